@@ -17,13 +17,13 @@ describe('where the text ends', () => {
   test.each([
     { name: 'before the stop string', stops: ['END'], pieces: ['one END two'], text: 'one ', matched: 'END' },
     {
-      name: 'before one that is spread over pieces',
+      name: 'before a stop string that is spread over pieces',
       stops: ['END'],
       pieces: ['one E', 'N', 'D two'],
       text: 'one ',
       matched: 'END',
     },
-    { name: 'nowhere, if none comes', stops: ['END'], pieces: ['one E', 'N'], text: 'one EN', matched: null },
+    { name: 'nowhere, if none occurs', stops: ['END'], pieces: ['one E', 'N'], text: 'one EN', matched: null },
     { name: 'nowhere, without stop strings', stops: [], pieces: ['one ', 'two'], text: 'one two', matched: null },
     {
       name: 'at the first in list order, not in the text',
@@ -33,7 +33,7 @@ describe('where the text ends', () => {
       matched: 'two',
     },
     {
-      name: 'at the one that is complete first',
+      name: 'at the stop string that is complete first',
       stops: ['two', 'one'],
       pieces: ['one', ' two'],
       text: '',
@@ -46,7 +46,13 @@ describe('where the text ends', () => {
       text: 'a',
       matched: 'aab',
     },
-    { name: 'between the halves of no emoji', stops: ['🙂'], pieces: ['a🙃', 'b🙂'], text: 'a🙃b', matched: '🙂' },
+    {
+      name: 'never between the halves of an emoji',
+      stops: ['🙂'],
+      pieces: ['a🙃', 'b🙂'],
+      text: 'a🙃b',
+      matched: '🙂',
+    },
   ])('$name', ({ stops, pieces, text, matched }) => {
     expect(run(stops, pieces)).toEqual({ text, matched });
   });

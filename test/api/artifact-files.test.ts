@@ -37,7 +37,7 @@ function recorder() {
   return { told, onFile: (path: string, state: string) => void told.push(`${state} ${path}`) };
 }
 
-test('a directory goes up and comes down; what is there is not moved again', async () => {
+test('a directory is uploaded and downloaded; files that are already there are not transferred again', async () => {
   const source = await directory('source', { 'a.txt': 'A', 'deep/er/b.txt': 'B', 'empty.txt': '' });
   const first = recorder();
   const pushed = await pushArtifact(client, '~/p/dir', source, { aliases: ['best'], metadata: { rows: 1 }, ...first });
@@ -81,7 +81,7 @@ test.each(['../up.txt', '/etc/cron', 'a/../../b', 'C:/x', 'a\\..\\..\\b'])(
   },
 );
 
-test('bytes that arrive damaged are not kept', async () => {
+test('bytes that arrive damaged are not stored', async () => {
   const source = await directory('whole', { 'a.txt': 'whole' });
   await pushArtifact(client, '~/p/whole', source);
   const liar = { ...client, downloadArtifactFile: async () => new Response('other').body! };
@@ -110,7 +110,7 @@ const breaking = (bytes: number): Client => ({
   },
 });
 
-test('a pull that broke off goes on behind the bytes that are there', async () => {
+test('an interrupted pull resumes after the bytes that are already there', async () => {
   const text = Array.from({ length: 60_000 }, (_, i) => `line ${i}\n`).join('');
   await pushArtifact(client, '~/p/large', await directory('large', { 'a.txt': text }));
   const target = join(scratch, 'resumed');
@@ -137,7 +137,7 @@ test('a pull that broke off goes on behind the bytes that are there', async () =
   expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe(text);
 });
 
-test('a pull goes on where the line breaks, and says how far it is', async () => {
+test('a pull resumes if the connection breaks, and reports its progress', async () => {
   const text = 'some words\n'.repeat(60_000);
   const source = await directory('long', { 'a.txt': text, 'b.txt': 'here alone' });
   const sent: [string, number, number][] = [];
@@ -154,7 +154,7 @@ test('a pull goes on where the line breaks, and says how far it is', async () =>
   ]);
 });
 
-test('a part with other bytes is not kept, and one with too many is fetched anew', async () => {
+test('a part with wrong bytes is not kept, and one with too many is fetched anew', async () => {
   const source = await directory('parted', { 'a.txt': 'the right bytes' });
   const { files } = await pushArtifact(client, '~/p/parted', source);
   const target = await directory('parts', { [`a.txt.${files[0]!.sha256.slice(0, 12)}.part`]: 'the wro' });
@@ -165,7 +165,7 @@ test('a part with other bytes is not kept, and one with too many is fetched anew
   expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe('the right bytes');
 });
 
-test('parts of a file are answered as RFC 9110 has it', async () => {
+test('range requests for a file are answered as RFC 9110 requires', async () => {
   const text = 'x'.repeat(200_000) + 'the end';
   const { files } = await pushArtifact(client, '~/p/ranges', await directory('ranges', { 'a.txt': text }));
   const etag = `"${files[0]!.sha256}"`;

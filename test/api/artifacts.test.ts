@@ -29,7 +29,7 @@ const draft = async (name: string, path: string, content: string) => {
 };
 
 describe('a file', () => {
-  test('that is put under a name is a version of it, and comes back as it was', async () => {
+  test('that is uploaded under a name becomes a version of it, and comes back unchanged', async () => {
     const response = await put(`${ROOT}/single/some/train.jsonl?alias=best`, '{"a":1}\n');
     expect(response.statusCode, response.body).toBe(201);
     expect(response.json()).toMatchObject({
@@ -49,7 +49,7 @@ describe('a file', () => {
     expect(await read(`${ROOT}/single:v0`)).toMatchObject({ version: 'v0', aliases: ['best'] });
   });
 
-  test('with other bytes than its checksum is refused, and nothing is kept', async () => {
+  test('whose bytes do not match its checksum is refused, and nothing is kept', async () => {
     const blobs = (await server.blobs.list('artifacts')).length;
     const response = await put(`${ROOT}/wrong/a.txt?sha256=${hashOf('other')}`, 'content');
     expect(response.statusCode).toBe(422);
@@ -58,7 +58,7 @@ describe('a file', () => {
     expect(await server.blobs.list('artifacts')).toHaveLength(blobs);
   });
 
-  test('over the limit is refused while it comes', async () => {
+  test('over the limit is refused while it is being uploaded', async () => {
     const response = await put(`${ROOT}/large/a.bin`, 'x'.repeat(FILE_BYTES_MAX + 1));
     expect(response.statusCode).toBe(413);
     expect(await read(`${ROOT}/large`)).toBe(404);
@@ -96,7 +96,7 @@ describe('a file', () => {
   });
 });
 
-test('a file may name the version that it will be, or an alias', async () => {
+test('a file may name the version it is to become, or an alias', async () => {
   expect((await put(`${ROOT}/numbered:v0/a`, '0')).json()).toMatchObject({ version: 'v0', aliases: [] });
   expect((await put(`${ROOT}/numbered:v1/a`, '1')).json()).toMatchObject({ version: 'v1' });
   expect((await put(`${ROOT}/numbered:latest/a`, '2')).json()).toMatchObject({ version: 'v2', aliases: [] });
@@ -104,7 +104,7 @@ test('a file may name the version that it will be, or an alias', async () => {
 });
 
 describe('several files', () => {
-  test('become one version by a manifest, which names those that are not there yet', async () => {
+  test('become one version by a manifest, and the answer names those that are missing', async () => {
     const [a, b] = [await draft('many', 'a.txt', 'A'), { path: 'deep/b.txt', sha256: hashOf('B') }];
     const body = { type: 'dataset', metadata: { rows: 2 }, aliases: ['best'], files: [b, a] };
     const commit = () => send(server, { method: 'PUT', url: `${ROOT}/many`, body });
@@ -163,7 +163,7 @@ describe('a version', () => {
     expect((await setAliases('v9')).statusCode).toBe(404);
   });
 
-  test('is deleted once, with the bytes that no other has, an hour later', async () => {
+  test('is deleted once, with the bytes that no other version has, an hour later', async () => {
     await put(`${ROOT}/gone/a`, 'shared by both');
     await put(`${ROOT}/gone/b`, 'shared by both');
     await put(`${ROOT}/gone/c`, 'its own');
@@ -198,7 +198,7 @@ describe('a version', () => {
     expect(await uris('name=b')).toEqual(['b:v0']);
   });
 
-  test('is nobody else’s: 404 for every verb, as if it were not there', async () => {
+  test('is hidden from other entities: 404 for every verb, as if it did not exist', async () => {
     await put(`${ROOT}/secret/a`, 'secret');
     const { secret } = await server.apiKeys.create({ entity: 'strangers', name: 'x' });
     const headers = { authorization: `Bearer ${secret}` };

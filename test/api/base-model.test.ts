@@ -42,7 +42,7 @@ async function start(flags: { chatTemplate?: string } = {}) {
 
 const ASK = { role: 'user' as const, content: 'Go' };
 
-test('without a template, chat says what to do; completions answer, and RL with token ids trains', async () => {
+test('without a template, the error for chat says what to do; completions answer, and RL with token ids trains', async () => {
   const { client, id, url } = await start();
   await expect(client.chat({ model: 'default/p/m', messages: [ASK] })).rejects.toThrow(
     /has no chat template, so it cannot answer conversations\. Send text or token ids to \/v1\/completions, .*--chat-template FILE/,
@@ -92,7 +92,7 @@ test('with --chat-template it chats, and learns from conversations', async () =>
   expect(await client.getTrainingJob(job.id)).toMatchObject({ status: 'succeeded', error_message: null });
 });
 
-test('a template that is not there, or is none, ends the start by name', async () => {
+test('a missing or invalid template stops the start with an error that names it', async () => {
   await expect(start({ chatTemplate: join(root, 'none.jinja') })).rejects.toThrow(
     /Cannot read the chat template .*none\.jinja: there is no such file/,
   );

@@ -35,7 +35,7 @@ test.each([
   expect(error.message).toContain(named);
 });
 
-test('what it has said, and what is switched off, is done', async () => {
+test('supported fields take effect, and unsupported ones are accepted if they are switched off', async () => {
   const schema = { type: 'object', properties: { ok: { enum: [true] } }, required: ['ok'] };
   const fields = { structured_outputs: { json: schema }, bad_words: [], min_p: 0, max_tokens: 60 };
   expect(JSON.parse(await text(fields))).toEqual({ ok: true });

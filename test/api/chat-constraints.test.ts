@@ -22,11 +22,11 @@ describe('response_format', () => {
     { type: 'json', schema },
     { type: 'json_object', schema },
     { type: 'json_object', value: schema },
-  ])('%j keeps to the schema', async (response_format) => {
+  ])('%j is satisfied by the answer', async (response_format) => {
     expect(JSON.parse(await text({ response_format, max_tokens: 60 }))).toEqual({ ok: true });
   });
 
-  test('gives way to a call that must be made', async () => {
+  test('yields to a forced call', async () => {
     const response_format = { type: 'json_schema', json_schema: { schema } };
     const answer = await ask({
       response_format,
@@ -45,7 +45,7 @@ describe('response_format', () => {
     ['guided_regex', 'x', 'structured_outputs'],
     ['guided_choice', ['x'], 'structured_outputs'],
     ['regex', 'x', 'structured_outputs'],
-  ])('has another name than %s, which is refused with the one to send', async (field, value, instead) => {
+  ])('is spelt differently from %s, which is refused with the name to send', async (field, value, instead) => {
     const response = await send(server, { url: CHAT_URL, body: chat({ [field]: value }) });
     expect(response.statusCode).toBe(422);
     expect(faults(response)).toEqual([`body.${field} value_error`]);
@@ -68,7 +68,7 @@ describe('integers beyond 2^53', () => {
     expect(await said({ enum: [DIGITS] })).toBe(`"${DIGITS}"`);
   });
 
-  test('hold in the schema of a tool', async () => {
+  test('are enforced in the schema of a tool', async () => {
     const pick = { type: 'object', properties: { id: { const: 'LONG' } }, required: ['id'] };
     const tools = [{ type: 'function', function: { name: 'pick', parameters: pick } }];
     const response = await exactly({ tools, tool_choice: 'required', parallel_tool_calls: false, max_tokens: 200 });
@@ -91,22 +91,22 @@ describe('tools', () => {
   const calls = async (fields: Fields) =>
     ((await ask({ ...eager(), ...fields })).choices[0]!.message.tool_calls ?? []).map((call) => call.function);
 
-  test('that are strict are called under auto with arguments of their schema', async () => {
+  test('that are strict are called under auto with arguments that match their schema', async () => {
     const [call] = await calls({ tools: [strict] });
     expect(call!.name).toBe('weather');
     expect(['Oslo', 'Rome']).toContain((JSON.parse(call!.arguments) as { city: string }).city);
     expect(await calls({ tools: [weather] })).toEqual([]); // what this model would say of its own
   });
 
-  test('that are strict leave text as it is', async () => {
+  test('that are strict leave text unconstrained', async () => {
     expect(await text({ tools: [strict] })).toBe(await text({ tools: [strict], tool_choice: 'none' }));
   });
 
-  describe('beside a response_format', () => {
+  describe('in addition to a response_format', () => {
     const schema = { type: 'object', properties: { ok: { enum: [true] } }, required: ['ok'] };
     const response_format = { type: 'json_schema', json_schema: { schema } };
 
-    test.each([[weather], [strict]])('are called, or the answer is in the format', async (tool) => {
+    test.each([[weather], [strict]])('are called, or the answer has the format', async (tool) => {
       const asked = { tools: [tool], tool_choice: 'auto', response_format };
       const called = await ask({ ...eager(), ...asked });
       expect(called.choices[0]).toMatchObject({
@@ -136,7 +136,7 @@ describe('tools', () => {
     test.each([
       ['response_format', { response_format: { type: 'json_schema', json_schema: { schema: { not: {} } } } }],
       ['tools', { tools: [{ type: 'function', function: { name: 'bad', strict: true, parameters: { not: {} } } }] }],
-    ])('are refused by the name of what is wrong: %s', async (param, wrong) => {
+    ])('are refused with an error that says what is wrong: %s', async (param, wrong) => {
       const response = await send(server, {
         url: CHAT_URL,
         body: chat({ tools: [strict], response_format, ...wrong }),
@@ -146,7 +146,7 @@ describe('tools', () => {
     });
   });
 
-  test('that allowed_tools names are called, and no others', async () => {
+  test('listed in allowed_tools are called, and no others', async () => {
     const tools = [strict, time];
     const only = (name: string, mode: string) => ({
       type: 'allowed_tools',

@@ -85,7 +85,7 @@ const body = fc.record({
   conversation: fc.oneof({ weight: 15, arbitrary: messages }, { weight: 1, arbitrary: junk }),
 });
 
-test(`${RUNS} random requests: an answer or a refusal, never a failure of ours`, { timeout: 300_000 }, async () => {
+test(`${RUNS} random requests get an answer or a refusal, never a server error`, { timeout: 300_000 }, async () => {
   const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(body, async ({ given, conversation }) => {

@@ -15,7 +15,7 @@ describe('a server that does not trust templates', () => {
   afterAll(() => server.close());
   runScenarios(() => server, [
     { name: 'refuses one, and says how to allow them', url, body: body({ chat_template: template }), status: 400, answer: { error: { param: 'chat_template', message: containing('--trust-request-chat-template') } } },
-    { name: 'refuses one that is smuggled in', url, body: body({ chat_template_kwargs: { chat_template: template } }), status: 400, answer: { error: { param: 'chat_template' } } },
+    { name: 'refuses one in chat_template_kwargs', url, body: body({ chat_template_kwargs: { chat_template: template } }), status: 400, answer: { error: { param: 'chat_template' } } },
     { name: 'drops variables that the model’s template does not read', url, body: body({ chat_template_kwargs: { nobody_reads_this: 1 } }), status: 200 },
   ]); // prettier-ignore
 });
@@ -39,7 +39,7 @@ describe('a server that trusts templates', () => {
         if (text !== 'Say something.|good|Facts|') throw new Error(text);
       },
     },
-    { name: 'survives one that never ends', url, body: body({ chat_template: '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}' }), status: 400, answer: { error: { param: 'chat_template', message: containing('longer than 1 s') } } },
+    { name: 'stops one that never ends', url, body: body({ chat_template: '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}' }), status: 400, answer: { error: { param: 'chat_template', message: containing('longer than 1 s') } } },
     { name: 'names what is wrong with one', url, body: body({ chat_template: '{% if %}' }), status: 400, answer: { error: { param: 'chat_template' } } },
   ]); // prettier-ignore
 });

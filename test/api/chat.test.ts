@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(answer.usage.total_tokens).toBe(answer.usage.prompt_tokens + answer.usage.completion_tokens);
   });
 
-  test('names the fields that nobody reads, whole and in the first chunk', async () => {
+  test('names the unused fields, in the whole answer and in the first chunk', async () => {
     const fields = { paint: 'blue', silence: null };
     const warnings = [containing('paint')];
     expect(await complete(fields)).toMatchObject({ warnings });
@@ -75,7 +75,7 @@ describe('an answer', () => {
     expect(JSON.parse(body.slice('data: '.length, body.indexOf('\n\n')))).toMatchObject({ warnings });
   });
 
-  test('is of the model that is named with -- for the slash', async () => {
+  test('comes from the model that is named with -- for the slash', async () => {
     expect((await complete({ model: BASE.replace('/', '--') })).model).toBe(BASE);
     const read = await send(server, { url: `/v1/models/${BASE.replace('/', '--')}` });
     expect(read.json()).toMatchObject({ id: BASE });
@@ -106,13 +106,13 @@ describe('an answer', () => {
     );
   });
 
-  test('is the same for the same seed and another for another', async () => {
+  test('is the same for the same seed and different for a different one', async () => {
     const text = async (seed: number) => (await complete({ seed, temperature: 1 })).choices[0]!.message.content;
     expect(await text(5)).toBe(await text(5));
     expect(await text(5)).not.toBe(await text(6));
   });
 
-  test('has n choices in order, the prompt counted once', async () => {
+  test('has n choices in order, and the prompt is counted once', async () => {
     const one = await complete({ n: 1 });
     const three = await complete({ n: 3 });
     expect(three.choices.map(({ index }) => index)).toEqual([0, 1, 2]);
@@ -138,7 +138,7 @@ describe('an answer', () => {
     expect(usage.completion_tokens).toBeLessThan(12);
   });
 
-  test('may be asked with content in parts', async () => {
+  test('accepts content in parts', async () => {
     const parts = await complete({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Say something.' }] }],
       temperature: 0,
@@ -146,7 +146,7 @@ describe('an answer', () => {
     expect(parts.choices[0]!.message.content).toBe((await complete({ temperature: 0 })).choices[0]!.message.content);
   });
 
-  test('sees the tools that were sent', async () => {
+  test('uses the tools that were sent', async () => {
     const plain = await complete();
     const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }];
     expect((await complete({ tools })).usage.prompt_tokens).toBeGreaterThan(plain.usage.prompt_tokens);
@@ -154,7 +154,7 @@ describe('an answer', () => {
 });
 
 describe('logprobs', () => {
-  test('of a base model come only when asked for', async () => {
+  test('of a base model come only on request', async () => {
     expect((await complete()).choices[0]!.logprobs).toBeNull();
     const { choices, usage } = await complete({ logprobs: true, top_logprobs: 3, temperature: 0 });
     const tokens = choices[0]!.logprobs!.content;
@@ -183,7 +183,7 @@ describe('logprobs', () => {
     expect(server.model.text.tokenizer.decode(prompt!, { skipSpecialTokens: false })).toContain('Say something.');
   });
 
-  test('of a trainable model come unasked and by id, so that rollouts can be trained on', async () => {
+  test('of a trainable model come without a request and by id, so that rollouts can be trained on', async () => {
     await send(server, { url: '/v1/preview/models', body: { project: 'p', name: 'rollouts', base_model: BASE } });
     const model = 'wandb-artifact:///default/p/rollouts';
     const { choices, model: served } = await complete({ model });

@@ -71,13 +71,13 @@ describe('checkpoints', () => {
     });
   });
 
-  test('descending, after means smaller steps', async () => {
+  test('in descending order continue after the cursor with smaller steps', async () => {
     const first = await list('?order=desc&limit=1');
     expect(first.data[0]!.step).toBe(24);
     expect((await list(`?order=desc&limit=2&after=${first.last_id}`)).data.map(({ step }) => step)).toEqual([23, 22]);
   });
 
-  test('after an item that is not there is a 400, in every list: an empty page would look like the end', async () => {
+  test('after an unknown item get a 400 in every list, because an empty page would look like the end', async () => {
     const gone = await register(server, 'listed-and-gone');
     const before = (await send(server, { url: '/v1/preview/models?limit=1' })).json<List>();
     expect(before.has_more).toBe(true);
@@ -107,7 +107,7 @@ describe('checkpoints', () => {
     expect(await Promise.all(names.map(answering))).toEqual([1, 2, 3, 24, 24].map((step) => `${stepper}:step${step}`));
   });
 
-  test('are listed among the models of the OpenAI API, and readable by name', async () => {
+  test('are listed among the models of the OpenAI API, and can be read by name', async () => {
     const ids = (await send(server, { url: '/v1/models' })).json<List>().data.map((model) => model.id);
     expect(ids).toEqual(
       expect.arrayContaining([
@@ -145,7 +145,7 @@ describe('checkpoints', () => {
     ).toContain('step24');
   });
 
-  test('deleting takes a body, counts, and may be repeated', async () => {
+  test('are deleted by a request with a body, which returns their number and may be repeated', async () => {
     const remove = {
       method: 'DELETE' as const,
       url: `/v1/preview/models/${id}/checkpoints`,
@@ -159,7 +159,7 @@ describe('checkpoints', () => {
     expect(await server.blobs.find(`checkpoints/${id}/5/adapter_config.json`)).toBeNull();
   });
 
-  test('logged trajectories become metrics of the latest', async () => {
+  test('get the metrics of logged trajectories, on the latest step', async () => {
     const group = {
       trajectories: [
         { messages_and_choices: [], reward: 1 },
@@ -179,7 +179,7 @@ describe('checkpoints', () => {
     expect((await list('?order=desc&limit=1')).data[0]).toMatchObject({ metrics: { 'val/reward': 0.5 } });
   });
 
-  test('more names of metrics than a checkpoint may have are refused', async () => {
+  test('with more metric names than a checkpoint may have are refused', async () => {
     const named = (prefix: string) => Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [prefix + i, 1]));
     const trajectories = ['a', 'b'].map((prefix) => ({ messages_and_choices: [], metrics: named(prefix) }));
     const response = await send(server, {
@@ -204,10 +204,10 @@ describe('checkpoints', () => {
       status: 422,
       answer: { detail: [{ loc: ['path', 'step'], msg: containing('`latest`') }] },
     })),
-    { name: 'false is no step: step 0 stays', method: 'DELETE', url: `/v1/preview/models/x/checkpoints`, body: { steps: [false] }, status: 422, answer: { detail: [{ loc: ['body', 'steps', 0], type: 'int_type' }] } },
+    { name: 'false is not a step: step 0 stays', method: 'DELETE', url: `/v1/preview/models/x/checkpoints`, body: { steps: [false] }, status: 422, answer: { detail: [{ loc: ['body', 'steps', 0], type: 'int_type' }] } },
   ]); // prettier-ignore
 
-  test('go with their model, which can be deleted once', async () => {
+  test('are deleted with their model, once', async () => {
     const gone = await register(server, 'gone');
     const request = { method: 'DELETE' as const, url: `/v1/preview/models/${gone}` };
     expect((await send(server, request)).json()).toEqual({

@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe('serve', () => {
-  test('prints a key and its address once, serves the other commands, and ends with 0 on SIGTERM', async () => {
+  test('prints a key and its address once, serves the other commands, and exits with 0 on SIGTERM', async () => {
     const serving = start(['serve', '--port', '0', '--model', modelDirectory]);
     const { url, key } = await ready(serving.child);
     expect(key).toMatch(/^wk-/);
@@ -153,7 +153,7 @@ describe('serve', () => {
     expect(await readdir(dataDirectory)).not.toContain('server.lock');
   });
 
-  test('with a bootstrap key makes none, takes over after kill -9, and ends with 0 on SIGINT', async () => {
+  test('with a bootstrap key makes no key, takes over after kill -9, and exits with 0 on SIGINT', async () => {
     const args = ['serve', '--port', '0', '--model', modelDirectory];
     const data = await mkdtemp(join(tmpdir(), 'whetstone-cli-'));
     const env = { WHETSTONE_API_KEY: 'wk-mine', WHETSTONE_DATA: data };
@@ -180,7 +180,7 @@ describe('serve', () => {
     [2, ['--role', 'chat'], '--role must be a comma-separated list of api, serve, train'],
     [2, ['--role', 'serve'], 'set WHETSTONE_DATABASE_URL=postgres:'],
     ...(process.platform === 'linux' ? [[1, ['--data', '/proc/nope'], '/proc/nope cannot be created'] as const] : []),
-  ] as const)('ends with %i for %j and says what is wrong', async (code, args, message) => {
+  ] as const)('exits with %i for %j and says what is wrong', async (code, args, message) => {
     const outcome = await run(['serve', ...args]);
     expect(outcome).toMatchObject({ code, stdout: '' });
     expect(outcome.stderr).toContain(message);
@@ -188,7 +188,7 @@ describe('serve', () => {
   });
 });
 
-test('commands say how they are used', async () => {
+test('commands print their usage', async () => {
   const { code, stdout } = await run(['--help']);
   expect(code).toBe(0);
   for (const command of ['serve', 'keys', 'chat', 'train', 'models', 'checkpoints', 'artifacts', 'migrate'])
@@ -204,7 +204,7 @@ test.each([
   [['limits', 'set', 'a b'], 'An entity is 1 to 64 letters'],
   [['models', '--key', 'k', '--url', 'nonsense'], 'The server’s address must be a URL'],
   [['jobs', 'list', '--limit', 'x'], "'--limit <count>' argument 'x'"],
-])('%j is called wrongly: 2, in one line', async (args, message) => {
+])('wrong usage in %j exits with 2, in one line', async (args, message) => {
   const { code, stdout, stderr } = await run(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(message);
@@ -218,14 +218,14 @@ test.each([
   [['limits', 'list', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
   [['doctor', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
   [['backup', 'copy', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
-])('%j says what is wrong and is no fault of ours', async (args, message) => {
+])('%j says what is wrong and is not reported as an internal fault', async (args, message) => {
   const { code, stdout, stderr } = await run(args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('bug in Whetstone');
 });
 
-test('a reader that has seen enough, such as head, ends a command without a word', async () => {
+test('a reader that closes the pipe, such as head, ends a command silently', async () => {
   const { child, ended } = start(['completion', 'bash']);
   child.stdout.destroy();
   expect(await ended).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -242,7 +242,7 @@ test.each([
   [['jobs', 'list'], 'Interrupted.'],
   [['train', 'rows.jsonl', '--model', 'p/m'], 'Interrupted while the job was submitted: check'],
   [['artifacts', 'pull', 'p/rows', 'pulled'], 'Interrupted: run the same command to continue where it stopped.'],
-])('Ctrl-C in %j ends with 130 and one line', async (args, line) => {
+])('Ctrl-C in %j exits with 130 and one line', async (args, line) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1'); // never answers
   onTestFinished(() => {
     silent.closeAllConnections();
@@ -258,7 +258,7 @@ test.each([
   expect(stderr).toMatch(new RegExp(`^${line.replaceAll('.', '\\.')}[^\n]*\n$`));
 });
 
-test('a server that is no Whetstone, or of another version, is named in one line', async () => {
+test('a server that is not Whetstone, or has another version, is named in one line', async () => {
   const other = createServer((request, response) => {
     if (request.url!.startsWith('/v1/preview'))
       response
@@ -283,7 +283,7 @@ test('a server that is no Whetstone, or of another version, is named in one line
   });
 });
 
-test('migrate makes a data directory ready', async () => {
+test('migrate prepares a data directory', async () => {
   const data = await mkdtemp(join(tmpdir(), 'whetstone-cli-'));
   expect((await run(['migrate', '--data', data])).stdout).toContain('up to date');
   expect((await run(['migrate', '--data', data])).code).toBe(0);

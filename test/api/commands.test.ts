@@ -106,7 +106,7 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
 };
 
 describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
-  test('has a help that says what it does and what each of its flags does', async () => {
+  test('has a help text that says what it does and what each of its flags does', async () => {
     const { stdout, error } = await run(...path, '--help');
     expect(error).toMatchObject({ code: 'commander.helpDisplayed', exitCode: 0 });
     expect(stdout).toContain(`Usage: whetstone ${name}`);
@@ -126,13 +126,13 @@ describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
   });
 
   if (command.commands.length > 0)
-    test('refuses a word that names no command below it', async () => {
+    test('refuses a word that is not a subcommand', async () => {
       const { stdout, stderr } = await run(...path, 'creat', 'p/m');
       expect(stdout).toBe('');
       expect(stderr).toBe(`error: unknown command 'creat'. See: whetstone ${name} --help\n`);
     });
 
-  test('says in one line why it failed, also where JSON is wanted', async () => {
+  test('says in one line why it failed, also with --json', async () => {
     const [args, why] = FAILURES[name]!;
     const { stdout, error, said } = await run(...path, ...args, ...(WITHOUT_JSON.includes(name) ? [] : ['--json']));
     expect(stdout).toBe('');
@@ -154,7 +154,7 @@ test.each([
   [['train', 'x.jsonl', '--warmup', '2'], "'--warmup <part>' argument '2'"],
   [['jobs', 'list', '--limit', '-1'], "'--limit <count>' argument '-1'"],
   [['jobs', 'follow', 'x', '--timeout', 'soon'], "'--timeout <seconds>' argument 'soon'"],
-])('%j is refused by the name of the flag', async (args, named) => {
+])('the refusal of %j names the flag', async (args, named) => {
   const { stderr, stdout } = await run(...args);
   expect(stdout).toBe('');
   expect(stderr).toContain(`error: option ${named} is invalid. It must be a`);
@@ -342,7 +342,7 @@ describe('--json', () => {
   });
 });
 
-test('a job that runs is cancelled at its next gradient step, which the command says', async () => {
+test('a running job is cancelled at its next gradient step, as the command says', async () => {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "j", "status": "running"}'),
   ).listen(0, '127.0.0.1');

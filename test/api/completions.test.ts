@@ -55,7 +55,7 @@ describe('an answer', () => {
     expect(answer.usage).toMatchObject({ completion_tokens: 8, total_tokens: answer.usage.prompt_tokens + 8 });
   });
 
-  test('has sixteen tokens where nothing else is said, also where max_tokens is null', async () => {
+  test('has sixteen tokens by default, also if max_tokens is null', async () => {
     for (const max_tokens of [undefined, null])
       expect((await complete({ max_tokens, ignore_eos: true })).usage.completion_tokens).toBe(16);
   });
@@ -64,14 +64,14 @@ describe('an answer', () => {
 describe('prompts', () => {
   const ids = () => server.model.text.tokenizer.encode(PROMPT);
 
-  test('of text and of its token ids go on alike', async () => {
+  test('of text and of its token ids are continued alike', async () => {
     expect(await text({ prompt: ids() })).toBe(await text());
   });
 
   test.each([
     ['texts', () => [PROMPT, 'Another day']],
     ['token ids', () => [ids(), server.model.text.tokenizer.encode('Another day')]],
-  ])('in a list, as %s, are each answered as alone, n choices after another', async (_, prompts) => {
+  ])('in a list, as %s, are each answered as if alone, with n choices each', async (_, prompts) => {
     const { choices, usage } = await complete({ prompt: prompts(), n: 2, return_token_ids: true });
     expect(choices.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
     const alone = await complete({ prompt: 'Another day', n: 2 });
@@ -80,7 +80,7 @@ describe('prompts', () => {
     expect(usage).toMatchObject({ prompt_tokens: prompt, completion_tokens: 32 });
   });
 
-  test('are cut where truncate_prompt_tokens says so, on the side that is named', async () => {
+  test('are truncated by truncate_prompt_tokens, on the requested side', async () => {
     const kept = async (fields: object) =>
       (await complete({ return_token_ids: true, ...fields })).choices[0]!.prompt_token_ids;
     expect(await kept({ truncate_prompt_tokens: 2 })).toEqual(ids().slice(-2));
@@ -95,7 +95,7 @@ describe('echo', () => {
     expect(await text({ echo: true })).toBe(PROMPT + (await text()));
   });
 
-  test('with max_tokens 0 is the prompt alone, which costs no completion', async () => {
+  test('with max_tokens 0 is the prompt alone, and costs no completion tokens', async () => {
     const { choices, usage } = await complete({ echo: true, max_tokens: 0, logprobs: 1 });
     expect(choices[0]).toMatchObject({ text: PROMPT, finish_reason: 'length' });
     expect(usage.completion_tokens).toBe(0);
@@ -104,7 +104,7 @@ describe('echo', () => {
 });
 
 describe('logprobs', () => {
-  test('are four lists by token, of the prompt too when it is echoed', async () => {
+  test('are four lists by token, including the prompt if it is echoed', async () => {
     const plain = (await complete({ logprobs: 2 })).choices[0]!.logprobs!;
     const echoed = (await complete({ logprobs: 2, echo: true })).choices[0]!;
     const { tokens, token_logprobs: logprobs, top_logprobs: tops, text_offset: offsets } = echoed.logprobs!;
@@ -118,7 +118,7 @@ describe('logprobs', () => {
     expect(plain.text_offset[0]).toBe(0);
   }); // prettier-ignore
 
-  test('0 lists the token itself', async () => {
+  test('with 0 list the token itself', async () => {
     const {
       tokens,
       top_logprobs: tops,
@@ -132,7 +132,7 @@ describe('logprobs', () => {
     expect(choices[0]!.logprobs!.tokens).toEqual(choices[0]!.token_ids!.map((id) => `token_id:${id}`));
   });
 
-  test('of what was sampled are those that a prompt of the same tokens has', async () => {
+  test('of sampled tokens equal those of a prompt with the same tokens', async () => {
     const { logprobs, token_ids: sampled } = (await complete({ logprobs: 0, return_token_ids: true })).choices[0]!;
     const whole = [...server.model.text.tokenizer.encode(PROMPT), ...sampled!];
     const again = (await complete({ prompt: whole, echo: true, max_tokens: 0, logprobs: 0 })).choices[0]!.logprobs!;
@@ -141,7 +141,7 @@ describe('logprobs', () => {
   });
 });
 
-test('best_of answers with the likeliest, and counts all', async () => {
+test('best_of returns the likeliest choices, and counts the tokens of all', async () => {
   const fields = { temperature: 1.5, logprobs: 0 };
   const score = ({ logprobs }: Completion['choices'][number]) =>
     logprobs!.token_logprobs.reduce<number>((sum, logprob) => sum + logprob!, 0) / logprobs!.tokens.length;
@@ -152,7 +152,7 @@ test('best_of answers with the likeliest, and counts all', async () => {
   expect(best.usage.completion_tokens).toBe(all.usage.completion_tokens);
 });
 
-test('stop strings, constraints and beams are those of chat', async () => {
+test('stop strings, constraints and beams work as in chat', async () => {
   const whole = await text({ max_tokens: 16 });
   const stop = whole.slice(3, 6);
   expect((await complete({ max_tokens: 16, stop })).choices[0]).toMatchObject({
@@ -170,7 +170,7 @@ describe('a stream', () => {
     ['prompts and choices', { prompt: [PROMPT, 'Another day'], n: 2, temperature: 1, logprobs: 1 }],
     ['an echo', { echo: true, logprobs: 1, return_token_ids: true }],
     ['a prompt alone', { echo: true, max_tokens: 0, logprobs: 0 }],
-  ])('of %s says what the whole answer says', async (_, fields) => {
+  ])('of %s equals the whole answer', async (_, fields) => {
     const whole = await complete(fields);
     const chunks = await stream({ ...fields, stream_options: { include_usage: true } });
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage });
@@ -184,14 +184,14 @@ describe('a stream', () => {
     }
   });
 
-  test('counts as it goes on request', async () => {
+  test('reports usage as it goes on request', async () => {
     const chunks = await stream({ stream_options: { continuous_usage_stats: true } });
     expect(chunks.slice(0, -1).map(({ usage }) => usage!.completion_tokens)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 });
 
 const refused = (name: string, fields: object, fault: string) =>
-  test(`${name} is refused by place`, async () => {
+  test(`${name} is refused with its place in the body`, async () => {
     const response = await send(server, { url, body: body(fields) });
     expect(response.statusCode, response.body).toBe(422);
     expect(faults(response)).toContain(fault);
@@ -212,16 +212,16 @@ runScenarios(
   () => server,
   [
     { name: 'an empty prompt', url, body: body({ prompt: '' }), status: 400, answer: { error: { param: 'prompt' } } },
-    { name: 'an id that no token has', url, body: body({ prompt: [99_999] }), status: 400, answer: { error: { param: 'prompt' } } },
+    { name: 'an unknown token id', url, body: body({ prompt: [99_999] }), status: 400, answer: { error: { param: 'prompt' } } },
     { name: 'too long a prompt', url, body: body({ prompt: 'word '.repeat(700) }), status: 400, answer: { error: { code: 'context_length_exceeded', message: containing('maximum context length') } } },
     { name: 'too many tokens', url, body: body({ max_tokens: CONTEXT_LENGTH }), status: 400, answer: { error: { code: 'context_length_exceeded', param: 'max_tokens' } } },
-    { name: 'a model that nobody hosts', url, body: body({ model: 'nope' }), status: 404 },
+    { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404 },
     { name: 'too many alternatives, by the field’s name', url, body: body({ logprobs: 21 }), status: 400, answer: { error: { param: 'logprobs' } } },
-    { name: 'a field that nobody reads is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
+    { name: 'an unused field is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
   ],
 ); // prettier-ignore
 
-test('what was sampled is on the account of the key', async () => {
+test('sampled tokens are charged to the account of the key', async () => {
   const used = async () =>
     (await send(server, { url: '/v1/usage' })).json<{ totals: { completion_tokens: number } }>().totals
       .completion_tokens;

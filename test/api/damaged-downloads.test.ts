@@ -66,14 +66,14 @@ async function expectRefused(response: Response): Promise<void> {
 }
 
 describe('a file of an artifact', () => {
-  test('of one piece is refused', async () => {
+  test('in one piece is refused', async () => {
     const { url, path } = await store('small', Buffer.from('whole'));
     await flipBit(path);
     await expectRefused(await get(url));
     expect(loggedErrors()).toEqual([['request.failed', containing('data.bin is damaged')]]);
   });
 
-  test.each(['changed', 'cut off', 'made longer'])('of several pieces breaks off when it was %s', async (how) => {
+  test.each(['changed', 'cut off', 'made longer'])('in several pieces breaks off if it was %s', async (how) => {
     const { url, path } = await store(how.replace(' ', '-'), Buffer.alloc(300_000, how));
     expect((await (await get(url)).arrayBuffer()).byteLength).toBe(300_000);
     const bytes = await readFile(path);

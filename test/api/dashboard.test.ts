@@ -17,7 +17,7 @@ const built = await shareTestServer({ dashboard, limits: { basePath: '/api/train
 const bare = await shareTestServer();
 const KEYLESS = { authorization: '' };
 
-test.each(['/', '/api/training/'])('%s is the page, for whoever asks, whatever the server does', async (url) => {
+test.each(['/', '/api/training/'])('%s serves the page without a key, whatever the server does', async (url) => {
   const response = await send(built, { url, headers: KEYLESS });
   expect(response.body).toContain('<title>Whetstone');
   expect(response.headers).toMatchObject({
@@ -32,12 +32,12 @@ test.each(['/', '/api/training/'])('%s is the page, for whoever asks, whatever t
   expect(policy).not.toContain('unsafe');
 });
 
-test('a prefix without its slash leads to the page, so that what it names lies beside it', async () => {
+test('a prefix without its slash redirects to the page, so that relative links resolve', async () => {
   const { statusCode, headers } = await send(built, { url: '/api/training?a=1', headers: KEYLESS });
   expect([statusCode, headers.location]).toEqual([307, 'training/']);
 });
 
-test('assets may be kept for ever, and come gzipped to who takes that', async () => {
+test('assets may be cached forever, and are sent gzipped to clients that accept that', async () => {
   for (const url of ['/assets/index-abc.js', '/api/training/assets/index-abc.js']) {
     const plain = await send(built, { url, headers: KEYLESS });
     expect([plain.statusCode, plain.body]).toEqual([200, 'let page;']);
@@ -48,11 +48,11 @@ test('assets may be kept for ever, and come gzipped to who takes that', async ()
   }
 });
 
-test.each(['/assets/other.js', '/assets/..%2findex.html', '/assets/__proto__'])('%s is not there', async (url) => {
+test.each(['/assets/other.js', '/assets/..%2findex.html', '/assets/__proto__'])('%s is a 404', async (url) => {
   expect((await send(built, { url, headers: KEYLESS })).statusCode).toBe(404);
 });
 
-test('where it is not built, a page without scripts says how to', async () => {
+test('if the dashboard is not built, a page without scripts says how to build it', async () => {
   const response = await send(bare, { url: '/', headers: KEYLESS });
   expect(response.body).toContain('npm run build');
   expect((await send(bare, { url: '/assets/index-abc.js', headers: KEYLESS })).statusCode).toBe(404);

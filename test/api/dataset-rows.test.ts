@@ -59,7 +59,7 @@ test('rows come with their tokens, of which the assistant’s are trained', asyn
   expect(trainedText(last).join('|')).not.toContain('Grüße');
 });
 
-test('a preference pair has both answers, each with its tokens behind the prompt', async () => {
+test('a preference pair has both answers, each with its tokens after the prompt', async () => {
   const said = (role: string, content: string) => [{ role, content }];
   const pair = (chosen: string, rejected: string) => ({
     prompt: said('user', 'Hi'),
@@ -89,7 +89,7 @@ test('a preference pair has both answers, each with its tokens behind the prompt
   expect(data[2]).toMatchObject({ chosen: null, rejected: null, problem: null });
 });
 
-test('lines that a job would refuse say why, and show how they begin', async () => {
+test('lines that a job would refuse show the reason and how they begin', async () => {
   const url = await upload('faults', [
     'no json',
     '',

@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const submit = (body: object) =>
   send(server, { url: '/v1/preview/dpo-training-jobs', body: { model_id, training_data_url, ...body } });
 
-test('a job is stored with its version and settings, and is one of DPO wherever it is shown', async () => {
+test('a job is stored with its version and settings, and is shown as DPO everywhere', async () => {
   const config = { beta: 0.3, loss_type: 'ipo', batch_size: 4, epochs: 2, lr_scheduler_type: 'cosine', wow: 1 };
   const made = await submit({ config });
   expect(made.statusCode, made.body).toBe(200);
@@ -47,7 +47,7 @@ test('a job is stored with its version and settings, and is one of DPO wherever 
   expect(await read(`/${id}/groups`)).toMatchObject({ error: { message: containing('DPO jobs have their rows') } });
 });
 
-test('without settings it takes the defaults; the rate is a twentieth of that of SFT', async () => {
+test('without settings it uses the defaults; the learning rate is a twentieth of that of SFT', async () => {
   const configOf = async (kind: 'dpo' | 'sft') => {
     const url = `/v1/preview/${kind}-training-jobs`;
     const { id } = (await send(server, { url, body: { model_id, training_data_url } })).json<{ id: string }>();
@@ -78,7 +78,7 @@ test('a config with evaluations while it trains shows their defaults', async () 
   expect(await configOf(asked)).toMatchObject(asked);
 });
 
-test('with an Idempotency-Key it is there once', async () => {
+test('repeats with an Idempotency-Key make one job', async () => {
   const headers = { ...asOwner, 'idempotency-key': 'once' };
   const url = '/v1/preview/dpo-training-jobs';
   const [first, second] = [1, 2].map(() =>
@@ -125,7 +125,7 @@ test.each([
   expect(refused.json<{ detail: { loc: string[] }[] }>().detail[0]!.loc.slice(0, loc.length)).toEqual(loc);
 });
 
-test('data that is not there, or not named, is refused', async () => {
+test('data that does not exist, or is not named, is refused', async () => {
   expect((await submit({ training_data_url: 'wandb-artifact:///default/p/none:v0' })).statusCode).toBe(404);
   expect((await submit({ training_data_url: null })).statusCode).toBe(422);
 });

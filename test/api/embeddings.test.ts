@@ -58,7 +58,7 @@ describe('vectors', () => {
     expect(bytes).toHaveLength(4 * vector!.length);
   });
 
-  test('of fewer dimensions are the beginning, of length 1 again', async () => {
+  test('of fewer dimensions are the first ones, normalised again', async () => {
     const [vector] = vectorsOf(await ask());
     const [short] = vectorsOf(await ask({ dimensions: 5 }));
     const length = Math.hypot(...vector!.slice(0, 5));
@@ -66,7 +66,7 @@ describe('vectors', () => {
     short!.forEach((value, i) => expect(value).toBeCloseTo(vector![i]! / length, 6));
   });
 
-  test('of the end of a text are those of its tokens there', async () => {
+  test('of the end of a text equal those of its tokens there', async () => {
     const tokens = server.model.text.tokenizer.encode('word '.repeat(700));
     const [cut] = vectorsOf(await ask({ input: tokens, truncate_prompt_tokens: -1 }));
     expect(vectorsOf(await ask({ input: tokens.slice(1 - CONTEXT_LENGTH) }))).toEqual([cut]);
@@ -75,7 +75,7 @@ describe('vectors', () => {
   });
 });
 
-test('are counted as prompts', async () => {
+test('are counted as prompt tokens', async () => {
   const { key, secret } = await server.apiKeys.create({ entity: 'counted', name: 'x', limits: { tokensPerDay: 3 } });
   const headers = { authorization: `Bearer ${secret}` };
   const { usage } = (await send(server, { url, headers, body: body() })).json<Answer>();
@@ -84,7 +84,7 @@ test('are counted as prompts', async () => {
   expect((await send(server, { url, headers, body: body() })).statusCode, key.id).toBe(429);
 });
 
-test('are refused by name where the engine has none', async () => {
+test('are refused by name if the engine does not support them', async () => {
   const without = await openTestServer({ capabilities: { embeddings: false } });
   try {
     const refused = await send(without, { url, body: body() });
@@ -95,7 +95,7 @@ test('are refused by name where the engine has none', async () => {
 }); // prettier-ignore
 
 const refused = (name: string, fields: object, fault: string) =>
-  test(`${name} is refused by place`, async () => {
+  test(`${name} is refused with its place in the body`, async () => {
     const response = await send(server, { url, body: body(fields) });
     expect(response.statusCode, response.body).toBe(422);
     expect(faults(response)).toContain(fault);
@@ -108,10 +108,10 @@ refused('no dimension', { dimensions: 0 }, 'body.dimensions greater_than_equal')
 runScenarios(
   () => server,
   [
-    { name: 'a model that nobody hosts', url, body: body({ model: 'nope' }), status: 404 },
+    { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404 },
     { name: 'an empty text', url, body: body({ input: '' }), status: 400, answer: { error: { param: 'input', message: containing('empty') } } },
     { name: 'a text that is too long', url, body: body({ input: 'word '.repeat(700) }), status: 400, answer: { error: { code: 'context_length_exceeded' } } },
-    { name: 'a token that no model has', url, body: body({ input: [1_000_000] }), status: 400, answer: { error: { param: 'input' } } },
+    { name: 'an unknown token id', url, body: body({ input: [1_000_000] }), status: 400, answer: { error: { param: 'input' } } },
     { name: 'more dimensions than there are', url, body: body({ dimensions: 33 }), status: 400, answer: { error: { param: 'dimensions' } } },
     { name: 'an unknown field is named', url, body: body({ paint: 'blue' }), headers: asOwner, status: 200, answer: { warnings: [containing('paint')] } },
   ],

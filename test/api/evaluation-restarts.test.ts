@@ -92,7 +92,7 @@ test('another server continues with the missing prompts, and the late one writes
   });
 }, 60_000);
 
-test('a server that stops gives it back at once', async () => {
+test('a server that shuts down releases it at once', async () => {
   const id = await aJob();
   const hanging = chatThatHangs(1);
   const first = aRunner(server, { chat: hanging.chat, exclusive: false });
@@ -109,7 +109,7 @@ test('a server that stops gives it back at once', async () => {
   expect(await server.storage.evaluations.find(id)).toMatchObject({ status: 'succeeded', answeredCount: 6 });
 }, 60_000);
 
-test('one that is cancelled while it runs keeps the answers that it has', async () => {
+test('it keeps its answers if it is cancelled while it runs', async () => {
   const id = await aJob();
   const hanging = chatThatHangs(1);
   const runner = aRunner(server, { chat: hanging.chat });
@@ -139,7 +139,7 @@ test('a model that is deleted meanwhile takes all of it along', async () => {
   expect(await server.blobs.list(`evaluations/${gone}`)).toEqual([]);
 }, 60_000);
 
-test('its requests come after every request of a client, on the account of the key that submitted the job', async () => {
+test('its requests run after every client request, on the account of the key that submitted the job', async () => {
   requests.length = 0;
   const id = await aJob();
   await evaluated(server, id);

@@ -26,7 +26,7 @@ const rewarded = (...rewards: number[]) => ({
 });
 
 describe('an evaluation', () => {
-  test('answers each prompt with as many samples as a chat request would, once the checkpoint is there', async () => {
+  test('answers each prompt with as many samples as a chat request would, once the checkpoint exists', async () => {
     const prompts = [ask('One?'), { ...ask('Two?'), metadata: { task: 2 } }];
     const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts, seed: 5 });
     expect((await answersOf(server, id)).map(({ answers }) => answers)).toEqual([null, null]);
@@ -69,7 +69,7 @@ describe('an evaluation', () => {
     expect(await get(`${JOBS}/${id}`)).toMatchObject({ evaluation: { status: 'succeeded' }, warnings: [] });
   });
 
-  test('draws the same random numbers for every checkpoint, unless it says a seed', async () => {
+  test('draws the same random numbers for every checkpoint, unless it has a seed', async () => {
     const texts: string[][] = [];
     for (const seed of [undefined, undefined, 7]) {
       const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('Same?')], seed });
@@ -81,7 +81,7 @@ describe('an evaluation', () => {
     expect(texts[2]).not.toEqual(texts[0]);
   });
 
-  test('reads its prompts from an artifact when the job is submitted, and keeps what the data says as a reference', async () => {
+  test('reads its prompts from an artifact when the job is submitted, and keeps fields of the data as a reference', async () => {
     const file = '/v1/artifacts/default/p/held-out/val.jsonl';
     const lines = [
       { messages: [{ role: 'user', content: 'Four?' }, { role: 'assistant', content: '4' }] },
@@ -101,7 +101,7 @@ describe('an evaluation', () => {
     expect(await get(`${JOBS}/${id}/evaluation`)).toMatchObject({ source: 'default/p/held-out:v0 val.jsonl' });
   });
 
-  test('says of a prompt that is too long why it has no answers, and answers the others', async () => {
+  test('reports why a prompt that is too long has no answers, and answers the others', async () => {
     const prompts = [ask('word '.repeat(600)), ask('Short?')];
     const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts });
     await endJob(server, id);
@@ -116,7 +116,7 @@ describe('an evaluation', () => {
     });
   });
 
-  test('fails alone where its checkpoint was deleted, and says so', async () => {
+  test('fails alone if its checkpoint was deleted, and says so', async () => {
     const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('Gone?')] });
     const step = await endJob(server, id);
     await send(server, {
@@ -136,7 +136,7 @@ describe('an evaluation', () => {
     });
   });
 
-  test('is listed with the others of its model, newest first where that is asked', async () => {
+  test('is listed with the others of its model, newest first on request', async () => {
     const own = await register(server, 'evaluated-thrice');
     const ids: string[] = [];
     for (const content of ['a', 'b', 'c'])
@@ -177,7 +177,7 @@ describe('an evaluation', () => {
 });
 
 describe('rewards', () => {
-  test('stand beside the answers, and their mean in the history of the step that answered', async () => {
+  test('are returned with the answers, and their mean in the history of the step that answered', async () => {
     const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('Six?'), ask('Seven?')] });
     const step = await endJob(server, id);
     await evaluated(server, id);
@@ -202,7 +202,7 @@ describe('rewards', () => {
     expect(history.data.find((each) => each.step === step + 1)?.metrics).not.toHaveProperty('val/reward');
   });
 
-  test('must fit the prompts and answers, and the model', async () => {
+  test('must match the prompts and answers, and the model', async () => {
     const waiting = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('Waits')] });
     expect((await log({ evaluation_job_id: waiting, trajectory_groups: [rewarded(1, 1)] })).statusCode).toBe(400);
     const step = await endJob(server, waiting);
@@ -255,14 +255,14 @@ describe('a request', () => {
     ['tokens', { prompts: [ask('x')], max_tokens: EVALUATION_LIMITS.tokensMax + 1 }],
     ['text', { prompts: [ask('x'.repeat(EVALUATION_LIMITS.promptBytesMax))], max_tokens: 1 }],
     ['nothing', { prompts: [] }],
-  ])('beyond the limits of %s is refused, and makes no job', async (_, evaluation) => {
+  ])('over the limits of %s is refused, and makes no job', async (_, evaluation) => {
     const before = await get<{ data: unknown[] }>(`${JOBS}?model_id=${model_id}&limit=100`);
     const response = await asked(evaluation);
     expect(response.statusCode, response.body).toBe(400);
     expect(await get(`${JOBS}?model_id=${model_id}&limit=100`)).toEqual(before);
   });
 
-  test('with a line that is no prompt is refused by its number', async () => {
+  test('with a line that is not a prompt gets an error with its number', async () => {
     const body = `${JSON.stringify(ask('fine'))}\n{"messages": 3}\n`;
     await send(server, { method: 'PUT', url: '/v1/artifacts/default/p/broken/prompts.jsonl', body });
     const response = await asked({ prompts_url: 'wandb-artifact:///default/p/broken', max_tokens: 1 });
@@ -272,7 +272,7 @@ describe('a request', () => {
     expect((await asked({ prompts_url: 'wandb-artifact:///others/p/broken', max_tokens: 1 })).statusCode).toBe(404);
   });
 
-  test('is warned of fields that nothing reads', async () => {
+  test('gets a warning about unused fields', async () => {
     const response = await asked({ prompts: [ask('x')], max_tokens: 1, temprature: 0 });
     expect(response.json()).toMatchObject({
       warnings: ['evaluation.temprature is not a field that this server knows: it was not used.'],
@@ -280,7 +280,7 @@ describe('a request', () => {
     await send(server, { method: 'POST', url: `${JOBS}/${response.json<{ id: string }>().id}/cancel` });
   });
 
-  test('of SFT may ask for one too', async () => {
+  test('of SFT may include one too', async () => {
     await send(server, { method: 'PUT', url: '/v1/artifacts/default/p/rows/train.jsonl', body: '{}' });
     const training_data_url = 'wandb-artifact:///default/p/rows';
     const evaluation = {
@@ -300,7 +300,7 @@ describe('a request', () => {
 });
 
 describe('the end', () => {
-  test('a job without an evaluation has none, and one that makes no checkpoint answers nothing', async () => {
+  test('a job without an evaluation has none, and a cancelled job that makes no checkpoint has a cancelled evaluation', async () => {
     const none = await send(server, { url: JOBS, body: { model_id, trajectory_groups: [] } });
     const { id } = none.json<{ id: string }>();
     expect(await get(`${JOBS}/${id}`)).toMatchObject({ evaluation: null });
@@ -324,7 +324,7 @@ describe('the end', () => {
     expect(await get(`${JOBS}/${id}`)).toMatchObject({ status: 'succeeded', evaluation: { status: 'cancelled' } });
   });
 
-  test('what is older than it is kept is deleted, and what is left says so', async () => {
+  test('expired answers are deleted, and the record says so', async () => {
     const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('Old')] });
     await endJob(server, id);
     await evaluated(server, id);
@@ -336,7 +336,7 @@ describe('the end', () => {
     expect(await get(`${JOBS}/${id}/evaluation`)).toMatchObject({ status: 'succeeded', settings: null });
   });
 
-  test('a deleted model takes its answers along', async () => {
+  test('deleting a model deletes its answers', async () => {
     const gone = await register(server, 'goes');
     const id = await submitEvaluated(server, gone, { ...SETTINGS, prompts: [ask('Bye')] });
     await endJob(server, id);

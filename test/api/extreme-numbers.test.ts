@@ -83,7 +83,7 @@ describe('rewards and metrics of ±1e308', () => {
     await expectReadBack(`${model}/logs/${logs[0]!.id}`);
   });
 
-  test('that are trained on are there as they were sent, with advantages', async () => {
+  test('that are trained on come back as they were sent, with advantages', async () => {
     const JOBS = '/v1/preview/training-jobs';
     const response = await send(server, { url: JOBS, body: { model_id, trajectory_groups } });
     expect(response.statusCode, response.body).toBe(200);

@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-test('examples and rewards train the head too, answers follow, and what leaves is a PEFT directory with both', async () => {
+test('examples and rewards train the head too, answers use it, and the export is a PEFT directory with both', async () => {
   const client = createClient({ baseUrl: `${server.url}/v1/`, apiKey: KEY });
   const lora = { r: 4, target_modules: ['q_proj', 'lm_head'] };
   const asked = { project: 'p', name: 'head', base_model: 'whetstone/starter', lora };

@@ -79,7 +79,7 @@ async function allPages<T extends { id: string }>(url: string, limit: number): P
 }
 
 describe('the settings of a job', () => {
-  test('are shown with every default, before it begins', async () => {
+  test('are shown with every default, before it starts', async () => {
     const id = await submit([], { learning_rate: 1e-4, ppo: true, kl_penalty_coef: 0.1, kl_penalty_step_lag: 2 });
     expect(await get(`${JOBS}/${id}/config`)).toMatchObject({
       as_trained: false,
@@ -132,7 +132,7 @@ describe('the settings of a job', () => {
 });
 
 describe('the groups of a job', () => {
-  test('come back with what the client told of them', async () => {
+  test('come back with everything the client sent about them', async () => {
     const about = {
       metrics: { correct: true, length: 3 },
       metadata: { task: 'x', deep: { list: [1, null] } },
@@ -217,7 +217,7 @@ describe('the groups of a job', () => {
     );
   });
 
-  test('have a line for each trajectory, whole or in short, and those are found in which a text stands', async () => {
+  test('have a line for each trajectory, whole or shortened, and can be searched by text', async () => {
     const called = [{ id: 'a', type: 'function', function: { name: 'look_up', arguments: '{"word":"Zebra"}' } }];
     const calling = { ...choice, message: { role: 'assistant', content: null, tool_calls: called } };
     const id = await submit([
@@ -271,7 +271,7 @@ describe('the groups of a job', () => {
     expect((await send(server, { url: `${url}?view=other` })).statusCode).toBe(422);
   });
 
-  test('are refused where there is none, in the words of every list', async () => {
+  test('are refused for an unknown job with the same errors as in every list', async () => {
     const id = await submit([{ trajectories: [trajectoryOf('a', 1)] }]);
     for (const [url, status] of [
       [`${JOBS}/${id}/groups/1`, 404],
@@ -287,7 +287,7 @@ describe('the groups of a job', () => {
       expect((await send(server, { url })).statusCode, url).toBe(status);
   });
 
-  test('with hostile content are JSON strings, and a page ends where its bytes do', async () => {
+  test('with hostile content are JSON strings, and a page is limited by its bytes', async () => {
     const hostile = [
       '\u001b[2J\u001b]0;owned\u0007',
       '"}]}\n{"sha256":"x"}',

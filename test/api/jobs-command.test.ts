@@ -22,7 +22,7 @@ async function run(...args: string[]): Promise<string> {
   }
 }
 
-test('prints settings and groups, and nothing that a terminal would obey', async () => {
+test('prints settings and groups, and nothing that a terminal would interpret', async () => {
   const model_id = await register(server, 'shown');
   const content = 'Is it?\u001b]0;owned\u0007\u202e\nnew line';
   const trajectories = [1, 0].map((reward) => ({ messages_and_choices: [{ role: 'user', content }], reward }));
@@ -45,7 +45,7 @@ test('prints settings and groups, and nothing that a terminal would obey', async
   });
 });
 
-test('prints what a checkpoint answered, with rewards', async () => {
+test('prints the answers of a checkpoint, with rewards', async () => {
   const model_id = await register(server, 'evaluated-by-command');
   const id = await submitEvaluated(server, model_id, {
     prompts: [ask('Hello?\u001b[31m')],

@@ -87,7 +87,7 @@ function behindGate(real: InferenceEngine) {
 }
 
 describe('an answer', () => {
-  test('is read again as it was, also of a stream, until it is deleted', async () => {
+  test('can be read again unchanged, also if it was streamed, until it is deleted', async () => {
     const whole = await ask(`<think>\nHm.\n</think>\n\n${call}`, { tools, metadata: { a: 'b' } });
     expect(await read(whole.id)).toEqual(whole);
     const events = await stream({ url, body: body({ stream: true }) });
@@ -102,13 +102,13 @@ describe('an answer', () => {
     expect(await server.blobs.list(`responses/${whole.id}`)).toEqual([]);
   });
 
-  test('is forgotten where the client says so', async () => {
+  test('is not stored if the client says so', async () => {
     const answer = await ask('Hello.', { store: false });
     expect(answer.store).toBe(false);
     expect((await send(server, { url: `${url}/${answer.id}` })).statusCode).toBe(404);
   });
 
-  test('is the same for the same Idempotency-Key, also when the first was cut off behind its work', async () => {
+  test('is the same for the same Idempotency-Key, also if the first request was cut off after its work was done', async () => {
     const { idempotency } = server.storage;
     const twice = { url, body: body(), headers: { 'idempotency-key': 'one' } };
     const fault = new AppError('storage_unavailable', 'The disk is full.');
@@ -126,7 +126,7 @@ describe('an answer', () => {
     expect((await send(server, fresh)).json()).toMatchObject({ error: { param: 'stream' } });
   });
 
-  test('is not there for another entity', async () => {
+  test('is hidden from another entity', async () => {
     const { id } = await ask('Hello.');
     const { secret } = await server.apiKeys.create({ entity: 'others', name: 'x' });
     const headers = { authorization: `Bearer ${secret}` };
@@ -137,7 +137,7 @@ describe('an answer', () => {
     expect((await send(server, { url, headers: asOwner, body: { ...reference, max_output_tokens: 1 } })).statusCode).toBe(200);
   }); // prettier-ignore
 
-  test('counts in the bytes that its key may store, and is refused before it is made', async () => {
+  test('counts towards the bytes its key may store, and is refused before it is made', async () => {
     const { secret } = await server.apiKeys.create({ entity: 'small', name: 'x', limits: { storedBytes: 3_000 } });
     const headers = { authorization: `Bearer ${secret}` };
     const refused = async () => (await send(server, { url, headers, body: body() })).statusCode === 429;
@@ -148,7 +148,7 @@ describe('an answer', () => {
 });
 
 describe('a conversation', () => {
-  test('goes on behind what was said and answered, without the instructions', async () => {
+  test('continues after what was said and answered, without the instructions', async () => {
     const first = await ask(call, { tools, input: 'What time is it?', instructions: 'Be brief.' });
     const [called] = first.output;
     expect(called).toMatchObject({ type: 'function_call' });
@@ -183,7 +183,7 @@ describe('a conversation', () => {
     expect((await send(server, { url: `${url}/${second.id}/input_items?after=nope` })).statusCode).toBe(400);
   }); // prettier-ignore
 
-  test('can name items of answers before', async () => {
+  test('can refer to items of earlier answers', async () => {
     const first = await ask('A rather rare word: zebra.');
     const reference = { type: 'item_reference', id: first.output[0]!.id };
     await ask('Fine.', { input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'Again!' }] });
@@ -192,14 +192,14 @@ describe('a conversation', () => {
     expect(unknown.json()).toMatchObject({ error: { code: 'not_found', param: 'input' } });
   });
 
-  test('does not go on behind what is not there', async () => {
+  test('cannot continue after an unknown answer', async () => {
     const unknown = await send(server, { url, body: body({ previous_response_id: 'resp_1' }) });
     expect(unknown.statusCode).toBe(404);
   });
 });
 
 describe('in the background', () => {
-  test('it is queued, and answered whoever is connected', async () => {
+  test('it is queued, and answered whether or not the client stays connected', async () => {
     const queued = await ask('Hello there.', { background: true });
     expect(queued).toMatchObject({ status: 'queued', background: true, output: [], usage: null });
     await ends(queued.id, 'completed');
@@ -228,14 +228,14 @@ describe('in the background', () => {
     expect((await send(server, { method: 'POST', url: `${url}/${other.id}/cancel` })).statusCode).toBe(400);
   });
 
-  test('what chat would refuse is refused at once; what is cut is incomplete', async () => {
+  test('what chat would refuse is refused at once; a cut answer is incomplete', async () => {
     const long = await send(server, { url, body: body({ background: true, input: 'word '.repeat(700) }) });
     expect(long.json()).toMatchObject({ error: { code: 'context_length_exceeded' } });
     const none = await ask('One two three.', { background: true, model: null, max_output_tokens: 2 });
     await ends(none.id, 'incomplete');
   });
 
-  test('it is cancelled before it is begun, and while it is answered', async () => {
+  test('it can be cancelled before it starts and while it is being answered', async () => {
     let gate: ReturnType<typeof behindGate> | null = null;
     const slow = await openTestServer({ wrapEngine: (real) => (gate = behindGate(real)).engine });
     try {
@@ -266,7 +266,7 @@ describe('in the background', () => {
     }
   });
 
-  test('there is a limit to how many wait, for the server and for a key', async () => {
+  test('the number of waiting requests is limited, for the server and for a key', async () => {
     const idle = await openTestServer({ answersBackground: false });
     try {
       const { secret } = await idle.apiKeys.create({ entity: 'few', name: 'x', limits: { requestsInFlight: 1 } });
@@ -305,7 +305,7 @@ describe('in the background', () => {
     await second.close();
   });
 
-  test('what kills its server again and again ends with an error that says so', async () => {
+  test('a request that kills its server again and again ends with an error that says so', async () => {
     const given = {
       storage: createMemoryStorage(),
       blobs: createMemoryBlobs(),
@@ -332,7 +332,7 @@ async function anyResponse({ inventory }: { inventory: ReturnType<typeof createM
 }
 
 describe('a server', () => {
-  test('that keeps none answers, and refuses what needs it', async () => {
+  test('that stores no answers still answers, and refuses requests that need stored ones', async () => {
     const forgetful = await openTestServer({ keepsResponses: false });
     try {
       const answer = await ask('', { max_output_tokens: 2 }, forgetful);
@@ -346,7 +346,7 @@ describe('a server', () => {
     }
   });
 
-  test('forgets what is old, but not what is still to be answered', async () => {
+  test('forgets old answers, but none that is still to be answered', async () => {
     const idle = await openTestServer({ answersBackground: false });
     try {
       const { storage, blobs, clock } = idle;

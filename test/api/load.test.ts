@@ -39,7 +39,7 @@ test('the same seed gives the same tokens alone and among 64 requests at once', 
   for (const [i, ids] of together.entries()) expect(await tokens(i), `request ${i}`).toEqual(ids);
 });
 
-test('512 streams at once all come to their end', { timeout: 120_000 }, async () => {
+test('512 concurrent streams all reach their end', { timeout: 120_000 }, async () => {
   const bodies = await Promise.all(
     Array.from({ length: 512 }, async (_, i) => (await post({ stream: true, seed: i, max_tokens: 12 })).text()),
   );
@@ -49,7 +49,7 @@ test('512 streams at once all come to their end', { timeout: 120_000 }, async ()
 });
 
 test(
-  '256 of 512 streams disconnect: their places are free at once, and the others finish',
+  '256 of 512 streams disconnect: their slots are free at once, and the others finish',
   { timeout: 120_000 },
   async () => {
     const leaving = new AbortController();

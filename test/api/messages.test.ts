@@ -93,7 +93,7 @@ const tools = [
 const call = (name: string, args: string) => `<tool_call>\n{"name": "${name}", "arguments": ${args}}\n</tool_call>`;
 
 describe('an answer', () => {
-  test('has all keys, and tokens that were cached beside those that were not', async () => {
+  test('has all keys, and counts cached tokens apart from the others', async () => {
     const answer = await ask('Hello.');
     expect(messageSchema.strict().safeParse(answer).error).toBeUndefined();
     expect(answer).toMatchObject({ model: BASE, stop_reason: 'end_turn', content: [{ type: 'text', text: 'Hello.' }] });
@@ -106,7 +106,7 @@ describe('an answer', () => {
     ['text alone', 'Just text, with <b>tags</b>.', ['text'], 'end_turn'],
     ['a call alone', call('get_weather', '{"city": "Zürich \\"🙂\\""}'), ['tool_use'], 'tool_use'],
     ['nothing', '', [], 'end_turn'],
-  ])('of %s is the same blocks, whole and streamed', async (_, text, kinds, reason) => {
+  ])('of %s has the same blocks, whole and streamed', async (_, text, kinds, reason) => {
     const whole = await ask(text, { tools });
     expect(whole.content.map(({ type }) => type)).toEqual(kinds);
     expect(whole.stop_reason).toBe(reason);
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(plain(assemble(events))).toEqual(plain(whole.content));
   }); // prettier-ignore
 
-  test('that is cut in a call says so, and what the model wrote', async () => {
+  test('that is cut in a call says so, and has the text of the model', async () => {
     const answer = await ask(call('get_weather', '{"city": "Oslo"}'), { tools, max_tokens: 30 });
     expect(answer).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use', input: {} }] });
     expect(answer.warnings).toEqual([containing('no JSON object')]);
@@ -129,7 +129,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'Two', content: [{ text: 'One. ' }] });
   });
 
-  test('that the context cuts, not max_tokens, says that', async () => {
+  test('that is cut by the context, not by max_tokens, says so', async () => {
     const answer = await ask('word '.repeat(800), { max_tokens: 32_000 });
     expect(answer.stop_reason).toBe('model_context_window_exceeded');
     expect(answer.usage.output_tokens + script.asked!.promptTokens.length).toBe(CONTEXT_LENGTH);
@@ -175,7 +175,7 @@ describe('blocks', () => {
     expect(said.indexOf('rain')).toBeLessThan(said.indexOf('And now?'));
   });
 
-  test('of the assistant at the end are gone on with', async () => {
+  test('of the assistant at the end are continued', async () => {
     const messages = [
       { role: 'user', content: 'Count.' },
       { role: 'assistant', content: 'One, two' },
@@ -189,7 +189,7 @@ describe('blocks', () => {
     ['a document', { type: 'document', source: {} }, 'messages.0.content.0.type'],
     ['a result without its call', { type: 'tool_result', content: 'x' }, 'tool_use_id'],
     ['a result in pictures', { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'image' }] }, 'content.0.content.0.type'],
-  ])('%s is refused by place', async (_, block, place) => {
+  ])('%s is refused with its place in the body', async (_, block, place) => {
     const response = await send(server, { url, body: body({ messages: [{ role: 'user', content: [block] }] }) });
     expect(response.statusCode).toBe(400);
     expect(response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error', message: containing(place) } });
@@ -202,7 +202,7 @@ describe('tool_choice', () => {
     return JSON.stringify(script.asked!.constraint ?? '');
   };
 
-  test('any, tool and none are chat’s required, named and none', async () => {
+  test('any, tool and none act as chat’s required, named and none', async () => {
     expect(await constrained({ type: 'any' })).toContain('get_weather');
     const named = await constrained({ type: 'tool', name: 'get_time' });
     expect(named).toContain('get_time');
@@ -221,7 +221,7 @@ describe('tool_choice', () => {
 describe('thinking', () => {
   const text = '<think>\nHm.\n</think>\n\nYes.';
 
-  test('is turned off for the template, or left out of the answer', async () => {
+  test('is turned off in the template, or left out of the answer', async () => {
     await ask('Yes.', { thinking: { type: 'disabled' } });
     expect(prompt()).toContain('<think>\n\n</think>');
     const omitted = await ask(text, { thinking: { type: 'adaptive', display: 'omitted' } });
@@ -241,7 +241,7 @@ test('output_config constrains the answer', async () => {
   expect(script.asked!.constraint!.constraint).toMatchObject({ kind: 'json_schema' });
 });
 
-test('count_tokens counts what the answer would begin with', async () => {
+test('count_tokens counts the prompt of the answer', async () => {
   const fields = { system: 'Be brief.', tools };
   await ask('Fine.', fields);
   const { max_tokens: _, ...conversation } = body(fields);
@@ -250,13 +250,13 @@ test('count_tokens counts what the answer would begin with', async () => {
 });
 
 describe('keys and errors', () => {
-  test('x-api-key is a key here, and nowhere else', async () => {
+  test('x-api-key is accepted as a key here, and on no other endpoint', async () => {
     const headers = { authorization: '', 'x-api-key': BOOTSTRAP_KEY };
     expect((await send(server, { url, headers, body: body() })).statusCode).toBe(200);
     expect((await send(server, { url: '/v1/chat/completions', headers, body: body() })).statusCode).toBe(401);
   });
 
-  test('a wrong key gets an error in Anthropic’s form', async () => {
+  test('a wrong key gets an error in Anthropic’s format', async () => {
     const response = await send(server, { url, headers: { authorization: '', 'x-api-key': 'wk-no' }, body: body() });
     expect(response.statusCode).toBe(401);
     expect(response.json()).toMatchObject({
@@ -274,12 +274,12 @@ runScenarios(
     { name: 'no max_tokens', url, body: body({ max_tokens: undefined }), status: 400, answer: told('invalid_request_error', 'max_tokens') },
     { name: 'no message', url, body: body({ messages: [] }), status: 400, answer: told('invalid_request_error', 'messages') },
     { name: 'a broken body', url, body: '{"model"', status: 400, answer: told('invalid_request_error', '') },
-    { name: 'a model that nobody hosts', url, body: body({ model: 'nope' }), status: 404, answer: told('not_found_error', 'nope') },
+    { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404, answer: told('not_found_error', 'nope') },
     { name: 'tools of the server', url, body: body({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), status: 400, answer: told('invalid_request_error', 'web_search_20250305') },
     { name: 'a choice without tools', url, body: body({ tool_choice: { type: 'any' } }), status: 400, answer: told('invalid_request_error', 'tools') },
     { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: told('invalid_request_error', 'none of the tools') },
     { name: 'MCP servers', url, body: body({ mcp_servers: [{ url: 'http://x' }] }), status: 400, answer: told('invalid_request_error', 'mcp_servers') },
     { name: 'too long a conversation', url, body: body({ messages: [{ role: 'user', content: 'word '.repeat(700) }] }), status: 400, answer: told('invalid_request_error', 'maximum context length') },
-    { name: 'a field that nobody reads is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
+    { name: 'an unused field is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
   ],
 ); // prettier-ignore

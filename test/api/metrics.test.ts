@@ -94,7 +94,7 @@ describe('chats', () => {
     expect(grown('vllm:prefix_cache_queries_total')).toBe(usage.prompt_tokens);
   });
 
-  test('whose prompt was computed before are hits of the cache', async () => {
+  test('whose prompt was already computed are cache hits', async () => {
     const body = chat({ messages: [{ role: 'user', content: 'The same words again and again. '.repeat(8) }] });
     await send(server, { url: '/v1/chat/completions', body });
     const before = (await value('vllm:prefix_cache_hits_total'))!;
@@ -105,7 +105,7 @@ describe('chats', () => {
     expect(await value('vllm:prefix_cache_hits_total')).toBe(before + usage.prompt_tokens_details.cached_tokens);
   });
 
-  test('that were left halfway count as aborted, with the tokens they had', async () => {
+  test('that were aborted count as aborted, with the tokens they had', async () => {
     const { metrics, clock } = server.services;
     const reason = (finished_reason: string) => value('vllm:request_success_total', { ...MODEL, finished_reason });
     const [aborted, generated] = [(await reason('abort'))!, (await value('vllm:generation_tokens_total'))!];
@@ -178,7 +178,7 @@ describe('storage', () => {
   });
 });
 
-test('requests in flight are those that have no answer yet', async () => {
+test('requests in flight are those without an answer yet', async () => {
   expect(await value('whetstone_http_requests_in_flight', {})).toBe(1); // this one
 });
 
@@ -203,7 +203,7 @@ test('every metric states its unit or what it counts', async () => {
   }
 });
 
-test('metrics of training have a few names of ours, never those of clients', async () => {
+test('metrics of training have a few fixed names, never those of clients', async () => {
   const latest = (await read()).filter(({ name }) => name === 'whetstone_training_latest');
   expect(Object.fromEntries(latest.map(({ labels, value: number }) => [labels['quantity'], number]))).toEqual({
     loss: 0.5,
@@ -232,13 +232,13 @@ describe('the Grafana dashboard', () => {
   const dashboard = JSON.parse(readFileSync(path, 'utf8')) as Dashboard;
   const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
-  test('has panels with ids of their own, and queries in them', () => {
+  test('has panels with unique ids, each with queries', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(queries.length).toBeGreaterThan(20);
   });
 
-  test('asks only for metrics and labels that the server has', async () => {
+  test('queries only metrics and labels that the server has', async () => {
     const withWorker = createMetrics({
       ...{ baseModels: () => [], workers: () => [A_WORKER], queuedJobs: async () => 0, queuedJobsMax: 1 },
     });

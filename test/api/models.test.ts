@@ -14,7 +14,7 @@ async function strangerHeaders(): Promise<Record<string, string>> {
 describe('registering a model', () => {
   const body = { entity: null, project: 'p', name: 'agent', base_model: BASE, return_existing: true };
 
-  test('gives the caller’s entity, a run_id of null, and a step 0 that can be called', async () => {
+  test('returns the caller’s entity, a run_id of null, and a step 0 that can be called', async () => {
     const response = await send(server, { url: '/v1/preview/models', body });
     expect(response.json()).toEqual({
       id: matching(/./),
@@ -40,7 +40,7 @@ describe('registering a model', () => {
     }
   });
 
-  test('that exists with another from_checkpoint gives it as it is, and says so; unknown fields are named', async () => {
+  test('that exists with a different from_checkpoint returns it unchanged, and says so; unknown fields are named', async () => {
     const again = { ...body, from_checkpoint: 'default/p/agent@0', colour: 'red' };
     const { id, warnings } = (await send(server, { url: '/v1/preview/models', body: again })).json<{
       id: string;
@@ -50,7 +50,7 @@ describe('registering a model', () => {
     expect(warnings).toEqual([containing('colour is not a field'), containing('from_checkpoint was not used')]);
   });
 
-  test('twice with return_existing gives the same model', async () => {
+  test('twice with return_existing returns the same model', async () => {
     const [first, second] = await Promise.all([
       send(server, { url: '/v1/preview/models', body }),
       send(server, { url: '/v1/preview/models/', body }),
@@ -75,10 +75,10 @@ describe('registering a model', () => {
       status: 422,
       answer: { detail: [{ loc: ['body', 'name'], type: 'missing', input: { project: 'p' } }] },
     },
-    { name: 'cannot have a name that would break model names', url: '/v1/preview/models', body: { ...body, name: 'a/b:c' }, status: 422, then: (r) => expect(faults(r)).toEqual(['body.name value_error']) },
+    { name: 'refuses a name that would make model names ambiguous', url: '/v1/preview/models', body: { ...body, name: 'a/b:c' }, status: 422, then: (r) => expect(faults(r)).toEqual(['body.name value_error']) },
   ]); // prettier-ignore
 
-  test('from a checkpoint makes a fork: step 0 is its copy, with its metrics, callable at once', async () => {
+  test('from a checkpoint makes a fork: step 0 is its copy, with its metrics, and can be called at once', async () => {
     const source = await register(server, 'forked');
     const step = (await server.storage.checkpoints.findLatest(source))!;
     await server.storage.checkpoints.mergeMetrics(step.id, { 'val/reward': 0.5 });
@@ -104,7 +104,7 @@ describe('registering a model', () => {
     expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'from_checkpoint' } });
   });
 
-  test('with lora makes that adapter, which is read back; the error for a repeat that asks for another names what there is', async () => {
+  test('with lora makes that adapter, which is read back; the error for a repeat with another adapter names the existing one', async () => {
     const lora = { r: 2, lora_alpha: 6, target_modules: ['v_proj', 'q_proj'], use_rslora: true, seed: 5 };
     const asked = { ...body, name: 'low-rank', lora };
     const made = await send(server, { url: '/v1/preview/models', body: asked });
@@ -126,7 +126,7 @@ describe('registering a model', () => {
     expect((await send(server, { url: `/v1/preview/models/${forked.id}` })).json()).toMatchObject({ lora: { r: 2 } });
   });
 
-  test('with lora on the head makes an adapter of it and of what else is named', async () => {
+  test('with lora on the head makes an adapter of the head and the other named modules', async () => {
     const asked = { ...body, name: 'on-head', lora: { r: 2, target_modules: ['lm_head', 'q_proj'] } };
     const made = await send(server, { url: '/v1/preview/models', body: asked });
     expect(made.statusCode, made.body).toBe(200);
@@ -136,7 +136,7 @@ describe('registering a model', () => {
     });
   });
 
-  test('with a rank alone keeps the other defaults', async () => {
+  test('with only a rank keeps the other defaults', async () => {
     const asked = { ...body, name: 'rank-1', lora: { r: 1 } };
     const { id } = (await send(server, { url: '/v1/preview/models', body: asked })).json<{ id: string }>();
     expect((await send(server, { url: `/v1/preview/models/${id}` })).json()).toMatchObject({
@@ -238,7 +238,7 @@ describe('registering a model', () => {
   });
 });
 
-test('models in short are found by a part of their name, the one with the latest job first', async () => {
+test('models in brief are found by a part of their name, the one with the latest job first', async () => {
   const [older, newer] = [await register(server, 'Apple-pie'), await register(server, 'apple-juice')];
   server.clock.advance(1_000);
   const found = async () =>
@@ -251,7 +251,7 @@ test('models in short are found by a part of their name, the one with the latest
 });
 
 describe('another entity', () => {
-  test('sees nothing of a model: 404 everywhere', async () => {
+  test('cannot see a model: 404 everywhere', async () => {
     const id = await register(server, 'secret');
     const headers = await strangerHeaders();
     const job = await send(server, { url: '/v1/preview/training-jobs', body: { model_id: id, trajectory_groups: [] } });

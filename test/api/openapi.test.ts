@@ -58,7 +58,7 @@ function answersOnly({ paths, ...rest }: OpenApiDocument): object {
   return { ...rest, components: {}, paths: Object.fromEntries(kept) };
 }
 
-test('what a bad path or Idempotency-Key is answered with is in it', () => {
+test('it includes the answers to a bad path and a bad Idempotency-Key', () => {
   const statuses = (path: string, method: string) => Object.keys(document.paths[path]![method]!.responses);
   expect(statuses('/v1/preview/models', 'post')).toEqual(expect.arrayContaining(['400', '409', '422']));
   expect(statuses('/v1/preview/models/{model_id}/checkpoints/{step}/download', 'get')).toEqual(
@@ -66,7 +66,7 @@ test('what a bad path or Idempotency-Key is answered with is in it', () => {
   );
 });
 
-test('what every endpoint may be answered with is in it', () => {
+test('it includes every answer of every endpoint', () => {
   for (const [path, operations] of Object.entries(document.paths))
     for (const [method, { requestBody, responses }] of Object.entries(operations)) {
       const expected = requestBody === undefined ? ['421', '500'] : ['408', '413', '415', '421', '500'];
@@ -74,7 +74,7 @@ test('what every endpoint may be answered with is in it', () => {
     }
 });
 
-test('requests that are accepted fit the schemas', () => {
+test('requests that are accepted match the schemas', () => {
   const bodyOf = (path: string) =>
     (document.paths[path]!['post']!.requestBody as { content: { 'application/json': { schema: object } } }).content[
       'application/json'
@@ -90,7 +90,7 @@ test('requests that are accepted fit the schemas', () => {
   ).toBe(true);
 });
 
-test('answers and failures fit the schemas', async () => {
+test('answers and failures match the schemas', async () => {
   const registered = await send(server, {
     url: '/v1/preview/models',
     body: { project: 'p', name: 'm', base_model: BASE },

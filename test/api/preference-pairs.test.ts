@@ -23,14 +23,14 @@ test.each([
   expect(read(row)).toEqual({ row: pair });
 });
 
-test('tools travel along in both forms', () => {
+test('tools are kept in both formats', () => {
   const withTools = { row: { ...pair, tools } };
   expect(read({ prompt, chosen, rejected, tools })).toEqual(withTools);
   const input = { messages: prompt, tools, parallel_tool_calls: true };
   expect(read({ input, preferred_output: chosen, non_preferred_output: rejected })).toEqual(withTools);
 });
 
-test('an answer may have several turns, also where one is the beginning of the other', () => {
+test('an answer may have several turns, also if one answer is a prefix of the other', () => {
   const longer = [...chosen, said('user', 'Sure?'), said('assistant', 'Yes.')];
   expect(read({ prompt, chosen: longer, rejected })).toEqual({ row: { ...pair, chosen: longer } });
   expect(read({ chosen: [...prompt, ...chosen], rejected: [...prompt, ...longer] })).toEqual({
@@ -63,7 +63,7 @@ test.each([
     { input: { messages: prompt }, preferred_output: chosen },
     'non_preferred_output: Field required',
   ],
-])('the problem of a line that %s says so', (_, value, problem) => {
+])('the error for a line that %s says so', (_, value, problem) => {
   const line = typeof value === 'string' ? value : JSON.stringify(value);
   expect(readPreferencePair(line)).toEqual({ problem: expect.stringContaining(problem) as string });
 });

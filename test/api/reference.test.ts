@@ -23,12 +23,12 @@ test.each(['/docs', '/api/training/docs'])(
   },
 );
 
-test('with a slash at its end it leads to the page, so that what it names lies beside it', async () => {
+test('a trailing slash redirects to the page, so that relative links resolve', async () => {
   const { statusCode, headers } = await send(built, { url: '/api/training/docs/', headers: KEYLESS });
   expect([statusCode, headers.location]).toEqual([307, '../docs']);
 });
 
-test('its script may be kept for ever, and comes gzipped to who takes that', async () => {
+test('its script may be cached forever, and is sent gzipped to clients that accept that', async () => {
   const url = '/api/training/docs/scalar-1.0.0.js';
   const plain = await send(built, { url, headers: KEYLESS });
   expect([plain.statusCode, plain.body]).toEqual([200, 'let Scalar;']);
@@ -38,7 +38,7 @@ test('its script may be kept for ever, and comes gzipped to who takes that', asy
   expect((await send(built, { url: '/docs/scalar-0.9.9.js', headers: KEYLESS })).statusCode).toBe(404);
 });
 
-test('where it is not built, a page without scripts says how to', async () => {
+test('if it is not built, a page without scripts says how to build it', async () => {
   expect((await send(bare, { url: '/docs', headers: KEYLESS })).body).toContain('npm run build');
   expect((await send(bare, { url: '/docs/scalar-1.0.0.js', headers: KEYLESS })).statusCode).toBe(404);
 });

@@ -53,7 +53,7 @@ describe('keys', () => {
     expect(JSON.stringify(await server.apiKeys.list(null))).not.toContain(secret);
   });
 
-  test('a key is long enough for wandb, and the Tinker SDK may put its prefix before it', async () => {
+  test('a key is long enough for wandb, and the Tinker SDK may add its prefix', async () => {
     const { secret } = await server.apiKeys.create({ entity: 'team', name: 'test' });
     expect(secret).toMatch(/^wk-[A-Za-z0-9_-]{40}$/);
     const statusWith = async (key: string) =>
@@ -70,8 +70,8 @@ describe('request ids', () => {
     { name: 'every answer has an id', url: '/v1/health', status: 200, answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) } },
     { name: 'the client’s own id comes back', url: '/v1/health', headers: { 'x-request-id': 'mine-1' }, status: 200, answerHeaders: { 'x-request-id': 'mine-1' } },
     { name: 'an id that could split headers is replaced', url: '/v1/health', headers: { 'x-request-id': 'a b' }, status: 200, answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) } },
-    { name: 'errors have one too', url: '/nowhere', status: 404, answerHeaders: { 'x-request-id': matching(/./) } },
-    { name: 'and refused keys', url: '/v1/models', headers: { authorization: '' }, status: 401, answerHeaders: { 'x-request-id': matching(/./) } },
+    { name: 'errors have an id too', url: '/nowhere', status: 404, answerHeaders: { 'x-request-id': matching(/./) } },
+    { name: 'answers to refused keys have an id too', url: '/v1/models', headers: { authorization: '' }, status: 401, answerHeaders: { 'x-request-id': matching(/./) } },
   ]); // prettier-ignore
 });
 
@@ -88,7 +88,7 @@ describe('bodies', () => {
       },
     },
     { name: 'no body is a missing body', method: 'POST', url, status: 422, answer: { detail: [{ type: 'missing', loc: ['body'], input: null }] } },
-    { name: 'a body that is no object is refused as such', url, body: '[1]', status: 422, answer: { detail: [{ type: 'model_attributes_type', loc: ['body'] }] } },
+    { name: 'a body that is not an object is refused as such', url, body: '[1]', status: 422, answer: { detail: [{ type: 'model_attributes_type', loc: ['body'] }] } },
     {
       name: 'another content type is refused with a hint',
       url,
@@ -105,10 +105,10 @@ describe('bodies', () => {
       answer: { detail: containing('limit'), error: { code: 'body_too_large' } },
     },
     { name: 'training data may be larger than a chat', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(70_000) }, status: 422 },
-    { name: 'but not without end', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(300_000) }, status: 413 },
+    { name: 'training data over its own limit is a 413', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(300_000) }, status: 413 },
   ]); // prettier-ignore
 
-  test('a fault in a large body does not echo it back', async () => {
+  test('an error for a large body does not echo the body', async () => {
     const response = await send(server, { url, body: { notes: Array.from({ length: 5_000 }, (_, i) => `note ${i}`) } });
     expect(faults(response)).toContain('body.messages missing');
     expect(response.body.length).toBeLessThan(5_000);
@@ -118,9 +118,9 @@ describe('bodies', () => {
 describe('paths', () => {
   runScenarios(() => server, [
     { name: 'a trailing slash changes nothing', url: '/v1/health/', status: 200 },
-    { name: 'nor does it for a POST', url: `${url}/`, body: chat(), status: 200 },
+    { name: 'a trailing slash changes nothing for a POST', url: `${url}/`, body: chat(), status: 200 },
     { name: 'every path works under the base path', url: '/api/training/v1/health', status: 200 },
-    { name: 'with a trailing slash as well', url: '/api/training/v1/chat/completions/', body: chat(), status: 200 },
+    { name: 'a trailing slash works under the base path', url: '/api/training/v1/chat/completions/', body: chat(), status: 200 },
     { name: 'a path that only begins like the base path is unknown', url: '/api/trainings/v1/health', status: 404 },
     { name: 'an unknown path is a 404 in both shapes', url: '/v2', status: 404, answer: { detail: containing('Not Found'), error: { code: 'not_found' } } },
     {
@@ -133,7 +133,7 @@ describe('paths', () => {
       answer: { error: { code: 'method_not_allowed' } },
     },
     {
-      name: 'a method that has a body elsewhere is one too, also without a content type',
+      name: 'a wrong method with a body is a 405 too, also without a content type',
       method: 'QUERY',
       url: '/v1/preview/models',
       status: 405,
@@ -156,7 +156,7 @@ describe('paths', () => {
   ]); // prettier-ignore
 });
 
-describe('the server about itself', () => {
+describe('the server’s own state', () => {
   runScenarios(() => server, [
     {
       name: 'the system check covers database and engines',
@@ -176,7 +176,7 @@ describe('the server about itself', () => {
         expect(response.body).toMatch(/whetstone_http_request_seconds_count\{method="POST",route="\/v1\/chat\/completions",status="200"\} [1-9]/);
       },
     },
-    { name: 'the front page says how to begin', url: '/', status: 200, then: ({ body }) => expect(body).toContain('tiny/chat') },
+    { name: 'the front page says how to start', url: '/', status: 200, then: ({ body }) => expect(body).toContain('tiny/chat') },
     { name: 'the description of the API lists every endpoint', url: '/openapi.json', status: 200, then: ({ body }) => expect(body).toContain('/v1/preview/training-jobs/{training_job_id}/events') },
   ]); // prettier-ignore
 

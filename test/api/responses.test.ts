@@ -71,13 +71,13 @@ describe('an answer', () => {
     expect(answer.usage!.input_tokens_details.cached_tokens).toBe(3);
   });
 
-  test('that is cut is incomplete, and so is the item in which it is', async () => {
+  test('that is cut is incomplete, and so is the item that was cut', async () => {
     const answer = await ask('One two three four five.', { max_output_tokens: 3 });
     expect(answer).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
     expect(answer.output).toMatchObject([{ status: 'incomplete' }]);
   });
 
-  test('has log-probabilities of its text where they are asked for', async () => {
+  test('has log-probabilities of its text on request', async () => {
     const include = ['message.output_text.logprobs'];
     const [item] = (await ask('Hello there.', { include })).output;
     const [content] = item!.type === 'message' ? item!.content : [];
@@ -91,7 +91,7 @@ describe('a stream', () => {
     ['a text', 'Naïve 🙂 text.', ['message']],
     ['a call', call('get_time', '{"at": "\\u00e9"}'), ['function_call']],
     ['nothing', '', []],
-  ])('of %s says what the whole answer says', async (_, text, types) => {
+  ])('of %s equals the whole answer', async (_, text, types) => {
     const whole = await ask(text, { tools });
     expect(whole.output.map(({ type }) => type)).toEqual(types);
     const events = await stream(text, { tools });
@@ -125,7 +125,7 @@ describe('a stream', () => {
 });
 
 describe('input', () => {
-  test('of items is a conversation; what an answer had in its output can be sent back as it is', async () => {
+  test('of items is a conversation; the output of an answer can be sent back unchanged', async () => {
     const first = await ask(EVERYTHING, { tools });
     const results = first.output.flatMap((item) =>
       item.type === 'function_call'
@@ -155,7 +155,7 @@ describe('input', () => {
     expect(JSON.stringify(script.asked!.constraint)).not.toContain('get_weather');
   });
 
-  test('too long is cut at its beginning where truncation says so', async () => {
+  test('a prompt that is too long is cut at its start if truncation says so', async () => {
     const input = 'word '.repeat(700);
     expect((await send(server, { url, body: body({ input }) })).json()).toMatchObject({
       error: { code: 'context_length_exceeded', param: 'input' },
@@ -165,7 +165,7 @@ describe('input', () => {
 });
 
 const refused = (name: string, fields: object, fault: string) =>
-  test(`${name} is refused by place`, async () => {
+  test(`${name} is refused with its place in the body`, async () => {
     const response = await send(server, { url, body: body(fields) });
     expect(response.statusCode, response.body).toBe(422);
     expect(faults(response)).toContain(fault);
@@ -186,7 +186,7 @@ refused('nothing', { input: [] }, 'body.input value_error');
 runScenarios(
   () => server,
   [
-    { name: 'a model that nobody hosts', url, body: body({ model: 'nope' }), status: 404 },
-    { name: 'what has no effect is named', url, body: body({ paint: 'blue', reasoning: { summary: 'auto' } }), status: 200, answer: { warnings: [containing('paint'), containing('summary')] } },
+    { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404 },
+    { name: 'unused fields are named', url, body: body({ paint: 'blue', reasoning: { summary: 'auto' } }), status: 200, answer: { warnings: [containing('paint'), containing('summary')] } },
   ],
 ); // prettier-ignore

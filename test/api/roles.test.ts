@@ -37,18 +37,18 @@ describe.each(ROLES)('a server with the role %s', (role) => {
         ...ours,
       })),
       {
-        name: 'says what it is asked to chat',
+        name: 'says which role chat needs',
         url: '/v1/chat/completions',
         body: chat(),
         ...(role === 'serve' ? ours : elsewhere('serve')),
       },
       ...['models', 'training-jobs', 'base-models'].map((path) => ({
-        name: `says what it is asked of ${path}`,
+        name: `says which role ${path} needs`,
         url: `/v1/preview/${path}`,
         ...(role === 'api' ? ours : elsewhere('api')),
       })),
       ...['artifacts', 'usage', 'webhooks', 'keys'].map((path) => ({
-        name: `says what it is asked of ${path}`,
+        name: `says which role ${path} needs`,
         url: `/v1/${path}`,
         ...(role === 'api' ? ours : elsewhere('api')),
       })),
@@ -80,16 +80,16 @@ describe('a server that is alone on its data directory', () => {
       () => server,
       [
         { name: 'chats', url: '/v1/chat/completions', body: chat(), status: 200 },
-        { name: 'lists jobs of before', url: '/v1/preview/training-jobs', status: 200 },
+        { name: 'lists earlier jobs', url: '/v1/preview/training-jobs', status: 200 },
         ...['training-jobs', 'sft-training-jobs', 'dpo-training-jobs'].map((path) => ({
-          name: `begins none of ${path}, which would wait for ever`,
+          name: `refuses ${path}, which would wait forever`,
           url: `/v1/preview/${path}`,
           body: {},
           ...refused('api,serve,train'),
         })),
       ],
     );
-    test('no training run of Tinker either', async () => {
+    test('nor a training run of Tinker', async () => {
       const answer = await send(server, { method: 'POST', url: '/tinker/api/v1/create_model', body: '{}' });
       expect(answer.statusCode).toBe(400);
       expect(answer.body).toContain('--role api,serve,train');
@@ -104,7 +104,7 @@ describe('a server that is alone on its data directory', () => {
       () => server,
       [
         { name: 'does not chat', url: '/v1/chat/completions', body: chat(), ...refused('api,serve,train') },
-        { name: 'reads what a job would be', url: '/v1/preview/sft-training-jobs', body: {}, status: 422 },
+        { name: 'validates the body of a job', url: '/v1/preview/sft-training-jobs', body: {}, status: 422 },
       ],
     );
   });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { storedJob } from './stored-job.ts';
 import { BASE, chat, openTestServer, send } from './test-server.ts';
 
-test('a choice that lost its tokens is trained on exactly those that were sampled, while the server remembers', async () => {
+test('a choice that lost its tokens is trained on exactly the sampled ones while the server remembers them', async () => {
   const own = await openTestServer();
   const registered = await send(own, {
     url: '/v1/preview/models',

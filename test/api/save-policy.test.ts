@@ -23,7 +23,7 @@ const policyOf = async (id: string) =>
 const put = (id: string, save_policy: unknown) =>
   send(server, { method: 'PUT', url: `${MODELS}/${id}/save-policy`, body: { save_policy } });
 
-test('it is set with the model, read, changed and taken away', async () => {
+test('it is set with the model, read, changed and removed', async () => {
   const { id } = await register('limited', { save_policy: { save_total_limit: 3, metric_for_best_model: 'val/loss' } });
   const read = { save_total_limit: 3, metric_for_best_model: 'val/loss', greater_is_better: false };
   expect(await policyOf(id)).toEqual(read);
@@ -37,7 +37,7 @@ test('it is set with the model, read, changed and taken away', async () => {
   expect(await policyOf((await register('all')).id)).toBeNull();
 });
 
-test('a model that is there keeps its own, and says so', async () => {
+test('an existing model keeps its own policy, and says so', async () => {
   const about = { return_existing: true, save_policy: { save_total_limit: 2 } };
   expect(await register('again', about)).not.toHaveProperty('warnings');
   const { id, warnings } = await register('again', { ...about, save_policy: { save_total_limit: 9 } });
@@ -53,11 +53,11 @@ test.each([
   expect((await put(id, policy)).statusCode).toBe(422);
 });
 
-test('a policy of a model that is not there is refused', async () => {
+test('a policy for an unknown model is refused', async () => {
   expect((await put(createId(), null)).statusCode).toBe(404);
 });
 
-test('what is asked, downloaded, forked or a KL reference stays', async () => {
+test('checkpoints that are requested, downloaded, forked or used as a KL reference are kept', async () => {
   const { storage, clock } = server;
   const { id: modelId } = await register('used', { save_policy: { save_total_limit: 1 } });
   const [zero] = (await storage.checkpoints.list(modelId, { after: null, limit: 1 }, 'asc')).rows;

@@ -89,7 +89,7 @@ function expectGolden(kind: 'base' | 'adapter', logprobs: readonly number[]): vo
   logprobs.forEach((logprob, id) => expect(logprob, String(id)).toBeCloseTo(logits[id]! - logSumExp, 4));
 }
 
-test('an adapter answers as PyTorch computes it, by its directory’s name, one that was given, and without the project', async () => {
+test('an adapter answers as PyTorch computes it, by its directory’s name, a given name, and without the project', async () => {
   const { stepsOf } = await start([adapter, `team/coach=${adapter}`]);
   for (const model of ['adapters/tutor', 'tutor', 'default/adapters/tutor@1', 'team/coach'])
     expectGolden('adapter', await nextLogprobs(model));
@@ -98,7 +98,7 @@ test('an adapter answers as PyTorch computes it, by its directory’s name, one 
   expect(await stepsOf('adapters/tutor')).toEqual([0, 1]);
 });
 
-test('a job trains on from it; the next start leaves all as it is, and a changed adapter becomes the next step', async () => {
+test('a job trains on from it; the next start changes nothing, and a changed adapter becomes the next step', async () => {
   const { client, models, stepsOf } = await start([adapter]);
   const { id: model_id } = (await models())[0]!;
   const trajectories = [1, 0].map((reward, i) => ({
@@ -144,7 +144,7 @@ async function change(fields: object): Promise<void> {
   await writeFile(path, JSON.stringify({ ...(JSON.parse(await readFile(path, 'utf8')) as object), ...fields }));
 }
 
-test('what does not fit is refused in one sentence, and leaves no model', async () => {
+test('adapters that do not fit are refused in one sentence, and leave no model', async () => {
   const cases: [spoil: () => Promise<void>, says: RegExp][] = [
     [() => rm(join(adapter, 'adapter_model.safetensors')), /tutor: it has no adapter_model\.safetensors\. Give/],
     [() => rm(adapter, { recursive: true }), /tutor: it has no adapter_config\.json/],

@@ -161,7 +161,7 @@ describe('training through our own client', () => {
     expect(await client.deleteCheckpoints(model.id, [0])).toEqual({ deleted_count: 1, not_found_steps: [] });
   });
 
-  test('data that nothing can be learnt from is said so, in the record and the events', async () => {
+  test('data that cannot be learnt from is reported in the record and the events', async () => {
     const model = await client.registerModel({ project: 'p', name: 'nothing', base_model: base });
     const plain = { messages_and_choices: [...messages, { role: 'assistant', content: 'no tokens here' }] };
     const { id } = await client.submitTrainingJob({
@@ -224,7 +224,7 @@ async function enginePid(role: 'inference' | 'training'): Promise<number> {
 }
 
 describe('kill -9', skipOutsideLinux(), () => {
-  test('of the sampler in the middle of a stream is a pause, not another answer', async () => {
+  test('of the sampler in the middle of a stream causes a pause, not another answer', async () => {
     const request = { model: base, messages, max_tokens: 150, temperature: 1, seed: 11, n: 2 };
     const undisturbed = await client.chat(request);
     const stream = await openai.chat.completions.create({ ...request, stream: true });
@@ -237,7 +237,7 @@ describe('kill -9', skipOutsideLinux(), () => {
     expect(texts).toEqual(undisturbed.choices.map(({ message }) => message.content));
   });
 
-  test('of the trainer in the middle of a job costs no event and repeats none', async () => {
+  test('of the trainer in the middle of a job loses no event and repeats none', async () => {
     const model = await client.registerModel({ project: 'p', name: 'survivor', base_model: base });
     const groups = await rollouts('default/p/survivor');
     const many = Array.from({ length: 8 }, () => groups).flat();
@@ -269,7 +269,7 @@ describe('starting and stopping', () => {
     );
   });
 
-  test('a taken port is refused with the reason, and leaves the data free', async () => {
+  test('a taken port is refused with the reason, and the data stays free', async () => {
     const other = await mkdtemp(join(tmpdir(), 'whetstone-data-'));
     const taken = { ...configOf(other), listen: { host: '127.0.0.1', port: Number(new URL(server.url).port) } };
     await expect(startServer(taken, silentLog)).rejects.toThrow(/is in use by another program. Choose another/);

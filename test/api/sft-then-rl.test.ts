@@ -55,7 +55,7 @@ async function exactMatch(): Promise<number> {
   return all.reduce((sum, { reward }) => sum + reward, 0) / all.length;
 }
 
-test('a new format by SFT from an artifact, then by RL: exact answers from under 10 % to over 90 %', async () => {
+test('SFT from an artifact, then RL, teach a new format: exact answers from under 10 % to over 90 %', async () => {
   const { client } = server;
   const model = await client.registerModel({ project: 'formats', name: 'person', base_model: 'whetstone/starter' });
   expect(await exactMatch()).toBeLessThan(0.1);

@@ -65,7 +65,7 @@ async function read(uri: string) {
 }
 
 describe('submitting', () => {
-  test('fixes the version, keeps the settings, and is a job of its own type', async () => {
+  test('fixes the version, stores the settings, and makes a job of its own type', async () => {
     const uri = await upload({ 'train.jsonl': JSON.stringify(ROW) });
     const config = {
       batch_size: 3,
@@ -122,7 +122,7 @@ describe('submitting', () => {
     });
   });
 
-  test('with nulls and auto takes the defaults', async () => {
+  test('with nulls and auto uses the defaults', async () => {
     const uri = await upload({ 'train.jsonl': '{}' });
     const none = { epochs: null, packing: null, lr_scheduler_type: null, warmup_steps: null, warmup_ratio: null };
     const nulls = { ...none, batch_size: 'auto', learning_rate: null, assistant_turns: null, metric_logging: null };
@@ -181,7 +181,7 @@ describe('training data', () => {
     for (const { messages } of rows) expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
-  test('that is bad gets errors with file, line and reason, twenty at most', async () => {
+  test('that is bad gets errors with file, line and reason, at most twenty', async () => {
     const bad = [
       '{"messages": [',
       '[]',
@@ -209,7 +209,7 @@ describe('training data', () => {
     expect(told.at(-1)).toBe('… and 7 more.');
   });
 
-  test('that has a line of any length gets an error, and so do the lines behind it', async () => {
+  test('with a line that is too long gets an error, and so do the lines after it', async () => {
     const long = JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(16_000_000) }] });
     const uri = await upload({ 'train.jsonl': '{}' });
     const { id } = (await submit({ training_data_url: uri })).json<{ id: string }>();

@@ -94,7 +94,7 @@ const read = async (query = ''): Promise<List> => {
   return response.json<List>();
 };
 
-test('has each step with means, sums, times, what was skipped, and what was logged', async () => {
+test('has each step with means, sums, times, skipped rows, and logged metrics', async () => {
   const { data } = await read();
   expect(data).toMatchObject([
     { id: 'step-0', step: 0, job_id: null, num_gradient_steps: 0, metrics: { 'val/reward': 0.25 }, seconds: null },
@@ -113,7 +113,7 @@ test('has each step with means, sums, times, what was skipped, and what was logg
   expect(data[1]!.metrics).not.toHaveProperty('gradient_step');
 });
 
-test('comes in pages, each step once, also when step 0 fills one', async () => {
+test('comes in pages, each step once, also if step 0 fills one', async () => {
   const seen: (number | null)[] = [];
   for (let after = ''; ;) {
     const page = await read(`?limit=1${after && `&after=${after}`}`);
@@ -125,7 +125,7 @@ test('comes in pages, each step once, also when step 0 fills one', async () => {
   expect((await send(server, { url: `${url}?after=${createId()}` })).statusCode).toBe(400);
 });
 
-test('is lines of JSON, or a table that no spreadsheet runs', async () => {
+test('is JSON lines, or a table with no cell that a spreadsheet would run', async () => {
   const { data } = await read();
   for (const request of [{ url: `${url}?format=jsonl&limit=1` }, { url, headers: { accept: 'application/jsonl' } }]) {
     const response = await send(server, request);
@@ -168,14 +168,14 @@ test('is an event file for TensorBoard: framed, with checksums, a scalar per met
     expect(records[i + 1]!.includes(tag), tag).toBe(true);
 });
 
-test('stays when checkpoints are deleted, but for what they had', async () => {
+test('stays when checkpoints are deleted, except for their own fields', async () => {
   await send(server, { method: 'DELETE', url: `/v1/preview/models/${model_id}/checkpoints`, body: { steps: [1] } });
   const { data } = await read();
   expect(data[1]).toMatchObject({ step: 1, metrics: { loss: 1.5 } });
   expect(data[1]!.metrics).not.toHaveProperty('train/reward');
 });
 
-test('has means of numbers whose sum no double holds', async () => {
+test('has means of numbers whose sum overflows a double', async () => {
   await trainStep(4, [1e308, 1e308]);
   await trainStep(5, [1e308, -1e308]);
   const { data } = await read();

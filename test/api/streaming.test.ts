@@ -45,7 +45,7 @@ describe('a stream', () => {
   beforeAll(async () => void (server = await openTestServer()));
   afterAll(() => server.close());
 
-  test('says who speaks once, then text, then why it ended', async () => {
+  test('sends the role once, then text, then the finish reason', async () => {
     const chunks = await stream(server, { max_tokens: 5 });
     expect(chunks[0]!.choices).toEqual([
       { index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null },
@@ -57,7 +57,7 @@ describe('a stream', () => {
     expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
   });
 
-  test('says what the whole answer says', async () => {
+  test('equals the whole answer', async () => {
     const whole = (await send(server, { url, body: chat({ temperature: 0, max_tokens: 20 }) })).json<{
       choices: [{ message: { content: string } }];
     }>();
@@ -85,7 +85,7 @@ describe('a stream', () => {
     expect(textOf(await stream(server, fields))).toBe(message.content);
   });
 
-  test('holds back what may be a stop string and never shows it', async () => {
+  test('holds back text that may be a stop string and never sends one', async () => {
     const text = textOf(await stream(server, { max_tokens: 20 }));
     const stop = text.slice(6, 10);
     const chunks = await stream(server, { max_tokens: 20, stop });
@@ -93,7 +93,7 @@ describe('a stream', () => {
     expect(chunks.at(-1)!.choices[0]).toMatchObject({ finish_reason: 'stop', stop_reason: stop });
   });
 
-  test('has usage in a last chunk of its own when asked', async () => {
+  test('has usage in a last chunk of its own on request', async () => {
     const chunks = await stream(server, { max_tokens: 4, stream_options: { include_usage: true } });
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 4 } });
     expect(chunks.slice(0, -1).some((chunk) => 'usage' in chunk)).toBe(false);
@@ -147,7 +147,7 @@ describe('a dead end', () => {
     token_ids: number[];
   }
 
-  test('is the end of its choice, whole as in a stream; the others go on', async () => {
+  test('ends its choice, whole or in a stream; the others continue', async () => {
     const fields = {
       structured_outputs: { regex: 'abc|bbbb' },
       allowed_token_ids: allowed('ab'),
@@ -177,7 +177,7 @@ describe('a dead end', () => {
     expect(server.model.inference.status()).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  test('at the very beginning is a 400, whole as in a stream', async () => {
+  test('at the very start is a 400, whole or in a stream', async () => {
     for (const streamed of [true, false]) {
       const fields = { stream: streamed, structured_outputs: { regex: 'c' }, allowed_token_ids: allowed('ab') };
       const response = await send(server, { url, body: chat(fields) });
@@ -222,7 +222,7 @@ describe('an engine that fails', () => {
     await server.close();
   });
 
-  test('in the middle of a stream gives an error event and a proper end', async () => {
+  test('in the middle of a stream sends an error event and a proper end', async () => {
     const server = await openTestServer({ wrapEngine: failingAfter(2, 'engine_failed') });
     const chunks = await stream(server);
     expect(textOf(chunks.slice(0, 3))).not.toBe('');
@@ -232,7 +232,7 @@ describe('an engine that fails', () => {
     await server.close();
   });
 
-  test('and comes back goes on as if nothing had happened', async () => {
+  test('and comes back continues as if nothing had happened', async () => {
     const undisturbed = await openTestServer();
     const disturbed = await openTestServer({ wrapEngine: failingAfter(5, 'engine_unavailable', 2) });
     for (const fields of [{ temperature: 0 }, { temperature: 1, n: 3, seed: 9 }]) {
@@ -244,7 +244,7 @@ describe('an engine that fails', () => {
   });
 });
 
-test('a full queue is a 429 that says when to come back', async () => {
+test('a full queue is a 429 that says when to retry', async () => {
   const server = await openTestServer({ engine: { maxRunning: 1, maxWaiting: 1 } });
   const statuses = await Promise.all(
     Array.from({ length: 6 }, async (_, seed) => {

@@ -67,7 +67,7 @@ async function sampleOf(sampling_session_id: string, seq_id: number) {
   return answer;
 }
 
-test('only the owner publishes, as often as it likes, and sees what is public', async () => {
+test('only the owner publishes, any number of times, and sees what is public', async () => {
   for (const denied of [await publish(paths.weights, others), await unpublish(paths.weights, others)])
     expect(denied.statusCode).toBe(404);
   const shown = async () => {
@@ -88,7 +88,7 @@ test('only the owner publishes, as often as it likes, and sees what is public', 
   }
 });
 
-test('another team sees of the run what is published, where it asks for what it may read', async () => {
+test('another team sees the published part of the run wherever it asks what it may read', async () => {
   const listed = async (scope: string) =>
     (await call('GET', `training_runs?access_scope=${scope}`, others)).json<{
       training_runs: { training_run_id: string }[];
@@ -118,7 +118,7 @@ test('another team sees of the run what is published, where it asks for what it 
   expect((await call('GET', 'checkpoints', others)).json()).toMatchObject({ checkpoints: [] });
 });
 
-test('another team reads published weights in every way, and others not', async () => {
+test('another team can read published weights in every way, and unpublished ones in none', async () => {
   const info = (path: string) => post('weights_info', others, { tinker_path: path });
   const urls = (path: string) => call('GET', `${checkpoint(path)}/external_weights_urls`, others);
   for (const path of [paths.weights, paths.sampler_weights, paths.external_weights]) await publish(path);
@@ -146,14 +146,14 @@ test('another team reads published weights in every way, and others not', async 
   expect((await send(server, { url: link })).statusCode).toBe(404); // a link is worth what its key may read
 });
 
-test('no other team deletes published weights, or says when they go', async () => {
+test('no other team can delete published weights or set when they expire', async () => {
   await publish(paths.weights);
   expect((await call('DELETE', checkpoint(paths.weights), others)).statusCode).toBe(404);
   expect((await call('PUT', `${checkpoint(paths.weights)}/ttl`, others, { ttl_seconds: 3600 })).statusCode).toBe(404);
   expect(await server.storage.tinker.findCheckpoint(run, 'weights', 'a')).toMatchObject({ expiresAtMs: null });
 });
 
-test('private again, weights are sampled by nobody else, and what was trained from them stays', async () => {
+test('weights made private again cannot be sampled by another team, and what was trained from them stays', async () => {
   await publish(paths.weights);
   const { sampling_session_id } = (await openSampler(paths.weights)).json<{ sampling_session_id: string }>();
   const { model_id } = (await load(paths.weights)).json<{ model_id: string }>();
@@ -166,7 +166,7 @@ test('private again, weights are sampled by nobody else, and what was trained fr
   expect((await post('get_info', others, { model_id })).statusCode).toBe(200);
 });
 
-test('saved again under their name, weights are private', async () => {
+test('weights saved again under their name are private', async () => {
   await publish(paths.weights);
   await saveWeights(server, run, 'weights', 'a');
   expect((await openSampler(paths.weights)).statusCode).toBe(404);

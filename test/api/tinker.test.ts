@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 describe('a Tinker client', () => {
-  test('sends its key in a header of its own, with a prefix of its own', async () => {
+  test('sends its key in its own header, with its own prefix', async () => {
     const headers = { authorization: '', 'x-api-key': `tml-${BOOTSTRAP_KEY}` };
     expect((await post('client/config', {}, headers)).statusCode).toBe(200);
     const wrong = await post('client/config', {}, { ...headers, 'x-api-key': 'tml-wk-wrong' });
@@ -37,7 +37,7 @@ describe('a Tinker client', () => {
     expect(wrong.json()).toMatchObject({ detail: containing('Incorrect or revoked') });
   });
 
-  test('finds its run under the id that it computes, however often it is made', async () => {
+  test('finds its run under the id that it computes, however often the run is created', async () => {
     expect(run).toBe(`${session}:train:0`);
     const again = await post('create_model', { session_id: session, model_seq_id: 0, base_model: BASE });
     expect(again.json()).toEqual({ request_id: `${run}/0`, model_id: run });
@@ -55,7 +55,7 @@ describe('a Tinker client', () => {
     expect(other.json()).toMatchObject({ detail: containing('with another body') });
   });
 
-  test('waits for what is not done, and asks again', async () => {
+  test('waits for an unfinished operation, and asks again', async () => {
     await post('optim_step', adam(8));
     const waiting = await post('retrieve_future', { request_id: `${run}/8` });
     expect(waiting.statusCode).toBe(408);
@@ -76,7 +76,7 @@ describe('a Tinker client', () => {
     expect(response.body).toContain(words);
   }); // prettier-ignore
 
-  test('sends data as protobuf, and waits for what they give', async () => {
+  test('sends data as protobuf, and waits for the results', async () => {
     const message = createMessage().text(1, run).integer(2, 20).text(4, 'cross_entropy').done();
     const response = await post('forward_backward', Buffer.from(message).toString('latin1'), {
       'content-type': 'application/x-protobuf',
@@ -84,7 +84,7 @@ describe('a Tinker client', () => {
     expect(response.json()).toEqual({ request_id: `${run}/20`, model_id: run });
   });
 
-  test('samples: as many ids as samples, one execution for one number, protobuf as the answer', async () => {
+  test('samples: as many ids as samples, one execution per number, and a protobuf answer', async () => {
     const accepted = (await post('asample', sample(0))).json<{ request_id: string; sample_sequence_ids: string[] }>();
     expect(new Set(accepted.sample_sequence_ids).size).toBe(2);
     expect((await post('asample', sample(0))).json()).toEqual(accepted);
@@ -102,7 +102,7 @@ describe('a Tinker client', () => {
     expect((await post('retrieve_future', { request_id: 'sample-gone' })).statusCode).toBe(410);
   });
 
-  test('samples from a copy of the client, which counts from beyond what JavaScript counts to', async () => {
+  test('samples from a copy of the client, whose numbers start beyond JavaScript’s safe integers', async () => {
     const numbered = (number: string) => JSON.stringify(sample(0)).replace('"seq_id":0', `"seq_id":${number}`);
     const asked = async (number: string) =>
       (await post('asample', numbered(number), { 'content-type': 'application/json' })).json<{ request_id: string }>();

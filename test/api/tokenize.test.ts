@@ -25,19 +25,19 @@ describe('/tokenize', () => {
     expect(await detokenize(tokens)).toBe(prompt);
   }); // prettier-ignore
 
-  test('gives the text of each token on request', async () => {
+  test('returns the text of each token on request', async () => {
     const { token_strs: texts } = await tokenize({ prompt: 'Hello, world!', return_token_strs: true });
     expect(texts!.join('')).toBe('Hello, world!');
     expect((await tokenize({ prompt: 'Hello' })).token_strs).toBeNull();
   });
 
-  test('of messages are what chat begins with', async () => {
+  test('of messages returns the prompt of chat', async () => {
     const { prompt_token_ids: prompt } = await ask();
     const { tokens } = await tokenize({ messages: [{ role: 'user', content: 'Say something.' }] });
     expect(tokens).toEqual(prompt);
   });
 
-  test('of a text longer than the context is whole', async () => {
+  test('of a text longer than the context is complete', async () => {
     const { count, max_model_len: most } = await tokenize({ prompt: 'word '.repeat(5_000) });
     expect(count).toBeGreaterThan(most);
   });
@@ -51,32 +51,32 @@ runScenarios(
   () => server,
   [
     ...[{}, { prompt: 'a', messages: [{ role: 'user', content: 'b' }] }].map((body) => ({
-      name: `${JSON.stringify(body)} is neither text nor conversation`,
+      name: `${JSON.stringify(body)} is neither a text nor a conversation`,
       url: '/tokenize',
       body,
       status: 422,
     })),
-    { name: 'knows no model of that name', url: '/tokenize', body: { model: 'nope', prompt: 'a' }, status: 404 },
+    { name: 'an unknown model is a 404', url: '/tokenize', body: { model: 'nope', prompt: 'a' }, status: 404 },
     {
-      name: 'an id that no token has is refused',
+      name: 'an unknown token id is refused',
       url: '/detokenize',
       body: { tokens: [1, 99_999] },
       status: 400,
       answer: { error: { param: 'tokens', message: containing('99999') } },
     },
-    { name: 'POST /ping is an answer too', method: 'POST', url: '/ping', status: 200 },
+    { name: 'POST /ping is answered too', method: 'POST', url: '/ping', status: 200 },
     { name: 'says its version', url: '/version', headers: { authorization: '' }, status: 200, answer: { version: '0.0.0-test' } },
     { name: 'says its load', url: '/load', headers: { authorization: '' }, status: 200, answer: { server_load: 0 } },
   ],
 ); // prettier-ignore
 
-test('negative ids, and texts among them, are refused by place', async () => {
+test('negative ids, and texts among them, are refused with their place in the body', async () => {
   const response = await send(server, { url: '/detokenize', body: { tokens: [1, -1, 'x'] } });
   expect(response.statusCode).toBe(422);
   expect(faults(response)).toContain('body.tokens.1 greater_than_equal');
 });
 
-test('/load is open to whom /metrics is', async () => {
+test('/load is open to the same callers as /metrics', async () => {
   const closed = await openTestServer({ limits: { metricsAccess: 'key' } });
   try {
     expect((await send(closed, { url: '/load', headers: { authorization: '' } })).statusCode).toBe(401);

@@ -82,7 +82,7 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
     return { ...merge(deltas), finish: choices.at(-1)!.finish_reason, pieces };
   }
 
-  test('calls side by side, behind thinking, whole and in pieces', async () => {
+  test('parallel calls are parsed, after reasoning, whole and in pieces', async () => {
     const { pieces, ...merged } = await streamed(thought + both);
     expect(merged).toEqual({
       content: '',
@@ -99,14 +99,14 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
     expect(pieces.filter(({ index }) => index === 0).length).toBeGreaterThan(4); // while they are written
   });
 
-  test('one call, where only one may be', async () => {
+  test('a single call is parsed if only one is allowed', async () => {
     const { pieces, ...merged } = await streamed(both, { parallel_tool_calls: false });
     expect(merged.calls.map(([name]) => name)).toEqual(['weather']);
     expect(new Set(pieces.map(({ index }) => index))).toEqual(new Set([0]));
     expect(await whole(both, { parallel_tool_calls: false })).toEqual(merged);
   });
 
-  test('a call that breaks off stays one, as far as it came', async () => {
+  test('a call that breaks off stays a call, as far as it came', async () => {
     const [text, args] = cut;
     const { pieces: _, ...merged } = await streamed(text);
     expect(merged).toMatchObject({ content: '', finish: 'tool_calls' });
@@ -114,7 +114,7 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
     expect(await whole(text)).toEqual(merged);
   });
 
-  test('what looks like a call and is none is content', async () => {
+  test('text that looks like a call but is not one is content', async () => {
     const { pieces, ...merged } = await streamed(none);
     expect(pieces).toEqual([]);
     expect(merged).toEqual({ content: none, reasoning: '', calls: [], finish: 'stop' });

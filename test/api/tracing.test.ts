@@ -188,7 +188,7 @@ describe('a chat request', () => {
     expect(generation.events.map(({ name }) => name)).toEqual(['first_token']);
   });
 
-  test('leaves no prompt, answer, key, entity or path in what is sent', async () => {
+  test('leaves no prompt, answer, key, entity or path in the sent spans', async () => {
     const server = await openTracedServer();
     const { secret } = await server.apiKeys.create({ entity: 'secret-entity', name: 'secret-name' });
     const headers = { authorization: `Bearer ${secret}` };
@@ -206,7 +206,7 @@ describe('a chat request', () => {
     expect(sent).not.toContain(choices[0]!.message.content);
   });
 
-  test('that fails in the engine is marked with its error’s code', async () => {
+  test('that fails in the engine is marked with its error code', async () => {
     const wrapEngine = (engine: InferenceEngine): InferenceEngine => ({
       contextLength: engine.contextLength,
       vocabSize: engine.vocabSize,
@@ -233,7 +233,7 @@ describe('a chat request', () => {
     expect(metrics).toContain(`vllm:request_success_total{model_name="${BASE}",finished_reason="error"} 1`);
   });
 
-  test('whose client leaves is ended, and says so', async () => {
+  test('whose client leaves ends its span, which says so', async () => {
     const server = await openTracedServer();
     const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
     const leaving = new AbortController();
@@ -261,7 +261,7 @@ test('an unknown path is a span without a route', async () => {
   expect(attributesOf(collector.span('GET'))).not.toHaveProperty('http.route');
 });
 
-test('a caller that does not sample is followed: nothing is sent', async () => {
+test('a caller’s decision not to sample is respected: nothing is sent', async () => {
   const server = await openTracedServer();
   await send(server, { url: '/v1/health', headers: { traceparent: TRACEPARENT.replace(/01$/, '00') } });
   await tracing.close();
@@ -276,7 +276,7 @@ test('OTEL_TRACES_SAMPLER decides for requests without a caller’s trace', asyn
   expect(collector.spans()).toEqual([]);
 });
 
-test('an attempt at a job is a trace of its own, linked to the request that submitted the job', async () => {
+test('an attempt at a job has its own trace, linked to the request that submitted the job', async () => {
   const server = await openTracedServer();
   const model = { project: 'p', name: 'traced', base_model: BASE };
   const { id: model_id } = (await send(server, { url: '/v1/preview/models', body: model })).json<{ id: string }>();
@@ -327,7 +327,7 @@ describe('a collector', () => {
     return { log: { ...silentLog, warn: (event) => void warnings.push(event) }, warnings };
   }
 
-  test('that does not answer holds up the end of the server for 3 s, and no longer', async () => {
+  test('that does not answer delays the shutdown of the server by 3 s, and no longer', async () => {
     const silent = await openCollector('never');
     process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = silent.url;
     const { log, warnings } = listening();
@@ -349,14 +349,14 @@ describe('a collector', () => {
     await silent.close();
   });
 
-  test('is not needed: without an endpoint no span does anything', async () => {
+  test('is not needed: without an endpoint spans do nothing', async () => {
     delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
     expect(await openTracing({ version: '0', log: silentLog })).toBe(noTracing);
     const span = noTracing.serve('GET /', {}, {});
     expect([span, span.child('x'), noTracing.work('x', 'id', {})]).toEqual([NO_SPAN, NO_SPAN, NO_SPAN]);
   });
 
-  test('that speaks another protocol is warned of, and the server starts', async () => {
+  test('that speaks another protocol gets a warning, and the server starts', async () => {
     process.env['OTEL_EXPORTER_OTLP_PROTOCOL'] = 'grpc';
     const { log, warnings } = listening();
     expect(await openTracing({ version: '0', log })).toBe(noTracing);

@@ -54,7 +54,7 @@ describe('submitting a job', () => {
     },
   }); // prettier-ignore
 
-  test('keeps what clients send, in the domain’s words', async () => {
+  test('stores what clients send, in the terms of the domain', async () => {
     const response = await send(server, { url, body: artJob() });
     expect(response.statusCode, response.body).toBe(200);
     const { id } = response.json<{ id: string }>();
@@ -106,7 +106,7 @@ describe('submitting a job', () => {
     await send(server, { method: 'POST', url: `${url}/${id}/cancel` });
   });
 
-  test('takes every setting, and refuses a KL reference that is not there', async () => {
+  test('takes every setting, and refuses an unknown KL reference', async () => {
     const every = {
       learning_rate: 1e-5, advantage_balance: 0.5, epsilon: 0.2, epsilon_high: 0.3, importance_sampling_level: 'sequence', kimi_k2_tau: 0.1,
       mask_prob_ratio: true, max_negative_advantage_importance_sampling_weight: 3, ppo: true, loss_fn: 'ppo', precalculate_logprobs: true,
@@ -129,7 +129,7 @@ describe('submitting a job', () => {
     expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'kl_ref_adapter_path' } });
   });
 
-  test('takes a choice of our own chat answers as it is', async () => {
+  test('takes a choice of our own chat answers unchanged', async () => {
     const answer = (
       await send(server, {
         url: '/v1/chat/completions',
@@ -154,7 +154,7 @@ describe('submitting a job', () => {
     ).toContain(id);
   });
 
-  test('names what it does not use; with nothing to name it is an id alone', async () => {
+  test('names unused fields; with nothing to name, the answer is only an id', async () => {
     const submit = async (body: object) => {
       const response = await send(server, { url, body: { model_id, trajectory_groups: [], ...body } });
       expect(response.statusCode, response.body).toBe(200);
@@ -214,7 +214,7 @@ describe('submitting a job', () => {
     expect(second.json()).toEqual(first.json());
   });
 
-  test('is refused with 429 when enough jobs wait', async () => {
+  test('is refused with 429 if enough jobs are waiting', async () => {
     const submit = () => send(server, { url, body: { model_id, trajectory_groups: [] } });
     let response = await submit();
     for (let i = 0; i < QUEUED_JOBS_MAX && response.statusCode === 200; i++) response = await submit();
@@ -285,7 +285,7 @@ describe('events', () => {
     expect((await list(`?after=${second.last_id}`)).data).toHaveLength(1);
   });
 
-  test('are followed live from where the client was, until the job ends', async () => {
+  test('are followed live from the client’s position until the job ends', async () => {
     const all = (await list('?limit=100')).data;
     const seen = all[18]!.id;
     const following = send(server, {
@@ -309,7 +309,7 @@ describe('events', () => {
     expect(framesOf(replay.body).map(({ id }) => id)).toEqual((await list('?limit=100')).data.map(({ id }) => id));
   });
 
-  test('after an event that this job does not have are a 400, and nobody waits for them', async () => {
+  test('after an event that this job does not have are a 400, without a wait', async () => {
     const url = `${jobUrl}/events`;
     const stream = { accept: 'text/event-stream' };
     for (const request of [

@@ -94,7 +94,7 @@ test('have the groups and trajectories that were sent, without advantages', asyn
   expect(short.body).not.toContain('is_trained'); // nothing is trained on what is logged
 });
 
-test('of another model, and those that never were, are not there', async () => {
+test('of another model, and unknown ones, are a 404', async () => {
   const other = await register(server, 'not-logged');
   const [first] = (await get<List<Log>>(logs)).data;
   expect((await get<List<Log>>(`/v1/preview/models/${other}/logs`)).data).toEqual([]);
@@ -105,7 +105,7 @@ test('of another model, and those that never were, are not there', async () => {
   expect((await send(server, { url: `${logs}/${first!.id}/groups/1/trajectories` })).statusCode).toBe(404);
 });
 
-test('and what jobs were sent go when they are old; settings, events and what is not old stay', async () => {
+test('and the groups sent to jobs are deleted when they are old; settings, events and newer ones stay', async () => {
   const url = '/v1/preview/training-jobs';
   const job = async () => {
     const response = await send(server, { url, body: { model_id, trajectory_groups: [{ trajectories: [] }] } });

@@ -256,7 +256,7 @@ describe.each(TEMPLATES)('%s', (_, template) => {
   );
 
   test.each(CONSTRAINED)(
-    '$what: log-probabilities are those of what was allowed, and the job says so; its own are those of the trainer',
+    '$what: log-probabilities are those of the constrained distribution, and the job says so; its own are those of the trainer',
     async ({ fields = {} }) => {
       const rollouts = await Promise.all([100, 200].map((seed) => sampleTurns(fields, [], seed)));
       const told = await planOf(server, rollouts, fields.tools ?? null);
@@ -273,13 +273,13 @@ describe.each(TEMPLATES)('%s', (_, template) => {
     },
   );
 
-  test('a call of a named tool shows that it was forced, also where the server has forgotten it', async () => {
+  test('a call of a named tool is marked as forced, also if the server has forgotten it', async () => {
     const rollouts = await Promise.all([100, 200].map((seed) => sampleTurns(NAMED, [], seed)));
     const { counts } = await planOf(restarted, rollouts, NAMED.tools);
     expect(counts).toMatchObject({ num_constrained_turns: 2 * TURNS });
   });
 
-  test.each(CASES)('$what: also where the server has forgotten the prompts', (each) =>
+  test.each(CASES)('$what: the same holds if the server has forgotten the prompts', (each) =>
     expectAgreement(each, () => restarted, [whole, onlyLogprobs]),
   );
 });

@@ -60,7 +60,7 @@ test('usage is listed separately by key, model and day', async () => {
   expect((await usage('?start_date=2026-06-02&end_date=2026-06-02', headers)).totals.requests).toBe(1);
 });
 
-test('another entity sees nothing of it', async () => {
+test('another entity sees none of it', async () => {
   const { secret } = await server.apiKeys.create({ entity: 'others', name: 'theirs' });
   expect((await usage('', { authorization: `Bearer ${secret}` })).totals.requests).toBe(0);
 });
@@ -71,7 +71,7 @@ test('a project of another team is refused', async () => {
   expect(response.json()).toMatchObject({ error: { param: 'Vendor-Project' } });
 });
 
-test('days that are none, or run backwards, are refused by place', async () => {
+test('invalid dates, and ranges that run backwards, are refused with their place in the query', async () => {
   const refused = async (query: string) => faults(await send(server, { url: `/v1/usage${query}` }));
   expect(await refused('?end_date=2026-02-30')).toEqual(['query.end_date string_pattern_mismatch']);
   expect(await refused('?limit=101')).toEqual(['query.limit less_than_equal']);

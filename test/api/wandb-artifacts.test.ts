@@ -108,7 +108,7 @@ async function upload(
   return (await ask<Committed>(COMMIT, { id })).data.commitArtifact.artifact;
 }
 
-test('a version is there once it is committed, whatever is repeated, and reads back byte by byte', async () => {
+test('a version exists once it is committed, whatever is repeated, and reads back byte by byte', async () => {
   const files = { 'a.jsonl': '{"a":1}\n', 'more/b.txt': 'b' };
   const input = announced('data', files, {
     metadata: '{"rows":1}',
@@ -145,7 +145,7 @@ test('a version is there once it is committed, whatever is repeated, and reads b
   expect((await links(next.data.createArtifact.artifact.id, more)).map((url) => url !== null)).toEqual([false, false, true]); // prettier-ignore
 });
 
-test('what came through the other API has the same digest here, and deleting takes the version there too', async () => {
+test('a version made through the other API has the same digest here, and deleting it deletes it there too', async () => {
   const sent = await send(server, { method: 'PUT', url: '/v1/artifacts/~/p/ours/train.jsonl', body: 'text' });
   expect(sent.statusCode).toBe(201);
   const read = (await ask<Read>(READ, { name: 'ours:v0' })).data.project!.artifact!;
@@ -156,7 +156,7 @@ test('what came through the other API has the same digest here, and deleting tak
   expect((await fetchLink(read.files.edges[0]!.node.directUrl)).statusCode).toBe(404);
 });
 
-test('an entity learns nothing of another’s artifacts, and links of one thing do no other', async () => {
+test('an entity learns nothing of another’s artifacts, and a link to one thing opens nothing else', async () => {
   const files = { 'secret.txt': 'secret' };
   const { id } = await upload('mine', files);
   const others = await newKey('others');
@@ -180,7 +180,7 @@ test('an entity learns nothing of another’s artifacts, and links of one thing 
   expect((await fetchLink((await links(begun, { 'new.txt': 'new' }))[0]!)).statusCode).toBe(403);
 });
 
-test('lists of types and names show one entity’s own, and go on from where a page ended', async () => {
+test('lists of types and names show one entity’s own, and continue after the last page', async () => {
   for (const name of ['one', 'three', 'two']) await upload(name, { a: name }, { projectName: 'listed' });
   const LIST = `query($entity: String!, $after: String) { project(name: "listed", entityName: $entity) {
     artifactTypes { edges { node { name createdAt } } }
@@ -216,7 +216,7 @@ test.each([
   ['metadata that are no object', { metadata: '[1]' }, 'JSON object'],
   ['metadata that are long', { metadata: JSON.stringify({ a: 'x'.repeat(40_000) }) }, 'at most'],
   ['another digest', { digestAlgorithm: 'MANIFEST_XXH128' }, 'MD5'],
-])('%s is refused before anything is sent', async (_, change, word) => {
+])('%s is refused before any upload', async (_, change, word) => {
   expect(await create(announced('bad', { a: 'a' }, change))).toMatchObject({ errors: [{ message: containing(word) }] }); // prettier-ignore
 });
 
@@ -233,7 +233,7 @@ test.each([
   expect(await ask(COMMIT, { id })).toMatchObject({ data: null, errors: [{ message: containing(word) }] });
 });
 
-test('an upload that is not committed is forgotten after a day, and its account gets its bytes back', async () => {
+test('an upload that is not committed is deleted after a day, and its account gets its bytes back', async () => {
   const files = { 'left.txt': `left ${randomUUID()}` };
   const { id } = (await create(announced('left', files))).data.createArtifact.artifact;
   const used = () => server.storage.accounts.storedBytes({ entity: 'default', keyId: null });

@@ -24,7 +24,7 @@ const RUN = `query Run($entity: String!, $project: String!, $name: String!) {
 const stream = (run: string, body: object, headers: Record<string, string> = basic(BOOTSTRAP_KEY)) =>
   send(server, { url: `/files/default/p/${run}/file_stream`, headers, body });
 
-test('a key is taken as a password, and a wrong one is refused in GraphQL’s form too', async () => {
+test('a key is accepted as a password, and a wrong one is refused in GraphQL’s format too', async () => {
   expect((await ask('query Viewer { viewer { id entity } }')).json()).toEqual({
     data: { viewer: { id: 'default', entity: 'default' } },
   });
@@ -106,7 +106,7 @@ test('a run is made once, keeps its points whatever is repeated, and is read bac
   expect((await send(server, { url: '/v1/runs/~/p/r1' })).statusCode).toBe(404);
 });
 
-test('what is not a line of a history is refused by its number, and changes nothing', async () => {
+test('the error for an invalid history line has its number, and nothing changes', async () => {
   await ask(UPSERT, { name: 'r2', project: 'p' });
   const bad = { files: { 'wandb-history.jsonl': { offset: 7, content: ['{"a":1}', '[1]'] } } };
   const refused = await stream('r2', bad);
@@ -114,7 +114,7 @@ test('what is not a line of a history is refused by its number, and changes noth
   expect((await send(server, { url: '/v1/runs/~/p/r2' })).json()).toMatchObject({ history_lines: 0 });
 });
 
-test('another entity learns nothing of a run, and a key that may only read changes none', async () => {
+test('another entity learns nothing of a run, and a read-only key changes none', async () => {
   await ask(UPSERT, { name: 'r3', project: 'p' });
   const others = basic(await newKey('others'));
   const told = await ask(RUN, { entity: 'default', project: 'p', name: 'r3' }, others);
@@ -131,7 +131,7 @@ test('another entity learns nothing of a run, and a key that may only read chang
   });
 });
 
-test('an operation that is not served is named, and so is the field', async () => {
+test('the error for an unsupported operation names it, and the field', async () => {
   const { statusCode, body } = await ask('query GetSweep($id: ID!) { sweep(id: $id) { id } }', { id: 'x' });
   expect(statusCode).toBe(200);
   expect(body).toMatch(/GetSweep is not served by Whetstone.*sweep.*docs\/wandb\.md/);
@@ -143,7 +143,7 @@ test('the error for a served operation that lacks an argument names it, and does
   expect(body).not.toContain('not served');
 });
 
-test('a variable that the schema does not know is refused by name, not answered as a failure to repeat', async () => {
+test('a variable that is not in the schema is refused by name, not answered as a failure to retry', async () => {
   const query = 'mutation($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }';
   const { statusCode, body } = await ask(query, { input: { name: 'r', modelName: 'p', unheardOf: 1 } });
   expect([statusCode, body]).toEqual([200, containing('unheardOf')]);
@@ -169,7 +169,7 @@ test.each([
   expect([statusCode, body]).toEqual([200, containing(word)]);
 });
 
-test('a link permits one thing to whoever has it, until its key is revoked or it expires', async () => {
+test('a link permits one action to its holder, until its key is revoked or it expires', async () => {
   const { secret, key } = await server.apiKeys.create({ entity: 'default', name: 'links', scopes: SCOPES });
   await ask(UPSERT, { name: 'r4', project: 'p' }, basic(secret));
   const files = `mutation { createRunFiles(input: {entityName: "default", projectName: "p", runName: "r4", files: ["output.log"]}) { files { name uploadUrl } } }`;
@@ -189,7 +189,7 @@ test('a link permits one thing to whoever has it, until its key is revoked or it
   expect((await ask(media)).json()).toMatchObject({ errors: [{ message: containing('media/table/x.table.json') }] });
 });
 
-test('weave learns that nobody keeps traces, and what it sends all the same is counted and dropped', async () => {
+test('weave learns that traces are not stored, and any it sends are counted and dropped', async () => {
   const info = await send(server, { url: '/traces/server_info', headers: { authorization: '' } });
   expect(info.json()).toMatchObject({ min_required_weave_python_version: '999.0.0' });
   const batch = { url: '/traces/call/upsert_batch', headers: basic(BOOTSTRAP_KEY), body: { batch: [] } };
@@ -200,7 +200,7 @@ test('weave learns that nobody keeps traces, and what it sends all the same is c
   expect(body).toMatch(/^whetstone_weave_bytes_dropped_total 12$/m);
 });
 
-test('an operator may refuse traces instead', async () => {
+test('an operator may have traces refused instead', async () => {
   const refusing = await openTestServer({ limits: { weaveTraces: 'refuse' } });
   try {
     const batch = { url: '/traces/call/upsert_batch', headers: basic(BOOTSTRAP_KEY), body: { batch: [] } };

@@ -115,7 +115,7 @@ describe('when a job ends', () => {
       expect(JSON.stringify(log.lines)).not.toContain(secret);
   });
 
-  test('only its own entity hears of it, and only of what it asked for', async () => {
+  test('only its own entity is notified, and only of the events it asked for', async () => {
     startSender();
     const others = await server.apiKeys.create({ entity: 'others', name: 'test', scopes: ['admin'] });
     const asOthers = { authorization: `Bearer ${others.secret}` };
@@ -131,7 +131,7 @@ describe('when a job ends', () => {
 });
 
 describe('a receiver that fails', () => {
-  test('gets the same call again until it says yes: refused connections, then 500, then 200', async () => {
+  test('gets the same call again until it accepts it: refused connections, then 500, then 200', async () => {
     const port = await freePort();
     const webhook = await register({ url: `http://127.0.0.1:${port}/` });
     startSender();
@@ -165,7 +165,7 @@ describe('a receiver that fails', () => {
     }
   });
 
-  test('is given up after ten attempts, until somebody asks for one more', async () => {
+  test('gets no more calls after ten attempts, until the owner requests another one', async () => {
     receiver.answer = 503;
     startSender();
     const webhook = await register();
@@ -185,7 +185,7 @@ describe('a receiver that fails', () => {
     expect((await send(server, { method: 'POST', url: url.replace('msg_', 'gsm_') })).statusCode).toBe(404);
   });
 
-  test('and says 410 Gone gets nothing more', async () => {
+  test('with 410 Gone gets nothing more', async () => {
     receiver.answer = 410;
     startSender();
     const webhook = await register();
@@ -216,7 +216,7 @@ describe('a receiver that fails', () => {
     }
   });
 
-  test('and answers without end, or hangs up, holds nobody up', async () => {
+  test('and answers without end, or hangs up, delays no other call', async () => {
     receiver.answer = (response) => {
       response.writeHead(200);
       const pour = () => void (response.destroyed || (response.write('x'.repeat(65_536)), setImmediate(pour)));
@@ -234,7 +234,7 @@ describe('a receiver that fails', () => {
     expect(await deliveries(webhook)).toMatchObject([{ last_status: null, last_error: 'not reached' }, {}]);
   });
 
-  test('behind a name is called where the name leads, unless that is where webhooks may not go', async () => {
+  test('behind a host name is called at its address, unless webhooks may not go there', async () => {
     let addresses = ['169.254.169.254', '10.0.0.7'];
     const resolved: string[] = [];
     const post = createWebhookPost(LOOPBACK_WEBHOOKS, (hostname, _, callback) => {
@@ -274,7 +274,7 @@ describe('a receiver that fails', () => {
 });
 
 describe('a server that dies', () => {
-  test('before it sends, or while it does, leaves the same call to the next one', async () => {
+  test('before or while it sends leaves the same call to the next one', async () => {
     const webhook = await register();
     const before = await cancelJob(); // nobody sends yet
     const [recorded] = (await server.storage.webhooks.listDeliveries(webhook.id, { after: null, limit: 9 })).rows;
@@ -296,7 +296,7 @@ describe('a server that dies', () => {
     expect(isSigned(call!, webhook.secret)).toBe(true);
   });
 
-  test('by its leave gives back what it had begun', async () => {
+  test('in an orderly way releases the calls it had begun', async () => {
     receiver.answer = () => {}; // no answer at all
     const webhook = await register();
     const sender = startSender();
@@ -311,7 +311,7 @@ describe('a server that dies', () => {
     expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
   });
 
-  test('while its database fails tries again, and says so once', async () => {
+  test('while its database fails retries, and logs that once', async () => {
     const webhook = await register();
     const { webhooks } = server.storage;
     const claimDue = webhooks.claimDue.bind(webhooks);
@@ -329,7 +329,7 @@ describe('a server that dies', () => {
   });
 });
 
-test('at most eight calls are made at once, and all are made', async () => {
+test('at most eight calls run at once, and all are made', async () => {
   let running = 0;
   let most = 0;
   const held: (() => void)[] = [];

@@ -64,7 +64,7 @@ describe('a backup', () => {
     );
   });
 
-  test('is consistent while others write and delete', async () => {
+  test('is consistent while other clients write and delete', async () => {
     const writing = using(config, async ({ storage, blobs }) => {
       for (let i = 0; i < 40; i++) {
         const modelId = `model-${i}`;
@@ -138,11 +138,11 @@ describe('a backup', () => {
       return { ...report, copies };
     }
 
-    test('the rows are copied again, and then it is whole', async () => {
+    test('the rows are copied again, and then the backup is complete', async () => {
       expect(await race(1, false)).toMatchObject({ settled: true, findings: [], looked: { models: 2 }, copies: 2 });
     });
 
-    test('after five copies of the rows it says that it is not', async () => {
+    test('after five copies of the rows the backup says that it is incomplete', async () => {
       const { settled, findings, copies } = await race(Infinity, true);
       expect([settled, copies]).toEqual([false, 5]);
       expect(findings).toMatchObject([{ kind: 'missing_data' }]);
@@ -162,7 +162,7 @@ describe('a backup', () => {
     expect(readRows(directory)).toEqual(readRows(config.dataDirectory));
   });
 
-  test('takes no directory that is there, and leaves none behind when it fails', async () => {
+  test('refuses an existing directory, and leaves none after a failure', async () => {
     await mkdir(directory);
     await expect(runBackup(config, directory, quiet)).rejects.toThrow('is there already');
     const other = newPlace();
@@ -181,7 +181,7 @@ describe('a restore', () => {
     empty = localStore(newPlace());
   });
 
-  test('gives equal rows and blobs; jobs that ran can be claimed at once, open requests begin again', async () => {
+  test('has equal rows and blobs; running jobs can be claimed at once, open requests start again', async () => {
     const backup = await readFile(join(directory, 'whetstone.db'));
     expect(await runRestore(empty, directory, false, quiet)).toMatchObject({ outcome: 'restored', findings: [] });
     expect(await readFile(join(directory, 'whetstone.db'))).toEqual(backup);
@@ -201,7 +201,7 @@ describe('a restore', () => {
     });
   });
 
-  test('takes only an empty store; one that was interrupted is not in its way', async () => {
+  test('needs an empty store; an interrupted restore does not block the next one', async () => {
     await expect(runRestore(config, directory, false, quiet)).rejects.toThrow('is not empty');
     await expect(runRestore(empty, newPlace(), false, quiet)).rejects.toThrow('There is no database');
     await using(empty, async ({ blobs }) => void (await blobs.put('artifacts/other', Buffer.from('1'))));
@@ -213,7 +213,7 @@ describe('a restore', () => {
     expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
   });
 
-  test('of a damaged backup happens only when it is asked for', async () => {
+  test('of a damaged backup happens only on request', async () => {
     await writeFile(join(directory, 'blobs', stored.artifactBlob), 'half');
     expect(await runRestore(empty, directory, false, quiet)).toMatchObject({
       outcome: 'refused',
@@ -225,7 +225,7 @@ describe('a restore', () => {
     await expect(runRestore(localStore(newPlace()), directory, true, quiet)).rejects.toThrow('is damaged');
   });
 
-  test('brings a backup of the first version up to date', async () => {
+  test('migrates a backup of the first version', async () => {
     await rm(join(directory, 'whetstone.db'));
     const database = new Database(join(directory, 'whetstone.db'));
     for (const statement of firstLight) database.exec(statement);

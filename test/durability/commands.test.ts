@@ -20,7 +20,7 @@ const run = (...args: string[]): Promise<{ code: number; stdout: string; stderr:
     );
   });
 
-test('a store is backed up beside its server, restored elsewhere, and looked at', async () => {
+test('a store is backed up while its server runs, restored elsewhere, and examined', async () => {
   const data = join(root, 'data');
   const { artifactBlob } = await fillStore(localStore(data));
   const lock = await lockDataDirectory(data); // as a server has it
@@ -62,7 +62,7 @@ test('a store is backed up beside its server, restored elsewhere, and looked at'
   expect(await run('restore', join(root, 'second'), '--data', join(root, 'third'))).toMatchObject({ code: 1 });
 }, 120_000);
 
-test('doctor with what serve takes says what memory it would take, beside a server and without a store', async () => {
+test('doctor with serve’s flags reports the memory it would need, while a server runs and without a store', async () => {
   const fits = await run('doctor', '--model', 'starter', '--memory', '4');
   expect(fits).toMatchObject({ code: 0, stderr: '' });
   for (const line of [/^ +0\.\d\d GB {2}weights of whetstone\/starter$/m, /planned, of 4\.00 GB: it fits\.$/m])

@@ -38,14 +38,14 @@ function sqlite<T>(use: (database: Database.Database) => T): T {
 
 const examine = async () => (await runDoctor(config, false, quiet)).findings.map(({ kind, where }) => [kind, where]);
 
-test('a store in use is sound, also with jobs that run and wait, and is counted', async () => {
+test('a store in use is healthy, also with running and waiting jobs, and is counted', async () => {
   const { findings, looked } = await runDoctor(config, false, quiet);
   expect(findings).toEqual([]);
   expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, events: 4, artifactFiles: 1, blobs: 18 });
   expect(looked!.sizeBytes).toBeGreaterThan(100_000);
 });
 
-describe('lost and damaged data is named, and left as it is', () => {
+describe('lost and damaged data is named, and left unchanged', () => {
   const cases: [what: string, blob: () => string][] = [
     ['weights of a checkpoint', () => `checkpoints/${stored.modelId}/${stored.endedId}/adapter_model.safetensors`],
     ['list of checksums', () => `checkpoints/${stored.modelId}/0/checksums.json`],
@@ -73,13 +73,13 @@ describe('lost and damaged data is named, and left as it is', () => {
     expect((await runDoctor(config, true, quiet)).findings).toMatchObject([{ kind: 'missing_data', repaired: false }]);
   });
 
-  test('a whole checkpoint that is gone is named for people', async () => {
+  test('a whole missing checkpoint is named readably', async () => {
     await rm(blobPath(`checkpoints/${stored.modelId}/${stored.endedId}`), { recursive: true });
     const { findings } = await runDoctor(config, false, quiet);
     expect(findings).toMatchObject([{ kind: 'missing_data', problem: 'checkpoint 1 of team/p/m has no files' }]);
   });
 
-  test('the body of a job that has ended may be gone; its owner does not pay for it any more', async () => {
+  test('the body of an ended job may be missing; its owner is no longer charged for it', async () => {
     await rm(blobPath(`jobs/${stored.endedId}/body.jsonl`));
     expect(await examine()).toEqual([['ledger_without_blob', `jobs/${stored.endedId}/body.jsonl`]]);
     await runDoctor(config, true, quiet);
@@ -126,7 +126,7 @@ test('two checkpoints of one step are found if the index that forbids them is mi
 });
 
 describe('the database', () => {
-  test('one that is damaged is named, and nothing is concluded from it', async () => {
+  test('a damaged one is named, and no further conclusions are drawn from it', async () => {
     const path = join(config.dataDirectory, 'whetstone.db');
     sqlite((database) => database.exec('pragma wal_checkpoint(truncate)'));
     const bytes = await readFile(path);
@@ -144,7 +144,7 @@ describe('the database', () => {
     expect((await examine()).map(([kind]) => kind)).toEqual(['database_damaged']);
   });
 
-  test('a row that refers to none keeps everything from being deleted', async () => {
+  test('a row that refers to a missing one stops any deletion', async () => {
     sqlite((database) => {
       database.exec('pragma foreign_keys = off');
       database.exec('delete from models');
@@ -157,7 +157,7 @@ describe('the database', () => {
   test.each([
     ['old_schema', SCHEMA_VERSION - 1, 'whetstone migrate'],
     ['new_schema', SCHEMA_VERSION + 1, 'newer whetstone'],
-  ])('a version that is not ours: %s', async (kind, version, remedy) => {
+  ])('an unknown version: %s', async (kind, version, remedy) => {
     sqlite((database) => database.exec(`update schema_version set version = ${version}`));
     const { findings, looked } = await runDoctor(config, true, quiet);
     expect(findings).toMatchObject([{ kind, remedy: expect.stringContaining(remedy) as string, repaired: false }]);
@@ -209,7 +209,7 @@ test('repair removes exactly what nothing refers to, and corrects accounts', asy
   });
 });
 
-test('a database that knows none of the blobs is not believed', async () => {
+test('a database that knows none of the blobs is not trusted', async () => {
   const empty = localStore(join(root, 'empty'));
   await using(empty, async ({ blobs }) => void (await blobs.put('jobs/1/body.jsonl', sealJson(1))));
   const { findings } = await runDoctor(empty, true, quiet);
@@ -217,7 +217,7 @@ test('a database that knows none of the blobs is not believed', async () => {
   expect(findings[0]!.remedy).toContain('look whether it is the right one');
 });
 
-test('with a server on the directory it refuses, and without a store it makes none', async () => {
+test('it refuses while a server uses the directory, and makes no store if there is none', async () => {
   const lock = await lockDataDirectory(config.dataDirectory);
   await expect(runDoctor(config, false, quiet)).rejects.toThrow('in use by the server with process id');
   await lock.release();

@@ -54,7 +54,7 @@ describe('a server', () => {
     await expect(start(config)).rejects.toThrow(NO_MODEL);
   });
 
-  test('starts on what a new one leaves when it is killed in its first requests', async () => {
+  test('starts on what a new server leaves if it is killed in its first requests', async () => {
     const fresh = localStore(join(root, 'fresh'));
     await using(fresh, async ({ blobs }) => {
       for (let i = 0; i < 8; i++) await putAdapter(blobs, `checkpoints/${createId()}/0`); // of clients that came at once
@@ -66,7 +66,7 @@ describe('a server', () => {
   });
 });
 
-test('with one new model in another database a repair deletes nothing: all of it can be put back', async () => {
+test('with one new model in another database a repair deletes nothing: everything can be recovered', async () => {
   const kept = join(root, 'kept');
   await mkdir(kept);
   for (const name of DATABASE) await cp(join(config.dataDirectory, name), join(kept, name)).catch(() => {});

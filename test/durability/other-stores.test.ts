@@ -37,7 +37,7 @@ const remote = async (name: string): Promise<StoreConfig> => ({
 });
 
 describe('Postgres and S3', skipWithout('POSTGRES', postgres !== null), () => {
-  test('take a backup of a data directory, and give it back as it was', async () => {
+  test('accept a backup of a data directory, and return it unchanged', async () => {
     const local = localStore(join(root, 'local'));
     const stored: Stored = await fillStore(local);
     const [first, second] = [join(root, 'first'), join(root, 'second')];

@@ -27,7 +27,7 @@ async function groups(client: Client) {
   );
 }
 
-test('a job that trained when the backup was made ends with the bytes that it ends with in the original', async () => {
+test('a job that trained during the backup ends with the same bytes as in the original', async () => {
   const [original, copy] = [join(root, 'original'), join(root, 'copy')];
   const server = await createServerProcess(original);
   await server.start();

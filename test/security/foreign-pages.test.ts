@@ -145,7 +145,7 @@ describe('HTML', () => {
   runScenarios(
     () => server,
     ['/', '/docs'].map((url) => ({
-      name: `of ${url} runs no script, is in no frame, and tells nobody where its reader came from`,
+      name: `of ${url} runs no script, cannot be framed, and sends no referrer`,
       url,
       headers: KEYLESS,
       status: 200,
