@@ -1,21 +1,21 @@
-// One text that must satisfy a grammar: masks come from a thread through shared memory, and the step loop waits for them. When
-// the thread is lost, the grammar that it was working on is at fault; the others continue in a new thread where they were.
+// One text that must satisfy a grammar: a thread writes masks into shared memory, and the step loop waits for them. When the
+// thread is lost, the grammar that it was working on is at fault; the other texts continue in a new thread.
 import { AppError } from '#domain/errors';
 import type { GrammarWorker } from './grammar-worker.ts';
 import { ANSWERED, MASK, maskWords, STATE, STATES } from './thread-messages.ts';
 import { CROWDED, tooCostly, unavailable } from './trials.ts';
 
 export interface GrammarMatcher {
-  /** Whether `mask` answers at once: waits for it at most so long. Also true where it is overdue, and `mask` says so. */
+  /** Waits at most `waitMs`; returns whether `mask` will not block. Also true if the mask is overdue: then `mask` throws. */
   isReady(waitMs: number): boolean;
-  /** One bit per token, `[ceil(vocab / 32)]` words: may it come next? Waits until it is there. Null: the text is over. */
+  /** One bit per token, `[ceil(vocab / 32)]` words: may it come next? Waits for the mask. Returns null if the text is over. */
   mask(): Int32Array | null;
-  /** The token was sampled; the next mask is computed in the meantime. */
+  /** Reports the sampled token; the thread computes the next mask in the meantime. */
   accept(tokenId: number): void;
   close(): void;
 }
 
-/** Where a matcher lives. */
+/** The thread and the memory of a matcher. */
 export interface Place {
   readonly worker: GrammarWorker;
   readonly id: number;
@@ -25,16 +25,16 @@ export interface Place {
 export interface MatcherOptions {
   readonly place: Place;
   readonly maskMs: number;
-  /** Asks a new thread for a matcher that has accepted these; null: only the lost one could have had it. */
+  /** Opens a matcher in a new thread that has accepted these tokens; null: the constraint was at fault with its own thread. */
   readonly reopen: (accepted: readonly number[]) => Place | null;
-  /** It took too long. */
+  /** Called when the constraint took too long. */
   readonly onFault: () => void;
   readonly onClose: () => void;
 }
 
-/** A new thread first reads the library and the vocabulary; all streams wait meanwhile. */
+/** A new thread first reads the library and the vocabulary; all streams wait for it. */
 const REOPEN_MS = 20_000;
-const REOPENS_MAX = 3; // without a mask in between
+const REOPENS_MAX = 3; // consecutive, without a mask in between
 
 export const wordsFor = (vocabSize: number): Int32Array =>
   new Int32Array(new SharedArrayBuffer(4 * (MASK + maskWords(vocabSize))));
@@ -42,7 +42,7 @@ export const wordsFor = (vocabSize: number): Int32Array =>
 export function createMatcher({ place: first, maskMs, reopen, onFault, onClose }: MatcherOptions): GrammarMatcher {
   const accepted: number[] = [];
   let place = first;
-  let asked = 1; // the first mask came with the matcher
+  let asked = 1; // the thread writes the first mask when it opens the text
   let askedAtMs = performance.now();
   let reopens = 0;
   let closed = false;
@@ -57,7 +57,7 @@ export function createMatcher({ place: first, maskMs, reopen, onFault, onClose }
     return true;
   }
 
-  /** The thread may have been at work for others: who is at work now has as much time as anyone. */
+  /** The thread may have worked for other texts first: the text it is working on now gets the full deadline. */
   function extensionMs(): number {
     const worked = place.worker.lost ? null : place.worker.workedMs();
     return worked === null ? 0 : Math.max(0, maskMs - worked);

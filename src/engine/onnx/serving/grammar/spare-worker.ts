@@ -3,7 +3,7 @@
 import type { GrammarWorker } from './grammar-worker.ts';
 
 export interface SpareWorker {
-  /** Returns the reserve thread, or a new one if there is none. */
+  /** Returns the reserve thread, or a new one if there is no reserve. */
   take(): GrammarWorker;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function createSpareWorker(start: () => GrammarWorker): SpareWorker {
     take() {
       const worker = spare === null || spare.lost ? start() : spare;
       spare = null;
-      void worker.started.then(refill); // not before: a request is waiting for this one
+      void worker.started.then(refill); // not earlier: a request is waiting for this thread
       return worker;
     },
     async close() {

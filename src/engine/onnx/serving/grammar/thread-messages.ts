@@ -1,8 +1,8 @@
-// What travels between the engine's thread and a grammar thread. A matcher's mask lies in memory that both see: the engine
-// waits on it between two steps, when it cannot read messages.
+// The messages between the engine's thread and a grammar thread. A matcher's mask is in shared memory, because the engine waits for
+// it between two steps, when it cannot receive messages.
 import type { Constraint } from '#domain/constraint';
 
-/** Bytes of every token, in order of id: token i is bytes[offsets[i], offsets[i + 1]). Empty: never part of a text. */
+/** The bytes of all tokens by id: token i is bytes[offsets[i], offsets[i + 1]). Empty: the token is never part of a text. */
 export interface VocabularyBytes {
   readonly bytes: Uint8Array;
   readonly offsets: Uint32Array;
@@ -10,13 +10,13 @@ export interface VocabularyBytes {
 
 export interface ThreadData {
   readonly vocabulary: VocabularyBytes;
-  /** The model's, which may be padded beyond the tokenizer's. */
+  /** The vocabulary size of the model, which may be larger than the tokenizer's because of padding. */
   readonly vocabSize: number;
   readonly stopTokenIds: readonly number[];
-  /** Words that say what is being worked on (WORKING_FOR, WORKING_SINCE). */
+  /** Shared words that say what the thread is working on (WORKING_FOR, WORKING_SINCE). */
   readonly working: SharedArrayBuffer;
   readonly grammarsMax: number;
-  /** That compiling may take, counted (constraint-engine.ts). */
+  /** The most work that compiling may take, counted (constraint-engine.ts). */
   readonly workMax: number;
 }
 
@@ -27,13 +27,13 @@ export type ToThread =
       readonly id: number;
       readonly grammar: KeyedConstraint;
       readonly shared: SharedArrayBuffer;
-      /** Tokens of the text so far: the matcher of a thread that was lost goes on where it was. */
+      /** The tokens of the text so far, so that a new thread can continue the text of a lost one. */
       readonly accepted: readonly number[];
     }
   | { readonly kind: 'accept'; readonly id: number; readonly tokenId: number }
   | { readonly kind: 'close'; readonly id: number };
 
-/** What a thread compiles again, should it not have it any more. */
+/** A constraint that a thread compiles again if it is no longer cached. */
 export interface KeyedConstraint {
   /** Equal constraints have equal keys. */
   readonly key: string;
@@ -42,21 +42,21 @@ export interface KeyedConstraint {
 
 export type FromThread = { readonly kind: 'ready' } | ({ readonly kind: 'answer'; readonly id: number } & Answer);
 
-/** To `compile` and `open`. */
+/** The answer to `compile` and `open`. */
 export type Answer = { readonly outcome: 'done' } | { readonly outcome: 'refused'; readonly message: string };
 
-/** Words of a thread: the message that is being worked on, 0 for none, and since when. */
+/** Indices of a thread's shared words: the id of the message that it is working on (0: none), and since when. */
 export const WORKING_FOR = 0;
 export const WORKING_SINCE = 1;
 export const WORKING_BYTES = 8;
 
-/** The clock that threads share, in milliseconds that fit into a word; it begins anew every three weeks. */
+/** A clock shared by threads, in milliseconds that fit into one word; it wraps around every three weeks. */
 export const clockMs = (): number => Date.now() & CLOCK_BITS;
 export const sinceMs = (thenMs: number): number => (clockMs() - thenMs) & CLOCK_BITS;
 const CLOCK_BITS = 0x7fffffff;
 
-/** Words of a matcher's shared memory; its mask begins at MASK. */
-export const ANSWERED = 0; // masks written so far
+/** Indices into a matcher's shared memory; the mask starts at MASK. */
+export const ANSWERED = 0; // number of masks written so far
 export const STATE = 1;
 export const MASK = 2;
 

@@ -1,40 +1,40 @@
-// Tries what clients send, one after the other, each alone in the thread: whoever is at work when a deadline
-// passes or the thread dies twice is at fault, and nobody else notices more than a wait. The queue is fair to payers. A grammar that is not done after a moment keeps the
-// thread for itself, to its own deadline, and the others go on in another, which has started already (spare-worker.ts).
+// Compiles new constraints one after the other, each alone in a shared thread: the constraint being compiled when a deadline passes or
+// the thread dies twice is at fault, and the others only wait. The queue is fair to payers. A constraint that takes longer than a
+// moment keeps the thread, up to its own deadline, and the others continue in another thread, which has already started (spare-worker.ts).
 import { createFairQueue } from '#base/fair-queue';
 import { AppError } from '#domain/errors';
 import type { GrammarWorker } from './grammar-worker.ts';
 import type { Answer, KeyedConstraint } from './thread-messages.ts';
 
 export interface Tried {
-  /** It has the grammar, and takes its matchers only; null: the grammar is a quick one, and any thread can have it. */
+  /** The thread that holds the grammar and must run its matchers; null: the grammar compiles quickly, so any thread can run them. */
   readonly own: GrammarWorker | null;
 }
 
 export interface Trials {
-  /** Throws `invalid_constraint`; `engine_unavailable`: try again; the signal's reason, if it aborts in the queue. */
+  /** Throws `invalid_constraint`, or `engine_unavailable` if the client should retry, or the signal's reason if it aborts in the queue. */
   run(grammar: KeyedConstraint, options: TrialOptions): Promise<Tried>;
   close(): Promise<void>;
 }
 
 export interface TrialOptions {
-  /** The queue is fair to payers. */
+  /** Whom the queue counts the constraint for. */
   readonly payer: string;
   readonly signal?: AbortSignal;
-  /** A thread of its own from the start. */
+  /** Gets its own thread from the start. */
   readonly slow?: boolean;
 }
 
 export interface TrialsOptions {
   readonly takeWorker: () => GrammarWorker;
-  /** Of a thread of its own: nobody's text is being matched there, so another grammar may have its place. */
+  /** Whether a thread matches no text, so that another grammar may replace its own. */
   readonly isIdle: (worker: GrammarWorker) => boolean;
   readonly compileMs: number;
-  /** What the others wait for. */
+  /** How long other constraints wait for this one. */
   readonly quickMs: number;
 }
 
-/** Each has the vocabulary in its memory. */
+/** Each holds a copy of the vocabulary. */
 const OWN_WORKERS_MAX = 2;
 const WAIT_MS = 30_000;
 const WAITING_MAX = 128;
@@ -42,7 +42,7 @@ const WAITING_OF_ONE_MAX = 32;
 
 export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsOptions): Trials {
   let shared: GrammarWorker | null = null;
-  /** Threads of slow grammars, the longest held first; `busy` while they compile. */
+  /** Threads of slow grammars, oldest first; `busy` while they compile. */
   const own = new Map<GrammarWorker, { busy: boolean }>();
   const queue = createFairQueue({
     waitMs: WAIT_MS,
@@ -58,7 +58,7 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
     return tried;
   }
 
-  /** Ends when the next one may begin; `tried` may go on. */
+  /** Resolves when the next constraint may start; `tried` may take longer. */
   async function compile(grammar: KeyedConstraint, isSecond = false): Promise<{ tried: Promise<Tried> }> {
     if (shared === null || shared.lost) shared = takeWorker();
     const worker = shared;
@@ -131,11 +131,11 @@ const REFUSALS = {
   late: `Other grammars were compiled for ${WAIT_MS / 1000} s before this one.`,
 };
 
-/** Whose fault it was nobody needs to know: the constraint can be sent again. */
+/** Does not say which constraint was at fault: this one can be sent again. */
 export const CROWDED = 'The server is busy with the constraints of other requests.';
 
 export const unavailable = (reason: string): AppError => new AppError('engine_unavailable', `${reason} Try again.`);
 
-/** A constraint that is at fault. */
+/** The error for a constraint that is at fault. */
 export const tooCostly = (what: string): AppError =>
   new AppError('invalid_constraint', `This constraint ${what}. Use a simpler one.`);

@@ -1,12 +1,12 @@
-// Derivatives by a whole class of characters: what follows any of them, if that is the same. Read from the parts of a term
-// where possible; only runs and sequences of bytes are checked byte by byte.
+// Derivatives by a whole class of characters: what follows any character of the class, if that is the same for all. Read from
+// the parts of a term if possible; only runs and sequences of bytes are checked byte by byte.
 import type { ByClass, Term, Terms } from '../lexemes/term.ts';
 import { SAFE, SYMBOLS, sequencesOf } from './symbols.ts';
 
-/** A class that leads to more states than this within one character is told apart. */
+/** A class that leads to more states than this within one character is handled character by character. */
 const STATES_MAX = 8;
 
-/** Null: it is not known whether all of them lead to the same term. */
+/** Returns null if the characters are not known to lead to the same term. */
 export const deriveBy = (terms: Terms, term: Term, symbol: number): Term | null =>
   symbol < 256 ? terms.derive(term, symbol) : (classOf(terms, term, symbol)?.next ?? null);
 
@@ -80,7 +80,7 @@ function partsOf(terms: Terms, of: readonly Term[], symbol: number): ByClass[] |
 
 const isByte = (symbol: number): boolean => symbol !== SAFE && symbol !== SYMBOLS.wide;
 
-/** Characters of several bytes are alternatives of sequences, and only all of them together are a class. */
+/** Characters of several bytes are alternatives of byte sequences; only all of them together form a class. */
 function alikeIfBytes(terms: Terms, term: Term, symbol: number): ByClass | null {
   const isBytes = (part: Term) =>
     part.kind === 'bytes' || part.kind === 'words' || (part.kind === 'concat' && part.first.kind === 'bytes');

@@ -1,5 +1,5 @@
-// Which tokens stay inside a lexeme, and where in them it may end: the walk does not depend on the lexeme's surroundings, so it is done
-// once for each state of a term, and cached.
+// Which tokens stay inside a lexeme, and where in a token the lexeme may end. The walk does not depend on what surrounds the
+// lexeme, so it is done once for each state of a term, and cached.
 import { LRUCache } from 'lru-cache';
 import type { Term, Terms } from '../lexemes/terms.ts';
 import { deriveBy, deriveBySafe } from './class-derivatives.ts';
@@ -7,10 +7,10 @@ import type { TokenTrie } from './token-trie.ts';
 import { SAFE_MAX, type VocabularyTries } from './vocabulary-tries.ts';
 
 export interface Inside {
-  /** Token ids, or one bit for each where they are many. */
+  /** Token ids, or a bit mask if there are many. */
   readonly ids: Int32Array | null;
   readonly bits: Int32Array | null;
-  /** Nodes where the lexeme may end, and tokens go on. */
+  /** Nodes at which the lexeme may end inside longer tokens. */
   readonly exits: readonly Exit[];
 }
 
@@ -25,9 +25,9 @@ export interface Insides {
 
 const INSIDES_MAX = 1_000;
 const LISTED_MAX = 2_000;
-/** Fewer tokens are walked through sooner than a term is asked about all characters. */
+/** Walking through fewer tokens than this is faster than checking a term for all characters. */
 const SUBTREE_MIN = 32;
-/** Most tokens begin with one, or with a blank and one. */
+/** Most tokens start with a letter, or with a blank and a letter. */
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ '].map((letter) => letter.charCodeAt(0));
 
 export function createInsides(tries: VocabularyTries, maskWords: number): Insides {
@@ -35,7 +35,7 @@ export function createInsides(tries: VocabularyTries, maskWords: number): Inside
 
   function look(terms: Terms, start: Term): Inside {
     let bits: Int32Array | null = null;
-    /** The walk began with all safe tokens marked, and takes away those that may not come. */
+    /** If true, the walk started with all safe tokens marked, and unmarks those that may not come. */
     let takesAway = false;
     const found: number[] = [];
     const exits: Exit[] = [];
@@ -89,7 +89,7 @@ export function createInsides(tries: VocabularyTries, maskWords: number): Inside
       }
     }
 
-    /** How many may follow whatever they are, and the lexeme does not end behind one; `isAll`: and no safe one behind them. */
+    /** How many safe characters may follow, whichever they are, without the lexeme ending after one; `isAll`: no further safe one may follow. */
     function safeCharacters(term: Term): { readonly count: number; readonly isAll: boolean } {
       let at = term;
       for (let count = 0; count < SAFE_MAX; count++) {

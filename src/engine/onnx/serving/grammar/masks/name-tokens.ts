@@ -1,5 +1,5 @@
-// Which tokens go on with the name of a key, and behind which of them a name has ended: the walk depends only on the names of a shape,
-// so it is done once for each place in them, and kept. Which names may still be written is asked by the caller: that changes with every key.
+// Which tokens continue the name of a key, and after which of them the name has ended. The walk depends only on the names of a
+// shape, so it is done once for each place in them, and cached. The caller checks which names are still allowed: that changes with every key.
 import { LRUCache } from 'lru-cache';
 import type { ObjectShape } from '../structure/shapes.ts';
 import type { Exit } from './insides.ts';
@@ -7,7 +7,7 @@ import { isClass, runOf, SYMBOLS, type Run } from './symbols.ts';
 import type { TokenTrie } from './token-trie.ts';
 import type { VocabularyTries } from './vocabulary-tries.ts';
 
-/** A run of names in the order of `texts`, which agree in their first `depth` bytes. */
+/** A run of names in the order of `texts`; they share their first `depth` bytes. */
 export interface NamePlace {
   readonly shape: ObjectShape;
   readonly from: number;
@@ -16,16 +16,16 @@ export interface NamePlace {
 }
 
 export interface NameTokens {
-  /** Tokens that end inside a name or behind it, with the run of names that they are the beginning of. */
+  /** Tokens that end inside or directly after a name, each with the run of names that it is a prefix of. */
   readonly tokens: Int32Array;
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** Nodes behind a name, with more tokens below. */
+  /** Nodes directly after a name, with more tokens below. */
   readonly exits: readonly (Exit & { readonly name: number })[];
 }
 
 export interface NameWalks {
-  /** The tokens below a node. */
+  /** Looks up the tokens below a node. */
   below(trie: TokenTrie, node: number, place: NamePlace): NameTokens;
 }
 

@@ -1,20 +1,20 @@
-// What the tree of tokens branches by: bytes, and classes of characters that a term seldom tells apart. A branch stands for all tokens of
-// the same classes, so that a vocabulary of 150,000 is a tree of 17,000 nodes instead of 330,000.
+// The symbols by which the token tree branches: bytes, and classes of characters that terms seldom distinguish. A branch represents
+// all tokens of the same classes, so that a vocabulary of 150,000 is a tree of 17,000 nodes instead of 330,000.
 
-/** Below 256: that byte. `wide`: a character of several bytes, whole. */
+/** Below 256: that byte. `wide`: a whole character of several bytes. */
 export const SYMBOLS = { lower: 256, upper: 257, digit: 258, wide: 259 } as const;
-/** Any character that stands in JSON strings as itself; no branch. */
+/** Any character that JSON strings contain unescaped; not a branch. */
 export const SAFE = 260;
 
 export type Run = readonly [from: number, to: number];
 
-/** Of classes whose characters are one byte. */
+/** The bytes of a class of one-byte characters; null for other symbols. */
 export const runOf = (symbol: number): Run | null => RUNS[symbol - SYMBOLS.lower] ?? null;
 const RUNS: readonly Run[] = [[0x61, 0x7a], [0x41, 0x5a], [0x30, 0x39]]; // prettier-ignore
 const SAFE_RUNS: readonly Run[] = [[0x20, 0x21], [0x23, 0x5b], [0x5d, 0x7e]]; // prettier-ignore
 
 const REST: Run = [0x80, 0xbf];
-/** UTF-8 of more than one byte (RFC 3629, section 4). */
+/** UTF-8 sequences of more than one byte (RFC 3629, section 4). */
 const SEQUENCES: readonly (readonly Run[])[] = [
   [[0xc2, 0xdf], REST],
   [[0xe0, 0xe0], [0xa0, 0xbf], REST],
@@ -28,7 +28,7 @@ const SEQUENCES: readonly (readonly Run[])[] = [
 
 const isIn = (byte: number, [from, to]: Run): boolean => byte >= from && byte <= to;
 
-/** Bytes of the character that begins here; 1 also where it is broken off or wrong. */
+/** The number of bytes of the character that starts here; 1 if it is incomplete or invalid. */
 export function characterLength(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at]! < 0x80) return 1;
   const sequence = SEQUENCES.find(([lead]) => isIn(bytes[at]!, lead!));
@@ -36,7 +36,7 @@ export function characterLength(bytes: Uint8Array, at: number, end: number): num
   return isWhole ? sequence!.length : 1;
 }
 
-/** Of characters that are one byte. */
+/** For characters of one byte. */
 const SYMBOL_OF = Uint16Array.from({ length: 256 }, (_, byte) => {
   const run = RUNS.findIndex((each) => isIn(byte, each));
   return run < 0 ? byte : SYMBOLS.lower + run;
@@ -56,7 +56,7 @@ export const isClass = (symbol: number): boolean => symbol > 0xff;
 
 export const isSafe = (symbol: number): boolean => isClass(symbol) || SAFE_RUNS.some((run) => isIn(symbol, run));
 
-/** What the class is written as: runs of bytes behind each other. */
+/** The bytes of the class: one run for each byte of its characters. */
 export function sequencesOf(symbol: number): readonly (readonly Run[])[] {
   if (symbol === SAFE) return SAFE_SEQUENCES;
   return symbol === SYMBOLS.wide ? SEQUENCES : [[runOf(symbol)!]];

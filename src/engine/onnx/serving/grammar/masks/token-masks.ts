@@ -1,4 +1,4 @@
-// Which tokens may come next: walks the token trees with the recogniser, except inside a lexeme or inside the name
+// Computes which tokens may come next: walks the token trees with the recogniser, except inside a lexeme or inside the name
 // of a key.
 import type { Term, Terms } from '../lexemes/terms.ts';
 import type { Machine, Place, PlaceSet } from '../structure/places.ts';
@@ -9,14 +9,14 @@ import type { TokenTrie } from './token-trie.ts';
 import type { VocabularyTries } from './vocabulary-tries.ts';
 
 export interface TokenMasks {
-  /** Sets the bits of the tokens that may follow; `position`: bytes so far. */
+  /** Sets the bits of the tokens that may follow; `position`: number of bytes so far. */
   write(set: PlaceSet, position: number, mask: Int32Array): void;
 }
 
 type Named = Extract<Place, { kind: 'named' }>;
 const isNamed = (place: Place): place is Named => place.kind === 'named';
 
-/** Fewer tokens are walked through sooner than they are looked up. */
+/** Walking through fewer tokens than this is faster than a lookup. */
 const KEPT_MIN = 32;
 
 export function createTokenMasks(machine: Machine, terms: Terms, tries: VocabularyTries, insides: Insides): TokenMasks {
@@ -24,11 +24,11 @@ export function createTokenMasks(machine: Machine, terms: Terms, tries: Vocabula
   const step = (set: PlaceSet, byte: number, position: number): PlaceSet =>
     set.next[byte] ?? machine.step(set, byte, position);
 
-  /** Null: not the same behind all characters of the class. */
+  /** Returns null if the characters of the class lead to different places. */
   function stepBy(set: PlaceSet, symbol: number, position: number): PlaceSet | null {
     if (symbol < 256) return step(set, symbol, position);
     const run = runOf(symbol);
-    if (run === null) return null; // their lengths differ, and so do the positions behind them
+    if (run === null) return null; // characters differ in length, so the positions after them differ
     const next = step(set, run[0], position);
     for (let byte = run[0] + 1; byte <= run[1]; byte++) if (step(set, byte, position) !== next) return null;
     return next;
@@ -50,7 +50,7 @@ export function createTokenMasks(machine: Machine, terms: Terms, tries: Vocabula
     }
   }
 
-  /** The other places, where names were walked. */
+  /** Walks the names, and returns the other places. */
   function withoutNames(set: PlaceSet, trie: TokenTrie, node: number, position: number, mask: Int32Array): PlaceSet {
     if (!set.places.some(isNamed)) return set;
     for (const place of set.places) if (isNamed(place)) walkNames(trie, node, place, position, mask);
@@ -60,7 +60,7 @@ export function createTokenMasks(machine: Machine, terms: Terms, tries: Vocabula
   function walkNames(trie: TokenTrie, node: number, place: Named, position: number, mask: Int32Array): void {
     const { frame, from: first, to: last, depth } = place;
     const allowed = machine.allowedNames(frame);
-    const before = new Int32Array(allowed.length + 1); // how many are allowed before each
+    const before = new Int32Array(allowed.length + 1); // how many allowed names come before each
     for (let i = 0; i < allowed.length; i++) before[i + 1] = before[i]! + allowed[i]!;
     const { tokens, from, to, exits } = names.below(trie, node, { shape: frame.shape, from: first, to: last, depth });
     for (let i = 0; i < tokens.length; i++)

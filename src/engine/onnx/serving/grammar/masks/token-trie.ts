@@ -1,19 +1,19 @@
-// Tokens as a tree, in depth-first order in flat arrays: a walk skips whole subtrees with one addition.
+// A tree of tokens in flat arrays, in depth-first order: a walk skips a whole subtree with one addition.
 export interface TokenTrie {
-  /** Node i follows its parent; node 0 is the root. What leads to it (symbols.ts). */
+  /** The symbol that leads to node i (symbols.ts). A node follows its parent; node 0 is the root. */
   readonly symbol: Uint16Array;
-  /** The node behind the subtree of i. */
+  /** The first node after the subtree of i. */
   readonly end: Int32Array;
   /** Tokens that end at node i: `tokens[firstToken[i] … firstToken[i + 1])`. */
   readonly firstToken: Int32Array;
   readonly tokens: Int32Array;
-  /** Symbols from the root. */
+  /** Depth below the root, in symbols. */
   readonly level: Uint16Array;
-  /** Of characters only that stand in JSON strings as themselves, and not many of them. */
+  /** Whether all tokens are short and consist of characters that JSON strings contain unescaped. */
   readonly isSafe: boolean;
 }
 
-/** Token ids by what leads to them, a symbol as a code unit: strings are sorted and told apart fastest. */
+/** Token ids by their sequence of symbols, one code unit per symbol: strings are the fastest to sort and compare. */
 export type Sequences = Map<string, number[]>;
 
 export function addSequence(sequences: Sequences, sequence: string, id: number): void {
@@ -28,7 +28,7 @@ export function createTokenTrie(sequences: Sequences, isSafe: boolean): TokenTri
   const firstToken: number[] = [0];
   const level: number[] = [0];
   const tokens: number[] = [];
-  const path: number[] = [0]; // nodes from the root to the last token
+  const path: number[] = [0]; // the nodes from the root to the last token
   let previous = '';
   for (const sequence of [...sequences.keys()].sort()) {
     let shared = 0;

@@ -1,21 +1,21 @@
-// The vocabulary as two trees of classes of characters: tokens that stand in JSON strings as they are, which are nearly all, and the
-// others. Where a class must be told apart, the tokens below are a tree of bytes. Made once per thread. Tokens without bytes (control
-// tokens, padding) are in none.
+// The vocabulary as two trees that branch by classes of characters: tokens that JSON strings contain unescaped, which are nearly
+// all, and the others. If the characters of a class must be distinguished, the tokens below are a tree of bytes. Built once per
+// thread. Tokens without bytes (control tokens, padding) are in neither tree.
 import type { VocabularyBytes } from '../thread-messages.ts';
 import { characterLength, isClass, isSafe, symbolsOf } from './symbols.ts';
 import { addSequence, createTokenTrie, type Sequences, type TokenTrie } from './token-trie.ts';
 
-/** Characters of the longest token that counts as safe. */
+/** The length of the longest token that counts as safe, in characters. */
 export const SAFE_MAX = 32;
-/** A text should not wait for a tree of more tokens than this: they are made before. */
+/** Byte trees of more tokens than this are built in advance, so that no text waits for them. */
 const MADE_LATER_MAX = 1_000;
 
 export interface VocabularyTries {
   readonly safe: TokenTrie;
   readonly mixed: TokenTrie;
-  /** One bit for each safe token of at most so many characters. */
+  /** By length: the mask of the safe tokens of at most that many characters. */
   readonly short: readonly Int32Array[];
-  /** The tokens at a node and below, from the bytes of the node's own character on. */
+  /** The tokens at a node and below, as a tree that starts with the bytes of the node's own character. */
   bytesBelow(trie: TokenTrie, node: number): TokenTrie;
 }
 
@@ -54,7 +54,7 @@ export function createVocabularyTries({ bytes, offsets }: VocabularyBytes, maskW
     return made;
   }
 
-  /** Words, at the root and behind a blank. */
+  /** Builds the large byte trees in advance: words at the root, and words after a blank. */
   function makeLarge(trie: TokenTrie): TokenTrie {
     for (let node = 1; node < trie.symbol.length;) {
       const isLarge = trie.firstToken[trie.end[node]!]! - trie.firstToken[node]! > MADE_LATER_MAX;

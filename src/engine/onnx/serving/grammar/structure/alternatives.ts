@@ -1,5 +1,5 @@
-// What a value must be, as one of several alternatives without choices in them: everything that schemas say of it, joined keyword
-// by keyword. Alternatives grow by one schema or one negation at a time, and those that nothing can satisfy are left out on the way.
+// What a value must be, as one of several alternatives that contain no choices: everything that the schemas say about it, joined
+// keyword by keyword. Alternatives grow by one schema or one negation at a time; those that no value can satisfy are dropped early.
 import { ANY_NUMBER, tighterHigh, tighterLow, type JsonNumber, type NumberSpec } from '../lexemes/numbers.ts';
 import type { Term } from '../lexemes/terms.ts';
 import type { Lit } from './literals.ts';
@@ -7,13 +7,13 @@ import type { Lit } from './literals.ts';
 export const TYPES = { null: 1, boolean: 2, number: 4, string: 8, object: 16, array: 32 } as const;
 export const ALL_TYPES = 63;
 
-/** The unevaluated* keywords that look into a place, by number. */
+/** The numbers of the unevaluated* keywords that take this location into account. */
 export type Owners = readonly number[];
 
 export interface ObjectLayer {
   readonly properties: ReadonlyMap<string, Lit>;
   readonly patterns: readonly { readonly key: Term; readonly lit: Lit }[];
-  /** Of the keys that neither of them names; null: nothing is said. */
+  /** For keys that neither of them covers; null: nothing is said about them. */
   readonly additional: Lit | null;
   readonly owners: Owners;
 }
@@ -33,7 +33,7 @@ export interface Contained {
 
 export class Alternative {
   types = ALL_TYPES;
-  /** Bits: false, true. */
+  /** Two bits: false, true. */
   booleans = 3;
   strings: Term[] = [];
   minLength = 0;
@@ -57,14 +57,14 @@ export class Alternative {
   unique = false;
   unevaluatedItems: { readonly lit: Lit; readonly owner: number }[] = [];
 
-  /** Whether some schema said which properties there are, and of the others nothing. */
+  /** Whether some schema named properties and said nothing about other properties. */
   named = false;
   open = false;
   done = new Set<string>();
-  /** Made to see what cannot hold: what is kept to more narrowly than the specification says does not count. */
+  /** Made only to find contradictions: constraints that are narrower than the specification do not count. */
   isTrial = false;
 
-  /** What a copy costs, in the units of terms. */
+  /** The cost of a copy, in units of work. */
   get size(): number {
     return 20 + this.objects.length + this.required.size + this.done.size + this.arrays.length + this.strings.length;
   }

@@ -1,5 +1,5 @@
-// What one schema says of a value, added to an alternative: all of it at once where it holds, and the ways to break it where it
-// must not. What stands in place of the value itself (allOf, $ref, …) becomes work; what has ways becomes a choice.
+// Adds what one schema says about a value to an alternative: everything at once if the schema must hold, or the ways to violate it if
+// it must not. Subschemas that apply to the same value (allOf, $ref, …) become work; alternatives (anyOf, …) become a choice.
 import { isObject } from '#base/is-object';
 import { patternTerm } from '../lexemes/pattern.ts';
 import { patternOfFormat } from '../lexemes/formats.ts';
@@ -20,17 +20,17 @@ import {
 } from './keyword-values.ts';
 import { countOf, namesOf, refusal, type Json } from './refusal.ts';
 
-/** Something that must hold in place. */
+/** A schema that must hold for the same value. */
 export interface Work {
   readonly lit: Lit;
   readonly owners: Owners;
 }
 
-/** One way: all of it holds. */
+/** One option of a choice; all of it must hold. */
 export interface Option {
   readonly work: readonly Work[];
   readonly atom?: (alternative: Alternative) => void;
-  /** And these do not hold: not looked at further where they cannot hold beside the rest. */
+  /** Schemas that must not hold. Skipped if they cannot hold together with the rest. */
   readonly excluding?: readonly Lit[];
 }
 
@@ -39,9 +39,9 @@ export interface Choice {
 }
 
 export interface Applier {
-  /** Adds what the work says; returns what is left to do. */
+  /** Adds what the work says; returns the remaining work and choices. */
   apply(work: Work, to: Alternative): { readonly work: readonly Work[]; readonly choices: readonly Choice[] };
-  /** A value as the schemas of its parts. */
+  /** A constant value, as a schema of its parts. */
   decomposed(value: unknown, like: SchemaNode): SchemaNode;
 }
 
@@ -49,9 +49,9 @@ export interface ApplierOptions {
   readonly terms: Terms;
   readonly document: SchemaDocument;
   readonly literals: Literals;
-  /** A way to break a schema that cannot be said. */
+  /** Called for a way to violate a schema that cannot be expressed. */
   readonly onDropped: (pointer: string) => void;
-  /** A schema that nothing satisfies, or nothing breaks. */
+  /** Called for a schema that no value satisfies, or that every value satisfies where it must not hold. */
   readonly onNever: (pointer: string) => void;
 }
 

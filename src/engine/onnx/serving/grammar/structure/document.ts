@@ -1,9 +1,9 @@
-// A schema as a document: its schemas with their places, and what references lead to. `$id`, anchors and pointers are followed
-// inside the document only; nothing is fetched. Knows drafts 4 to 7 and 2020-12 by what they call things.
+// A schema document: its schemas with their locations, and the targets of references. `$id`, anchors and pointers are followed only
+// inside the document; nothing is downloaded. Supports drafts 4 to 7 and 2020-12 by the names of their keywords.
 import { isObject } from '#base/is-object';
 import { refusal, type Json } from './refusal.ts';
 
-/** A schema and where it stands. */
+/** A schema and its location. */
 export interface SchemaNode {
   readonly id: number;
   readonly raw: Json | boolean;
@@ -22,10 +22,10 @@ interface Resource {
 
 export interface SchemaDocument {
   readonly root: SchemaNode;
-  /** Something inside a schema that is read as a schema itself. Throws where it is none. */
+  /** Reads a part of a schema as a schema. Throws if it is not one. */
   node(raw: unknown, pointer: string, resource: Resource): SchemaNode;
   follow(from: SchemaNode, reference: string): SchemaNode;
-  /** `scope`: resources entered on the way here, outermost first. */
+  /** `scope`: resources entered on the way, outermost first. */
   followDynamic(from: SchemaNode, reference: string, scope: readonly Resource[]): SchemaNode;
   readonly hasDynamicAnchors: boolean;
 }
@@ -36,7 +36,7 @@ const HOME = 'schema://document/';
 
 const DATA_KEYS = new Set(['const', 'enum', 'default', 'examples', 'example']);
 
-/** `spend`: counts work, one for each object and list. */
+/** `spend` counts one unit of work for each object and list. */
 export function readDocument(rawRoot: unknown, spend: (units: number) => void): SchemaDocument {
   const resources = new Map<string, Resource>();
   const places = new Map<object, { pointer: string; resource: Resource }>();
@@ -52,10 +52,10 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
   }
 
   const dialect = isObject(rawRoot) && typeof rawRoot.$schema === 'string' ? rawRoot.$schema : '';
-  /** `idKey`: `$id`, or `id` in draft 4. */
+  /** The keyword is `$id`, or `id` in draft 4. */
   const idKey = /draft-0[34]/.test(dialect) ? 'id' : '$id';
 
-  /** Up to draft 7, what stands beside `$ref` does not count, `$id` least of all. */
+  /** Up to draft 7, keywords next to `$ref` are ignored, including `$id`. */
   const refOverrides = /draft-0[3-7]/.test(dialect);
 
   function index(part: unknown, pointer: string, outer: Resource, depth: number): void {
@@ -129,7 +129,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
     return node(at, pointer, within);
   }
 
-  /** References that name each other and nothing else would never say anything. */
+  /** Throws if a chain of references leads back to its start. */
   function checkCircle(start: SchemaNode): void {
     let at = start;
     for (let hops = 0; isObject(at.raw) && typeof at.raw.$ref === 'string'; hops++) {
@@ -161,7 +161,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
 
 const SHORT = 100;
 
-/** Small schemas that say the same are one, wherever they stand: most properties are a string or a number. Null: it is not small. */
+/** Small schemas with equal content share one node, wherever they are: most properties are a string or a number. Null: not small. */
 function leafKey(raw: Json | boolean, { id }: Resource): string | null {
   if (typeof raw === 'boolean') return String(raw);
   let key = `${id}`;

@@ -1,14 +1,14 @@
-// Whether an object or an array that has been begun can be ended: looked at before every step, so that no step leads to where
-// nothing is left to write. Pure; knows shapes, and of obligations only whether they are possible.
+// Whether an open object or array can still be completed: checked before every step, so that no step leads into a dead end.
+// Pure; knows shapes, and of obligations only whether they are possible.
 import type { ArrayShape, ItemChoice, ObjectShape } from './shapes.ts';
 
-/** Keys written so far, by index. */
+/** The keys written so far, by index. */
 export type Seen = ReadonlySet<number>;
 const NOTHING: Seen = new Set();
 
 export const isAllowed = (shape: ObjectShape, index: number): boolean => shape.keys[index]!.value.possible;
 
-/** Keys that must still come. Null: one of them cannot. */
+/** The keys that must still be written. Returns null if one of them is impossible. */
 export function pending(shape: ObjectShape, seen: Seen): Set<number> | null {
   const missing = new Set<number>();
   const need = (index: number): boolean => {
@@ -22,7 +22,7 @@ export function pending(shape: ObjectShape, seen: Seen): Set<number> | null {
   return missing;
 }
 
-/** `others`: different keys of classes so far. */
+/** `others`: number of distinct keys of classes so far. */
 export function objectFeasible(shape: ObjectShape, seen: Seen = NOTHING, others = 0): boolean {
   const missing = pending(shape, seen);
   if (missing === null) return false;
@@ -32,7 +32,7 @@ export function objectFeasible(shape: ObjectShape, seen: Seen = NOTHING, others 
   return count + room(shape, seen) - others >= shape.min && shape.max >= shape.min;
 }
 
-/** How many keys more there are, those of classes that were written included. */
+/** How many keys could be added, including keys of classes that are already written. */
 function room(shape: ObjectShape, seen: Seen): number {
   let most = 0;
   for (const { index, needs } of shape.keys)
@@ -60,7 +60,7 @@ export const mayCloseArray = (shape: ArrayShape, length: number, counts: readonl
   length <= shape.max &&
   shape.contained.every(({ min, max }, c) => counts[c]! >= min && counts[c]! <= max);
 
-/** The counts after an item; null: one more than may be. Counted no further than matters. */
+/** The counts after an item; null: one exceeds its maximum. Counts stop where they no longer matter. */
 export function counted(
   shape: ArrayShape,
   counts: readonly number[],
@@ -78,7 +78,7 @@ export function counted(
 
 const ZERO: readonly number[] = [];
 
-/** Whether an array of so many items can be ended. */
+/** Whether an array that has `length` items can be completed. */
 export function arrayFeasible(shape: ArrayShape, length = 0, given: readonly number[] = ZERO): boolean {
   const counts = given.length === shape.contained.length ? given : shape.contained.map(() => 0);
   return feasibleFrom(shape, length, counts, new Map());
@@ -107,7 +107,7 @@ function feasibleFrom(
   return isFeasible;
 }
 
-/** All items that follow are alike: each that is missing takes one, and others fill up. */
+/** All remaining items have the same choices: each missing contained item takes one, and other items fill up to the minimum. */
 function restFeasible(shape: ArrayShape, length: number, counts: readonly number[]): boolean {
   const choices = choicesAt(shape, length).filter(({ value }) => value.possible);
   const missing = shape.contained.map(({ min }, c) => Math.max(0, min - counts[c]!));
@@ -125,7 +125,7 @@ function restFeasible(shape: ArrayShape, length: number, counts: readonly number
       )
     );
   }
-  // One item for all of them at once.
+  // One kind of item must count for all missing ones at once.
   const together = choices.find(({ counted: which }) => missing.every((each, c) => each === 0 || which.includes(c)));
   if (!together) return false;
   const most = Math.max(Math.max(...missing), shape.min - length);

@@ -1,5 +1,5 @@
-// What a text looks like as a whole: terms and JSON values, one after the other, alternatively, repeated, and rules that may
-// contain themselves. Constraints of all kinds become one form.
+// The structure of a whole text: terms and JSON values in sequence, as alternatives, or repeated, and rules that may be recursive.
+// Constraints of all kinds become a form.
 import type { Term } from '../lexemes/terms.ts';
 import type { SchemaForms } from './schema-forms.ts';
 
@@ -13,14 +13,14 @@ export type Form =
 
 export interface FormRule {
   readonly name: string;
-  /** Set once all rules have names. */
+  /** Null until the names of all rules are known. */
   form: Form | null;
 }
 
 /** The schemas of a JSON text, and its white space. */
 export interface JsonSyntax {
   readonly forms: SchemaForms;
-  /** Behind brackets and commas. */
+  /** After brackets and commas. */
   readonly gap: Term;
   /** Around colons. */
   readonly space: Term;

@@ -1,4 +1,4 @@
-// What may come next in an object or array that has been begun, remembered in its frame.
+// What may come next in an open object or array; the answers are cached in its frame.
 import { parseExactJson } from '#base/exact-json';
 import { isObject } from '#base/is-object';
 import type { Terms } from '../lexemes/terms.ts';
@@ -20,7 +20,7 @@ export function allowedKeys(terms: Terms, frame: ObjectFrame): Uint8Array {
   return (frame.allowed = allowed);
 }
 
-/** Keys that nobody named come behind all that must be there: a model that is unsure would write nothing else. */
+/** Keys that the schema does not name are allowed only after all required keys: a model that is unsure would write nothing else. */
 export const mayAddOther = ({ shape, seen, others }: ObjectFrame): boolean =>
   shape.classes.length > 0 &&
   pending(shape, seen)?.size === 0 &&
@@ -37,7 +37,7 @@ const mayClose = (frame: ObjectFrame): boolean =>
 export const mayEnd = (frame: ObjectFrame | ArrayFrame): boolean =>
   frame.kind === 'object' ? mayClose(frame) : mayCloseArray(frame.shape, frame.length, frame.counts);
 
-/** What the items that follow must not be, of the one that ends here. */
+/** The value of the item that ends here which later items must not repeat. */
 export function writtenItem({ start, shape }: ArrayFrame, text: Uint8Array): unknown {
   const value = parseExactJson(Buffer.from(text.subarray(start)).toString());
   const key = shape.unique!.key;

@@ -1,11 +1,11 @@
-// Rules of a grammar → a form. What does not contain itself becomes a term; rules that do stay rules. Rules that begin with
-// themselves are turned into repetitions; rules of which no text can be ended are left out.
+// Converts the rules of a grammar into a form. Rules that are not recursive become terms; recursive rules stay rules. Directly
+// left-recursive rules become repetitions; rules that match no finite text are dropped.
 import type { Expression, Rule } from '../gbnf-reader.ts';
 import { expressionTerm } from '../lexemes/expression-term.ts';
 import type { Term, Terms } from '../lexemes/terms.ts';
 import type { Form, FormRule } from './forms.ts';
 
-/** `given`: terms that rules name like rules. Throws Error with the reason. */
+/** `given`: terms that can be referred to by name like rules. Throws Error with the reason. */
 export function grammarForm(terms: Terms, rules: readonly Rule[], given: ReadonlyMap<string, Term>): Form {
   const bodies = new Map(rules.map(({ name, body }) => [name, body]));
   for (const { name, body } of rules)
@@ -82,7 +82,7 @@ function namesIn(expression: Expression): string[] {
 
 type Bodies = ReadonlyMap<string, Expression>;
 
-/** The least set of names with what `holds` of a rule, given those of which it holds. Chains of rules go either way. */
+/** The smallest set of names for which `holds` is true. Alternates the direction, because chains of rules may run either way. */
 function fixpoint(
   terms: Terms,
   bodies: Bodies,
@@ -99,7 +99,7 @@ function fixpoint(
   return found;
 }
 
-/** Rules from which a rule that contains itself can be reached. */
+/** Rules that are recursive or lead to a recursive rule. */
 function recursiveRules(terms: Terms, bodies: Bodies, given: Set<string>): ReadonlySet<string> {
   const names = new Map([...bodies.values()].map((body) => [body, namesIn(body)]));
   const flat = fixpoint(terms, bodies, given, (body, found) => names.get(body)!.every((other) => found.has(other)));
@@ -122,7 +122,7 @@ function canEnd(expression: Expression, productive: ReadonlySet<string>): boolea
   }
 }
 
-/** `a ::= a x | y` says `y x*`. */
+/** `a ::= a x | y` is equivalent to `y x*`. */
 function withoutLeftRecursion(name: string, body: Expression): Expression {
   const options = body.kind === 'choice' ? body.options : [body];
   const first = (option: Expression): Expression => (option.kind === 'sequence' ? first(option.parts[0]!) : option);
@@ -146,7 +146,7 @@ function withoutLeftRecursion(name: string, body: Expression): Expression {
   };
 }
 
-/** Throws where a rule begins with itself by way of others: such a rule has no first place. */
+/** Throws if a rule is left-recursive through other rules, which is not supported. */
 function checkLeftCorners(terms: Terms, bodies: Bodies, recursive: ReadonlySet<string>): void {
   const empty = fixpoint(terms, bodies, new Set(), mayBeEmpty);
   const begins = new Map(
@@ -154,7 +154,7 @@ function checkLeftCorners(terms: Terms, bodies: Bodies, recursive: ReadonlySet<s
       .filter(([name]) => recursive.has(name))
       .map(([name, body]) => [name, leftCorners(withoutLeftRecursion(name, body), empty)]),
   );
-  /** False: on the way down; true: nothing behind it leads back. */
+  /** False: being visited; true: visited without a cycle. */
   const visited = new Map<string, boolean>();
   const visit = (name: string): void => {
     if (visited.get(name) === false) throw new Error(`the rule \`${name}\` begins with itself by way of others`);
@@ -183,7 +183,7 @@ function mayBeEmpty(expression: Expression, empty: ReadonlySet<string>): boolean
   }
 }
 
-/** Rules that may stand at the very beginning. */
+/** The rules that may come first in the expression. */
 function leftCorners(expression: Expression, empty: ReadonlySet<string>): string[] {
   switch (expression.kind) {
     case 'name':

@@ -1,5 +1,5 @@
-// What the keywords of a schema have as values, read and checked: bounds, types, lists, items in both forms. Throws the refusal of
-// the place where one is not what it must be.
+// Reads and checks the values of schema keywords: bounds, types, lists, items in both forms. Throws a refusal that names the location
+// of an invalid value.
 import { canonicalJson, stringifyExactJson } from '#base/exact-json';
 import { isObject } from '#base/is-object';
 import type { JsonNumber } from '../lexemes/numbers.ts';
@@ -18,7 +18,7 @@ function numberOf(schema: Json, key: string, pointer: string): JsonNumber | null
   throw refusal(`${pointer}/${key}`, 'it must be a number');
 }
 
-/** Bounds in both forms: draft 4 says with a boolean that the bound itself is excluded. */
+/** Bounds in both forms: in draft 4, a boolean says that the bound itself is excluded. */
 export function bounds(raw: Json, pointer: string) {
   const all: { value: JsonNumber; inclusive: boolean; isLow: boolean }[] = [];
   for (const [key, exclusive, isLow] of [['minimum', 'exclusiveMinimum', true], ['maximum', 'exclusiveMaximum', false]] as const) {
@@ -61,7 +61,7 @@ export function valuesOf(raw: Json, pointer: string): readonly unknown[] | null 
   return values === null ? [raw.const] : values.filter((value) => isEqual(value, raw.const));
 }
 
-/** The parts of a schema that describe items, in both forms. */
+/** The keywords that describe items, in both forms. */
 export function itemsOf(raw: Json, pointer: string) {
   const isOld = Array.isArray(raw.items);
   const prefix = (isOld ? raw.items : (raw.prefixItems ?? [])) as readonly unknown[];
@@ -101,7 +101,7 @@ const isBeyondNumbers = (value: unknown): boolean =>
 export const hasTwins = (items: readonly unknown[]): boolean =>
   items.some((item, i) => items.slice(0, i).some((other) => isEqual(item, other)));
 
-/** Takes scalars from what a value may be. */
+/** Removes scalars from the possible values. */
 export function excludeScalars(to: Alternative, values: readonly unknown[]): void {
   const numbers: JsonNumber[] = [];
   const strings: string[] = [];
@@ -122,7 +122,7 @@ export function excludeScalars(to: Alternative, values: readonly unknown[]): voi
 
 const NARROWED = /"(format|multipleOf|\$ref|\$dynamicRef|unevaluated\w+)":/;
 
-/** Whether the schema is kept to more narrowly than the specification has it, or leads to where it may be. */
+/** Whether the engine enforces the schema more narrowly than the specification, or the schema refers to one that may be. */
 export function isNarrowed(raw: Json | boolean): boolean {
   if (typeof raw === 'boolean') return false;
   const known = narrowed.get(raw) ?? NARROWED.test(stringifyExactJson(raw));

@@ -1,11 +1,11 @@
-// A schema that must hold of a value, or must not: the atom of obligations. Equal ones are one object.
+// A schema that must hold for a value, or must not: the unit of obligations. Equal literals are one object.
 import type { Resource, SchemaNode } from './document.ts';
 
 export interface Lit {
   readonly id: number;
   readonly node: SchemaNode;
   readonly negated: boolean;
-  /** Resources entered on the way here, for dynamic references; empty where there are none. */
+  /** Resources entered on the way, for dynamic references; empty if the document has no dynamic anchors. */
   readonly scope: readonly Resource[];
 }
 

@@ -1,6 +1,6 @@
-// The recogniser of a text, byte by byte: a pushdown whose state is a set of places. A place is what is being read (a lexeme, a
-// key, a gap) and, under it, the frames of what has been begun. Everything that can be reached can be ended: keys, items and counts are
-// looked at before a step is taken. Equal places are one object, so that steps are remembered. Knows no tokens.
+// The recogniser, which reads a text byte by byte: a pushdown automaton whose state is a set of places. A place is what is being
+// read (a lexeme, a key, a gap) with the stack of open frames. Every reachable state can be completed: keys, items and counts are
+// checked before each step. Equal places are one object, so that steps can be cached. Does not know tokens.
 import { TooComplex, type Term, type Terms } from '../lexemes/terms.ts';
 import { arrayFeasible, choicesAt, counted, objectFeasible } from './feasible.ts';
 import { allowedKeys, hasMore, mayAddOther, mayEnd, writtenItem } from './frame-questions.ts';
@@ -10,12 +10,12 @@ import type { ArrayFrame, Frame, Machine, ObjectFrame, Place } from './places.ts
 import type { ArrayShape, NamedKey, ObjectShape, Obligation } from './shapes.ts';
 
 const [QUOTE, COMMA, COLON, OPEN_BRACE, CLOSE_BRACE, OPEN, CLOSE] = [0x22, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d];
-const EXPANSION_MAX = 20_000; // places behind one byte
+const EXPANSION_MAX = 20_000; // places reached by one byte
 
 type PlaceOf<K extends Place['kind']> = Extract<Place, { kind: K }>;
 
 export function createMachine(terms: Terms, root: Form, placesMax: number): Machine {
-  /** A step that led to a place which remembers where in the text it is. */
+  /** Whether a step led to a place that depends on its position in the text. Such steps are not cached. */
   let isPositioned = false;
   let position = 0;
   let expanded = 0;
@@ -37,7 +37,7 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
     for (const shape of form.arrays) if (arrayFeasible(shape)) begin(shape);
   }
 
-  /** What comes behind a value that has ended. */
+  /** Adds what may follow a completed value. */
   function resume(frame: Frame, out: Set<Place>): void {
     switch (frame.kind) {
       case 'end':
@@ -90,7 +90,7 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
         return;
       case 'rule': {
         const key = `${form.rule.name},${next.id}`;
-        if (entering.has(key)) return; // the same rule at the same place
+        if (entering.has(key)) return; // the same rule with the same continuation
         entering.add(key);
         try {
           enter(form.rule.form!, next, out);
@@ -327,7 +327,7 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
     }
   }
 
-  /** The places of what begins here, one byte further. */
+  /** Starts here, and steps one byte further. */
   function stepFresh(begin: (fresh: Set<Place>) => void, byte: number, out: Set<Place>): void {
     const fresh = new Set<Place>();
     begin(fresh);

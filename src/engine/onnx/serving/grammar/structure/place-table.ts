@@ -1,5 +1,5 @@
-// Places, frames and sets of places, each once. Their number is bounded; all can be forgotten, and those that are still in use go on: what
-// is made again beside them costs a step twice, and means the same.
+// Interns places, frames and sets of places. Their number is limited, and the table can be cleared. Objects that are still in use stay
+// valid: equal ones that are made again later only repeat the work of a step.
 import { stringifyExactJson } from '#base/exact-json';
 import { OutOfRoom } from '../lexemes/terms.ts';
 import type { JsonSyntax } from './forms.ts';
@@ -8,7 +8,7 @@ import type { ArrayShape, ObjectShape } from './shapes.ts';
 
 export const PLACES_MAX = 100_000;
 
-/** What is remembered fills the room there is. */
+/** Thrown when the table is full. */
 export class OutOfPlaces extends OutOfRoom {}
 
 export type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
@@ -50,7 +50,7 @@ export function createPlaceTable(placesMax: number) {
     start: number,
     next: Frame,
   ): ArrayFrame {
-    // Further than this, items are alike.
+    // Beyond this length, all further items are treated alike.
     const most = shape.max === Infinity ? Math.max(shape.min, shape.items.length - 1) : Infinity;
     const kept = Math.min(length, most);
     return intern<ArrayFrame>(`a${shape.id},${kept},${counts.join('.')},${shape.unique ? `${start},${stringifyExactJson(used)}` : ''},${next.id}`, () => ({

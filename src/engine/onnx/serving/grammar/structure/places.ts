@@ -1,10 +1,10 @@
-// Where a text is: what is being read, and the frames of what has been begun under it. Places and frames that are equal are one
-// object; machine.ts makes them and goes from one to the next.
+// The position of a text: what is being read, and the stack of open frames. Equal places and equal frames are one object; machine.ts
+// creates them and steps from one to the next.
 import type { Term } from '../lexemes/terms.ts';
 import type { Form, JsonSyntax } from './forms.ts';
 import type { ArrayShape, ObjectShape, Obligation } from './shapes.ts';
 
-/** What comes behind a value. */
+/** What follows a value. */
 export type Frame =
   | { readonly id: number; readonly kind: 'end' }
   | { readonly id: number; readonly kind: 'sequence'; readonly parts: readonly Form[]; readonly at: number; readonly next: Frame }
@@ -18,7 +18,7 @@ export interface ObjectFrame {
   readonly json: JsonSyntax;
   readonly shape: ObjectShape;
   readonly seen: ReadonlySet<number>;
-  /** Different keys of classes, where they count. */
+  /** The distinct keys of classes, if the shape counts keys. */
   readonly others: readonly string[];
   readonly next: Frame;
   more: boolean | null;
@@ -31,10 +31,10 @@ export interface ArrayFrame {
   readonly kind: 'array';
   readonly json: JsonSyntax;
   readonly shape: ArrayShape;
-  /** Items begun. */
+  /** The number of items begun. */
   readonly length: number;
   readonly counts: readonly number[];
-  /** Where items must differ: those so far, and where in the text the last one began. */
+  /** If items must be unique: the values so far, and the position in the text where the last item started. */
   readonly used: readonly unknown[];
   readonly start: number;
   readonly next: Frame;
@@ -51,7 +51,7 @@ export type Place =
   | { readonly id: number; readonly kind: 'value'; readonly frame: ObjectFrame; readonly value: Obligation; readonly gap: Term }
   | { readonly id: number; readonly kind: 'item'; readonly frame: ArrayFrame; readonly gap: Term; readonly isFirst: boolean }
   | { readonly id: number; readonly kind: 'after'; readonly frame: ObjectFrame | ArrayFrame; readonly gap: Term }
-  /** What was written must be looked at before it goes on. */
+  /** What was written must be checked before the text continues. */
   | { readonly id: number; readonly kind: 'written-key'; readonly frame: ObjectFrame; readonly which: number; readonly start: number }
   | { readonly id: number; readonly kind: 'written-item'; readonly frame: ArrayFrame }; // prettier-ignore
 
@@ -64,11 +64,11 @@ export interface PlaceSet {
 export interface Machine {
   readonly start: PlaceSet;
   readonly dead: PlaceSet;
-  /** `position`: bytes before this one. */
+  /** `position`: number of bytes before this one. */
   step(set: PlaceSet, byte: number, position: number): PlaceSet;
-  /** What waits to be looked at goes on; `text`: all so far. */
+  /** Checks the written keys and items, and continues from those that are valid; `text`: everything so far. */
   settle(set: PlaceSet, text: Uint8Array): PlaceSet;
-  /** What may follow where the lexemes of these places end. */
+  /** What may follow if the lexemes of these places end here. */
   behind(places: readonly Place[], position: number): PlaceSet;
   /** 1 for each name that may come next, in the order of the shape's texts. */
   allowedNames(frame: ObjectFrame): Uint8Array;
@@ -78,12 +78,12 @@ export interface Machine {
   readonly memory: PlaceMemory;
 }
 
-/** Of places, frames and sets. */
+/** The memory of places, frames and sets. */
 export interface PlaceMemory {
-  /** How many are remembered. */
+  /** The number of cached objects. */
   readonly size: number;
-  /** How often it has forgotten. */
+  /** How often the memory was cleared. */
   readonly generation: number;
-  /** Makes room. A set that is still in use must be asked for again, by its places: it remembers steps into what was forgotten. */
+  /** Clears the memory. Sets that are still in use must be rebuilt from their places: they cache steps into cleared sets. */
   forget(): void;
 }

@@ -1,4 +1,4 @@
-// How a schema is refused: by the place of what cannot be kept to. And what the small readers of its keywords accept.
+// How a schema is refused: with the location of the keyword that cannot be enforced. Also small readers of keyword values.
 import { AppError } from '#domain/errors';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export const refusal = (path: string, reason: string): AppError =>
     `This JSON schema cannot be used: at ${path === '' ? 'its root' : path}, ${reason}.`,
   );
 
-/** Of `minLength`, `maxItems` and the like; null: not given. */
+/** The value of `minLength`, `maxItems` and the like; null: not given. */
 export function countOf(schema: Json, key: string, path: string): number | null {
   const given = schema[key];
   if (given === undefined) return null;
@@ -24,7 +24,7 @@ export function namesOf(required: unknown, path: string): readonly string[] {
   throw refusal(path, 'it must be a list of names');
 }
 
-/** Of a JSON value. */
+/** The type of a JSON value. */
 export function typeOf(value: unknown): 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -1,6 +1,6 @@
-// A schema → the forms of its values, as far as somebody asks. Obligations are sets of schemas that hold of one value; each is
-// written out as alternatives (apply.ts), and each alternative as a term of scalars and a shape of objects and arrays. Then all that
-// can be reached is looked at once, for what can be satisfied at all: a recogniser must never begin what nobody can end.
+// Converts a schema into the forms of its values, only as far as they are needed. An obligation is a set of schemas that hold for one
+// value; each is expanded into alternatives (apply.ts), and each alternative into a term of scalars and shapes of objects and arrays.
+// Then everything reachable is checked once for what can be satisfied: a recogniser must never start what cannot be completed.
 import { stringifyExactJson } from '#base/exact-json';
 import { ANY, anyText, characterTerm, textsTerm } from '../lexemes/characters.ts';
 import { conforms, numberTerm, type JsonNumber } from '../lexemes/numbers.ts';
@@ -19,12 +19,12 @@ import type { ArrayShape, ItemChoice, ObjectShape, Obligation, ValueForm } from 
 export interface SchemaForms {
   readonly root: Obligation;
   form(obligation: Obligation): ValueForm;
-  /** The same, where the value (or that property of it) is none of these. Looked at like the rest. */
+  /** The same obligation without these values (of the value itself, or of its property `key`). Checked for satisfiability as well. */
   except(obligation: Obligation, key: string | null, values: readonly unknown[]): Obligation;
 }
 
 const STEPS_MAX = 30_000; // schemas added to alternatives
-const ALTERNATIVES_MAX = 2_000; // of one value
+const ALTERNATIVES_MAX = 2_000; // for one value
 const OBLIGATIONS_MAX = 30_000;
 const GUESS_DEPTH = 4;
 
@@ -73,7 +73,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     terms.spend(10);
   }
 
-  /** All alternatives in which the work holds. */
+  /** Collects all alternatives in which the work holds. */
   function expand(
     alternative: Alternative,
     work: Work[],
@@ -121,7 +121,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     }
   }
 
-  /** Whether the schema surely does not hold beside the rest. */
+  /** Whether the schema certainly contradicts the rest. */
   function excludes(alternative: Alternative, lit: Lit, guess: number): boolean {
     const both: Alternative[] = [];
     terms.spend(alternative.size);
@@ -130,7 +130,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     return both.length === 0;
   }
 
-  /** Leaves out the types of which nothing can satisfy it, as far as that is easily seen. */
+  /** Removes the types that no value can satisfy, as far as that is cheap to see. */
   function reduce(to: Alternative, guess: number): void {
     const without = (type: number) => (to.types &= ~type);
     if (to.values !== null) {
@@ -192,7 +192,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     return to.strings.every((term) => terms.matches(term, bytes));
   }
 
-  /** What stands between the quotes. */
+  /** The characters between the quotes. */
   function stringTerm(to: Alternative): Term {
     const isFree = to.minLength === 0 && to.maxLength === Infinity;
     const parts = [...to.strings];
@@ -216,7 +216,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     }
   }
 
-  /** Listed objects and arrays, as the schemas of their parts. */
+  /** Replaces listed objects and arrays by schemas of their parts. */
   function withValues(to: Alternative): Alternative[] {
     if (to.values === null) return [to];
     const out: Alternative[] = [];
@@ -231,7 +231,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
       if (typeof value !== 'object' || value === null) continue;
       const copy = to.clone();
       copy.values = null;
-      copy.unique = false; // looked at already
+      copy.unique = false; // already checked
       const node = applier.decomposed(value, document.root);
       expand(copy, [{ lit: literals.of(node, false, []), owners: [] }], [], GUESS_DEPTH, out);
     }
@@ -300,7 +300,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
   const reasons = new Map<string, string>();
   const stepPlace = () => '/multipleOf';
 
-  /** Looks at all that can be reached from it, and finds what can be satisfied: the least fixpoint. */
+  /** Visits everything reachable from the start, and computes what can be satisfied, as a least fixpoint. */
   function look(start: Obligation): void {
     const seen = new Set<Obligation>([start]);
     const list: Obligation[] = [];
@@ -329,7 +329,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     }
   }
 
-  /** Items that must differ: scalars, or objects that differ in a key of many values. Others are left out. */
+  /** Narrows items that must be unique to scalars, or to objects that differ in a key with many values. Drops other items. */
   function fitUnique(): void {
     for (const obligation of obligations.values()) {
       const form = obligation.form;

@@ -1,22 +1,22 @@
-// Values as a recogniser reads them: scalars as one term, and for each alternative that objects or arrays may follow, its shape,
-// where every key and every position has an obligation of its own.
+// Values as the recogniser reads them: scalars as one term, and a shape for each alternative of an object or array, in which every
+// key and every position has its own obligation.
 import type { Term } from '../lexemes/terms.ts';
 import type { Lit } from './literals.ts';
 
-/** Schemas that hold of one value, together. Equal ones are one object. */
+/** Schemas that must all hold for one value. Equal obligations are one object. */
 export interface Obligation {
   readonly id: number;
   readonly lits: readonly Lit[];
-  /** Null: not looked at yet. */
+  /** Null: not yet computed. */
   form: ValueForm | null;
-  /** Whether some finite value satisfies it. False until it is known. */
+  /** Whether some finite value satisfies it. False until known. */
   possible: boolean;
 }
 
 export interface ValueForm {
-  /** What stands between the quotes of a string. */
+  /** The characters between the quotes of a string. */
   readonly strings: Term;
-  /** All scalars, quotes included. */
+  /** All scalars, including quotes. */
   readonly scalars: Term;
   readonly objects: readonly ObjectShape[];
   readonly arrays: readonly ArrayShape[];
@@ -26,16 +26,16 @@ export interface NamedKey {
   readonly name: string;
   readonly index: number;
   readonly value: Obligation;
-  /** Keys that must be there if this one is. */
+  /** Keys that must be present if this one is. */
   readonly needs: readonly number[];
   readonly required: boolean;
 }
 
-/** Keys that nobody named, and that the same schemas describe. */
+/** Keys that the schema does not name and that the same schemas describe. */
 export interface KeyClass {
   readonly key: Term;
   readonly value: Obligation;
-  /** How many keys there are, as far as it matters. */
+  /** The number of such keys, counted as far as it matters. */
   readonly size: number;
 }
 
@@ -46,14 +46,14 @@ export interface ObjectShape {
   readonly classes: readonly KeyClass[];
   readonly min: number;
   readonly max: number;
-  /** Bytes of the keys, closing quotes included, sorted; in the order of `sorted` indices. */
+  /** The bytes of the keys with their closing quotes, sorted; parallel to `sorted`, which has the indices. */
   readonly texts: readonly Uint8Array[];
   readonly sorted: readonly number[];
-  /** Keys of classes count: the same one may come twice. */
+  /** Whether the number of keys matters: then distinct keys of classes are counted. */
   readonly counts: boolean;
 }
 
-/** One way to go on with an item: what it is, and which of the contained it counts for. */
+/** One option for an item: what it is, and which `contains` it counts for. */
 export interface ItemChoice {
   readonly value: Obligation;
   readonly counted: readonly number[];
@@ -62,11 +62,11 @@ export interface ItemChoice {
 export interface ArrayShape {
   readonly kind: 'array';
   readonly id: number;
-  /** By position; the last for all that follow. */
+  /** By position; the last one applies to all further items. */
   readonly items: readonly (readonly ItemChoice[])[];
   readonly min: number;
   readonly max: number;
   readonly contained: readonly { readonly min: number; readonly max: number }[];
-  /** Null: items may be equal. `key`: objects differ in it; null: items are scalars. */
+  /** Null: items may be equal. `key`: items are objects that differ in this key; a null key: items are scalars. */
   readonly unique: { readonly key: string | null } | null;
 }

@@ -1,12 +1,12 @@
-// Structural tags → a form: free text in which certain beginnings open parts that keep to schemas, and sequences and alternatives
-// of such parts. The formats are those of the structural tags that vLLM and others take.
+// Converts structural tags into a form: free text in which certain strings open parts that must satisfy a schema, and sequences
+// and alternatives of such parts. Accepts the formats of structural tags that vLLM and other servers accept.
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import { anyText } from '../lexemes/characters.ts';
 import type { Term, Terms } from '../lexemes/terms.ts';
 import type { Form } from './forms.ts';
 
-/** How the contents of tags are read. */
+/** Converts the contents of tags. */
 export interface Contents {
   readonly schema: (schema: unknown) => Form;
   readonly regex: (pattern: string) => Form;
@@ -22,7 +22,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
   const choiceOf = (options: readonly Form[]): Form =>
     options.length === 1 ? options[0]! : { kind: 'choice', options };
 
-  /** Text in which none of these stands. */
+  /** Any text that contains none of these. */
   const without = (texts: readonly string[]): Term =>
     terms.and([any, terms.not(terms.concat(any, terms.words(texts), any))]);
 
@@ -56,7 +56,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     }
   }
 
-  /** `otherwise`: what holds instead of a schema that cannot be kept to. */
+  /** `otherwise`: used if the schema cannot be enforced. */
   function schemaOrOther({ json_schema: schema, otherwise }: { json_schema?: unknown; otherwise?: unknown }): Form {
     if (schema === undefined) throw new Error('a format of type `json_schema` needs `json_schema`');
     try {
@@ -67,7 +67,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     }
   }
 
-  /** `behind`: so many characters of its beginning were written. */
+  /** `behind`: how many characters of the tag's `begin` are already written. */
   function tagOf(part: unknown, depth: number, behind = 0): Form {
     if (!isObject(part)) throw new Error('a tag is an object with `begin`, `content` and `end`');
     const begin = stringOf(part, 'begin').slice(behind);

@@ -1,5 +1,5 @@
-// How items of an array are made to differ: they are scalars of which there are enough, or objects with a required key of many values.
-// Where neither can be, there is one item at most.
+// How unique items of an array are enforced: the items are scalars with enough different values, or objects with a required key that
+// has enough different values. If neither is possible, the array has at most one item.
 import type { Terms } from '../lexemes/terms.ts';
 import type { ArrayShape, ItemChoice, ObjectShape, Obligation, ValueForm } from './shapes.ts';
 
@@ -9,7 +9,7 @@ const SCALARS = ['null', 'boolean', 'number', 'string'];
 interface Asked {
   readonly terms: Terms;
   readonly formOf: (obligation: Obligation) => ValueForm;
-  /** The items that are of these types. */
+  /** The choices of the item, limited to these types. */
   readonly only: (of: Obligation, types: readonly string[]) => ItemChoice[][];
 }
 
@@ -20,7 +20,7 @@ export function uniqueForm(shape: ArrayShape, asked: Asked): Partial<ArrayShape>
   const { value } = last[0]!;
   const form = isPlain && value.possible ? formOf(value) : null;
   if (form === null) return { max: Math.min(shape.max, 1), unique: null };
-  if (shape.min > UNIQUE_COUNTED) return { max: 1, unique: null }; // then nothing satisfies it
+  if (shape.min > UNIQUE_COUNTED) return { max: 1, unique: null }; // no array satisfies this
   const needed = shape.min;
   if (form.scalars !== terms.none) {
     const size = terms.count(form.scalars, Math.max(needed, 2));
@@ -31,7 +31,7 @@ export function uniqueForm(shape: ArrayShape, asked: Asked): Partial<ArrayShape>
   return { max: Math.min(shape.max, 1), unique: null };
 }
 
-/** A key that every object has, of scalars that are many. */
+/** A key that every object requires, with enough different scalars as values. */
 function differing({ terms, formOf }: Asked, objects: readonly ObjectShape[], needed: number): string | null {
   const candidates = objects[0]?.keys.filter(({ required }) => required).map(({ name }) => name) ?? [];
   const fits = (shape: ObjectShape, name: string) => {

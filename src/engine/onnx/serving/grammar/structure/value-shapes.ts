@@ -1,5 +1,5 @@
-// An alternative → the shapes of its objects and arrays: for every key and every position, what holds of the value there. Keys that
-// nobody named fall into classes, one for each set of patterns that they match.
+// Converts an alternative into the shapes of its objects and arrays: the obligation of every key and every position. Keys that the
+// schema does not name form classes, one for each set of patterns that they match.
 import { textsTerm } from '../lexemes/characters.ts';
 import { TooComplex, type Term, type Terms } from '../lexemes/terms.ts';
 import type { Alternative, ObjectLayer } from './alternatives.ts';
@@ -7,7 +7,7 @@ import type { Lit } from './literals.ts';
 import type { ArrayShape, ItemChoice, KeyClass, NamedKey, ObjectShape, Obligation } from './shapes.ts';
 
 export interface ValueShapes {
-  /** `unevaluated`: all layers are known. */
+  /** `unevaluated`: all layers are known, so that unevaluated* keywords can be applied. */
   readonly valueOf: (to: Alternative, name: string, unevaluated: boolean) => Obligation;
   readonly itemAt: (to: Alternative, index: number, unevaluated: boolean) => Lit[];
   readonly objectShape: (to: Alternative) => ObjectShape | null;
@@ -19,7 +19,7 @@ export interface ValueShapesOptions {
   readonly strict: boolean;
   readonly anyString: Term;
   readonly obligationOf: (lits: readonly Lit[]) => Obligation;
-  /** What stands between the quotes of strings of which these hold. */
+  /** The characters between the quotes of strings for which these hold. */
   readonly stringsOf: (lits: readonly Lit[]) => Term;
   readonly spend: () => void;
   readonly never: Lit;
@@ -31,7 +31,7 @@ export function createValueShapes(options: ValueShapesOptions): ValueShapes {
   const quote = terms.word('"');
   const impossible = obligationOf([never]);
 
-  /** What holds of the value of a key. `unevaluated`: all layers are known. */
+  /** The obligation of a key's value. `unevaluated`: all layers are known. */
   function valueOf(to: Alternative, name: string, unevaluated: boolean): Obligation {
     const bytes = Buffer.from(JSON.stringify(name).slice(1, -1));
     return obligationOf(
