@@ -130,7 +130,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
   test('down lets all leave, and leaves nothing behind', { timeout: 300_000 }, async () => {
     await cluster.command('down');
     await vi.waitFor(async () => expect(await client.listWorkers()).toEqual([]), SOON);
-    await expect(cluster.status()).rejects.toThrow('no workers of the name whetstone are here');
+    await expect(cluster.status()).rejects.toThrow('there are no workers named whetstone');
     expect(await server.stop()).toBe(0);
   });
 });

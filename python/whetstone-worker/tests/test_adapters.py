@@ -117,7 +117,7 @@ def test_who_waits_for_room_too_long_hears_why(server: FileServer, tmp_path: Pat
 
     async def scene(adapters: Adapters, _: PlayedVllm) -> None:
         async with adapters.in_use(one):
-            with pytest.raises(WorkerError, match="Requests have run with all 1 adapters") as fault:
+            with pytest.raises(WorkerError, match="Requests have kept all 1 adapters") as fault:
                 await adapters.load(two)
             assert fault.value.code == "engine_unavailable"
             assert directories(tmp_path) == 1

@@ -57,9 +57,9 @@ def test_another_sampler_is_a_command() -> None:
         (["--key", ""], "whetstone keys create --scopes worker"),
         (["--samplers", "3", "--max-samplers", "2"], "--samplers 3 is not between"),
         (["--min-samplers", "0", "--max-samplers", "2"], "at least 1"),
-        (["--gpus-per-trainer", "1.5"], "more than one must be whole"),
-        (["--gpus-per-sampler", "-1"], "no number of 0 or more"),
-        (["--name", "a b"], "more than letters"),
+        (["--gpus-per-trainer", "1.5"], "nor a whole number of GPUs"),
+        (["--gpus-per-sampler", "-1"], "is not a number of 0 or more"),
+        (["--name", "a b"], "may contain only letters"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

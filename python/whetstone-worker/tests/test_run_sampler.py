@@ -158,7 +158,7 @@ def test_a_vllm_that_dies_ends_its_calls_and_comes_back(
 
     with caplog.at_level(logging.INFO):
         play(tmp_path, "held,good", scene, monkeypatch)
-    assert "vLLM is lost, and started again: it ended with code 137" in caplog.text
+    assert "vLLM was lost and is started again: it ended with code 137" in caplog.text
     assert "vLLM: INFO reading the model" in caplog.text
 
 

@@ -32,7 +32,7 @@ def refusal(params: Any) -> WorkerError:
             asked({"minTokens": 1}, constraint=constrained("regex", "a", after=5)),
             "invalid_request",
             "min_tokens",
-            "cannot keep to min_tokens where an answer has a form behind its thinking",
+            "does not support min_tokens if the answer has a constraint after its reasoning",
         ),
         (
             asked({"presencePenalty": 0.1}, constraint=constrained("regex", "a", after=5)),

@@ -129,7 +129,7 @@ def test_one_that_is_not_well_any_more_is_noticed(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(vllm_process, "HEALTH_INTERVAL_SECONDS", 0.01)
 
     async def scene(vllm: VllmProcess) -> None:
-        assert "did not say that it is well 3 times in a row" in await vllm.until_unusable()
+        assert "failed 3 health checks in a row" in await vllm.until_unusable()
 
     play(options(tmp_path, "slow"), scene)
 

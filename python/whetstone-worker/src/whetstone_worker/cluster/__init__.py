@@ -1,3 +1,3 @@
-"""Workers on a Ray cluster: which there should be, where they run, how they are kept running. Ray places, restarts and finds
-nodes; what a worker computes and how it speaks to its server is the rest of this package.
+"""Workers on a Ray cluster: which of them should exist, where they run, and how they are kept running. Ray places and restarts
+actors and finds nodes; the rest of this package is what a worker computes and how it talks to its server.
 """

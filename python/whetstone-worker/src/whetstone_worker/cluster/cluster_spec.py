@@ -1,4 +1,4 @@
-"""What a cluster should be, in one value that `up` makes and the controller keeps."""
+"""The desired state of a cluster, which `up` creates and the controller keeps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,11 @@ class ClusterSpec:
     workers: Mapping[Role, WorkerSpec]
     samplers: Bounds
     samplers_first: int
-    """How many of them to begin with, before anything is known of the load."""
+    """The initial number of samplers, before the load is known."""
     trainers: int
     windows: Windows
 
 
 def with_nobody(spec: ClusterSpec) -> ClusterSpec:
-    """The same cluster when everybody has left."""
+    """Returns the same cluster without any workers."""
     return replace(spec, samplers=Bounds(0, 0), samplers_first=0, trainers=0)

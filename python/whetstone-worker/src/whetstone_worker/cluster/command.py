@@ -1,4 +1,4 @@
-"""`whetstone-worker ray`: finds the cluster, gives its controller what it should be, and waits until it is so."""
+"""`whetstone-worker ray`: finds the cluster, passes the desired state to its controller, and waits until it is reached."""
 
 import argparse
 import json
@@ -22,17 +22,17 @@ from whetstone_worker.cluster.server_view import KeyRefusedError, ServerError, r
 from whetstone_worker.cluster.status_table import progress, status_table, what_is_missing
 
 ANSWER_SECONDS = 120.0
-"""Of the controller: an actor that Ray may just be starting."""
+"""Limit for an answer of the controller, an actor that Ray may still be starting."""
 POLL_SECONDS = 1.0
 CONNECT_SECONDS = 120.0
 
 
 class ClusterError(Exception):
-    """The message is for whoever gave the command."""
+    """The message is for the user of the command."""
 
 
 def run_ray(given: argparse.Namespace, spec: ClusterSpec | None) -> int:
-    """`spec`: of `up`. The exit code."""
+    """`spec`: for `up`. Returns the exit code."""
     try:
         with _connected(given.address, given.name):
             if given.action == "up":
@@ -60,14 +60,14 @@ def _up(spec: ClusterSpec, seconds: float) -> int:
 
 
 def _try_server(spec: ClusterSpec) -> None:
-    """A key that is refused starts nothing. A server that does not answer may only be starting: workers dial until it does."""
+    """Raises ClusterError if the server refuses the key. A server that does not answer may still be starting: workers retry."""
     try:
         with server_client(spec.server, spec.key) as client:
             read_server(client)
     except KeyRefusedError as fault:
         raise ClusterError(f"{fault} Give a key with the scope worker in --key or WHETSTONE_API_KEY.") from fault
     except ServerError as fault:
-        _say(f"{fault}. Workers dial until it answers.")
+        _say(f"{fault}. Workers keep dialing until the server answers.")
 
 
 def _status(name: str, as_json: bool) -> int:
@@ -89,7 +89,7 @@ def _down(seconds: float) -> int:
 
 
 def _control(spec: ClusterSpec) -> None:
-    """A controller with this spec is there. It finds by itself who is there already."""
+    """Ensures a controller with this spec. It finds existing workers by itself."""
     try:
         controller = ray.get_actor(CONTROLLER)
     except ValueError:
@@ -108,17 +108,19 @@ def _wait_until_gone() -> None:
     until = time.monotonic() + ANSWER_SECONDS
     while CONTROLLER in list_named_actors():
         if time.monotonic() > until:
-            raise ClusterError(f"the controller of before did not end within {ANSWER_SECONDS:.0f} s: look at Ray's dashboard")
+            raise ClusterError(f"the previous controller did not end within {ANSWER_SECONDS:.0f} s: look at Ray's dashboard")
         time.sleep(POLL_SECONDS)
 
 
 def _wait_until_settled(seconds: float, what: str) -> None:
-    """Says on stderr what it waits for, when that changes."""
+    """Prints to stderr what it waits for whenever that changes."""
     until = time.monotonic() + seconds
     said = ""
     while not (status := _ask_status(ray.get_actor(CONTROLLER)))["settled"]:
         if time.monotonic() > until:
-            raise ClusterError(f"after {seconds:.0f} s {what}:\n{what_is_missing(status)}\nIt goes on; look with `status`.")
+            raise ClusterError(
+                f"after {seconds:.0f} s {what}:\n{what_is_missing(status)}\nThe cluster keeps trying; see `status`."
+            )
         if (line := progress(status)) != said:
             _say(line)
             said = line
@@ -129,7 +131,7 @@ def _controller(name: str) -> Any:
     try:
         return ray.get_actor(CONTROLLER)
     except ValueError as fault:
-        raise ClusterError(f"no workers of the name {name} are here: `whetstone-worker ray up` starts some") from fault
+        raise ClusterError(f"there are no workers named {name}: `whetstone-worker ray up` starts some") from fault
 
 
 def _ask_status(controller: Any) -> dict[str, Any]:
@@ -147,7 +149,7 @@ def _answer(asked: Any) -> Any:
 
 
 def _remove_orphans() -> None:
-    """Workers without a controller: somebody removed it by hand."""
+    """Removes workers without a controller, which exist if the controller was removed by hand."""
     for name in list_named_actors():
         if read_seat(name):
             ray.kill(ray.get_actor(name), no_restart=True)
@@ -155,7 +157,7 @@ def _remove_orphans() -> None:
 
 
 def _give_up(address: str) -> None:
-    """Ray itself tries for a quarter of an hour, in a call that cannot be broken off."""
+    """Ray itself tries for 15 minutes, in a call that cannot be cancelled."""
     _say(f"the Ray cluster at {address} did not answer within {CONNECT_SECONDS:.0f} s")
     os._exit(1)
 

@@ -1,6 +1,6 @@
-"""The actor that makes a cluster what it should be, and keeps it so: it compares the actors that are there with those that
-should be (seats.py), starts and lets go, and asks the server how many samplers its queue needs (scaling.py). It remembers
-nothing that it could not find again: when it is restarted it goes on from what is there.
+"""The actor that brings a cluster to its desired state and keeps it there: compares the existing actors with the desired ones
+(seats.py), starts and removes workers, and asks the server how many samplers its queue needs (scaling.py). It holds no state
+that it could not find again: after a restart it continues with the actors that exist.
 """
 
 import logging
@@ -24,7 +24,7 @@ from whetstone_worker.supervisor import KILL_SECONDS, LEAVE_SECONDS
 CONTROLLER = "controller"
 TICK_SECONDS = 2.0
 REPORT_SECONDS = 20.0
-"""For the answer of an actor. One that is placed answers at once, whatever its worker does."""
+"""Limit for an actor's report. An actor on a node answers at once, whatever its worker does."""
 RETRIES = 3
 
 log = logging.getLogger(__name__)
@@ -32,21 +32,21 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Member:
-    """An actor that is there."""
+    """An existing actor."""
 
     seat: Seat
     actor: Any
     asked: Any = None
-    """The report that is not answered yet."""
+    """The pending report."""
     asked_at: float = 0.0
     report: dict[str, Any] | None = None
-    """The last one; None: it has never said anything."""
+    """The last report. None: there has been none."""
     reported_at: float = 0.0
     leaving_since: float | None = None
 
     @property
     def is_silent(self) -> bool:
-        """It is on no node, or its node is gone."""
+        """Whether the actor is on no node, or its node is gone."""
         return self.asked is not None and time.monotonic() - self.asked_at > REPORT_SECONDS
 
 
@@ -56,7 +56,7 @@ class Controller:
         self._spec = spec
         self._members: dict[str, Member] = {}
         self._samplers: int | None = None
-        """None: nobody has looked yet how many there are."""
+        """None: the existing samplers have not been counted yet."""
         self._needs: list[Need] = []
         self._view: ServerView | None = None
         self._fault: str | None = "the server has not been asked yet"
@@ -68,7 +68,7 @@ class Controller:
         return self._spec
 
     def status(self) -> dict[str, Any]:
-        """Waits for the first look around."""
+        """Waits until the cluster has been inspected once."""
         self._ticked.wait(REPORT_SECONDS * 2)
         spec, view = self._spec, self._view
         load = view.load_of(self._names("sampler")) if view else None
@@ -88,9 +88,9 @@ class Controller:
             try:
                 self._tick()
                 self._ticked.set()
-            except Exception as fault:  # a head that restarts, a node that goes: whatever it is, it is looked at again
-                self._fault = f"the controller could not look after the cluster: {type(fault).__name__}: {fault}"
-                log.exception("The cluster could not be looked after; trying again in %.0f s.", TICK_SECONDS)
+            except Exception as fault:  # such as a restarted head or a lost node: any failure is retried
+                self._fault = f"the controller could not update the cluster: {type(fault).__name__}: {fault}"
+                log.exception("Could not update the cluster; trying again in %.0f s.", TICK_SECONDS)
             time.sleep(TICK_SECONDS)
 
     def _tick(self) -> None:
@@ -116,7 +116,7 @@ class Controller:
         return {role: Wanted(counts[role], worker.fingerprint) for role, worker in self._spec.workers.items()}
 
     def _find_members(self) -> None:
-        """Also what another controller started. What is gone for good is forgotten."""
+        """Finds also the actors that another controller started. Forgets those that are gone for good."""
         names = {name for name in list_named_actors() if read_seat(name)}
         for name in names - self._members.keys():
             seat = read_seat(name)
@@ -124,17 +124,17 @@ class Controller:
             try:
                 self._members[name] = Member(seat, ray.get_actor(name))
             except ValueError:
-                continue  # it ended in this moment
+                continue  # it ended just now
         for name in self._members.keys() - names:
             del self._members[name]
 
     def _ask_server(self, samplers: int) -> int:
-        """How many there should be."""
+        """Returns how many samplers there should be."""
         try:
             self._view = read_server(self._http)
         except ServerError as fault:
             self._fault, self._view = str(fault), None
-            return samplers  # nobody knows better
+            return samplers  # the load is unknown
         self._fault = None
         now, spec = time.monotonic(), self._spec
         need = samplers_needed(self._view.load_of(self._names("sampler")), spec.samplers)
@@ -145,7 +145,7 @@ class Controller:
         return count
 
     def _read_reports(self) -> None:
-        """Asks those that have answered, reads what came since the last time, and waits for nobody."""
+        """Requests reports, and reads those that have arrived since the last time. Does not wait."""
         for member in self._members.values():
             if member.asked is None:
                 member.asked, member.asked_at = member.actor.report.remote(), time.monotonic()
@@ -156,7 +156,7 @@ class Controller:
             try:
                 member.report, member.reported_at = ray.get(asked), time.monotonic()
             except ray.exceptions.RayActorError:
-                member.report = None  # Ray starts it again
+                member.report = None  # Ray restarts it
 
     def _start(self, seat: Seat) -> None:
         worker = self._spec.workers[seat.role]
@@ -185,7 +185,7 @@ class Controller:
             cause = "it is on no node"
         else:
             if phase not in (None, "leaving"):
-                member.actor.leave.remote()  # it was restarted, and knows nothing of it
+                member.actor.leave.remote()  # it was restarted and does not know that it should leave
             return
         log.info("Removing %s: %s.", member.seat.name, cause)
         ray.kill(member.actor, no_restart=True)
@@ -196,7 +196,7 @@ class Controller:
         return [member.seat.worker_name(cluster) for member in self._members.values() if member.seat.role == role]
 
     def _is_settled(self) -> bool:
-        """Everybody who should be there is connected, and nobody else is there."""
+        """Whether all desired workers are connected and no others exist."""
         if not self._ticked.is_set():
             return False
         wanted = {Seat(role, n, want.fingerprint) for role, want in self._wanted().items() for n in range(want.count)}

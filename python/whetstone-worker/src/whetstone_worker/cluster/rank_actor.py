@@ -1,4 +1,4 @@
-"""The actor that has one rank of a worker of several processes. Its end is the end of all: whoever made it watches."""
+"""The actor of one rank of a worker with several processes. Its creator watches it, and ends all ranks if it ends."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ class RankActor:
         self._process: LeashedProcess | None = None
 
     def address(self) -> tuple[str, int]:
-        """Where rank 0 can listen."""
+        """Returns an address on which rank 0 can listen."""
         with socket.socket() as free:
             free.bind(("", 0))
             return str(ray.util.get_node_ip_address()), int(free.getsockname()[1])  # type: ignore[no-untyped-call, unused-ignore]
@@ -27,7 +27,7 @@ class RankActor:
         self._process = LeashedProcess(command, {**os.environ, **environment})
 
     def poll(self) -> tuple[int | None, str]:
-        """Exit code, or None while it runs; its last words."""
+        """Returns the exit code, or None while it runs, and its last output."""
         assert self._process
         return self._process.wait(0), self._process.last_words()
 

@@ -1,6 +1,6 @@
-"""A worker of several processes, one for each of its GPUs: a placement group of Ray holds the GPUs for as long as the worker
-has its seat, the processes find each other as those of torchrun do (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), and when
-one of them ends, all end: the others would wait for it.
+"""A worker of several processes, one per GPU. A placement group of Ray reserves the GPUs for as long as the worker has its
+seat; the processes find each other as with torchrun (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT). If one of them ends, all
+are ended, because the others would wait for it.
 """
 
 import time
@@ -17,15 +17,15 @@ from whetstone_worker.supervisor import NotPlacedError
 
 PLACE_SECONDS = 60.0
 START_SECONDS = 300.0
-"""For an actor on a node that has just come: Python's packages are read for the first time."""
+"""Limit for an actor on a new node, which reads Python's packages for the first time."""
 POLL_SECONDS = 1.0
 SILENCE_SECONDS = 60.0
-"""Of a rank's actor, which only waits for its process."""
+"""Limit for an answer of a rank's actor, which does nothing but wait for its process."""
 GONE_CODE = 128
 
 
 class RankGroup:
-    """The GPUs of one seat. The name makes an actor that was restarted find what it held before."""
+    """The GPUs of one seat. By its name a restarted actor finds the group that it held before."""
 
     def __init__(self, seat: str, spec: WorkerSpec) -> None:
         self.ranks = spec.ranks
@@ -37,7 +37,7 @@ class RankGroup:
 
     def wait_for_room(self) -> PlacementGroupSchedulingStrategy:
         if not self._held.wait(PLACE_SECONDS):
-            raise NotPlacedError(f"the cluster has no room for {self.ranks} × {self.options}; it is asked for all the time")
+            raise NotPlacedError(f"the cluster has no room for {self.ranks} × {self.options}; the request to Ray stays open")
         return PlacementGroupSchedulingStrategy(self._held)
 
     def note_places(self, places: Sequence[Sequence[str]]) -> None:
@@ -49,7 +49,7 @@ class RankGroup:
 
 
 def find_group(seat: str) -> Any:
-    """None: there is none of this name."""
+    """Returns None if there is no group of this name."""
     try:
         return get_placement_group(seat)
     except ValueError:
@@ -57,7 +57,7 @@ def find_group(seat: str) -> Any:
 
 
 def free_group(seat: str) -> None:
-    """What a seat held that nobody has any more."""
+    """Frees the group of a seat that no longer has a worker."""
     if held := find_group(seat):
         remove_placement_group(held)
 
@@ -86,14 +86,14 @@ class RankedAttempt:
         until = time.monotonic() + seconds
         while True:
             if (code := self._poll()) is not None:
-                self.kill()  # the others
+                self.kill()  # the other ranks
                 return code
             if time.monotonic() > until:
                 return None
             time.sleep(min(POLL_SECONDS, seconds))
 
     def ask_to_leave(self) -> None:
-        """Rank 0 has the connection; the others end with it."""
+        """Rank 0 has the connection; the others end after it."""
         self._ranks[0].ask_to_leave.remote()
 
     def kill(self) -> None:
@@ -117,8 +117,8 @@ class RankedAttempt:
 
 
 def outcome_of(codes: Sequence[int | None], seconds: float) -> int | None:
-    """Of all ranks, by their exit codes; None: they go on. `seconds`: since the first of them ended. Where all is well rank 0
-    leaves its server, and the others follow in a moment."""
+    """Returns the exit code of the worker from those of its ranks, or None if it continues. `seconds`: time since the first
+    rank ended. In a normal end rank 0 leaves its server, and the others follow within a moment."""
     if failed := [code for code in codes if code]:
         return failed[0]
     if all(code == 0 for code in codes):

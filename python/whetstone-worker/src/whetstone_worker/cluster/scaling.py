@@ -1,10 +1,10 @@
-"""How many samplers there should be for what a server has to do. Pure: the clock is an argument.
+"""How many samplers a server's load needs. Pure: the time is an argument.
 
-Two steps. What is needed at this moment follows from the choices that run and wait and from how many a sampler computes at
-once. What is done follows from the needs of the last seconds and minutes: samplers take a minute to start and have to compute
-every prompt anew, so a moment's need starts nobody and a moment's rest stops nobody. The windows are those of Kubernetes'
-HorizontalPodAutoscaler (`stabilizationWindowSeconds`): the least need of the short one may start, the greatest of the long one
-may stop.
+Two steps. The need at a moment follows from the running and waiting choices and from how many a sampler computes at once. The
+decision follows from the needs of the last seconds and minutes: samplers take a minute to start and have to compute every
+prompt again, so a momentary peak starts no sampler and a momentary lull stops none. The windows are those of Kubernetes'
+HorizontalPodAutoscaler (`stabilizationWindowSeconds`): the lowest need in the short window may start samplers, the highest in
+the long window may stop them.
 """
 
 import math
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 USE = 0.8
-"""Of what samplers can compute at once, that is planned with: requests come in whole, and do not fit into every gap."""
+"""Planned utilisation of the samplers: requests are not split, so they do not fill every gap."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Load:
-    """In choices: sequences that are sampled."""
+    """In choices, that is, sequences being sampled."""
 
     running: int
     waiting: int
-    """In the server: no sampler had room."""
+    """Choices queued in the server because no sampler had room."""
     capacity: int | None
-    """Of one sampler. None: none has said so far."""
+    """Choices that one sampler computes at once. None: no sampler has reported it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Windows:
 @dataclass(frozen=True)
 class Need:
     at: float
-    """Seconds."""
+    """In seconds."""
     samplers: int
 
 
@@ -58,14 +58,14 @@ def samplers_needed(load: Load, bounds: Bounds) -> int:
 
 
 def keep_recent(needs: Sequence[Need], now: float, windows: Windows) -> list[Need]:
-    """With the newest one from before the windows: it says that they are full."""
+    """Also keeps the newest need from before the windows, which shows that the windows are fully covered."""
     begin = now - max(windows.up_seconds, windows.down_seconds)
     before = [need for need in needs if need.at <= begin]
     return before[-1:] + [need for need in needs if need.at > begin]
 
 
 def choose_count(current: int, needs: Sequence[Need], now: float, bounds: Bounds, windows: Windows) -> int:
-    """`needs`: oldest first. Bounds hold at once."""
+    """`needs`: oldest first. A change of the bounds takes effect at once."""
     current = bounds.within(current)
     if (least := _extreme(min, needs, now - windows.up_seconds)) is not None and least > current:
         return bounds.within(least)
@@ -75,6 +75,6 @@ def choose_count(current: int, needs: Sequence[Need], now: float, bounds: Bounds
 
 
 def _extreme(of: Callable[[Iterable[int]], int], needs: Sequence[Need], since: float) -> int | None:
-    """None: what is known does not reach back so far. What was needed when the window began counts."""
+    """Returns None if the needs do not reach back to `since`. Includes the need at the start of the window."""
     before = [need for need in needs if need.at <= since]
     return of(need.samplers for need in [*before[-1:], *needs[len(before) :]]) if before else None

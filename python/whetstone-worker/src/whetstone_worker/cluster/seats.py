@@ -1,7 +1,7 @@
-"""Who there should be in a cluster, and what is to change until it is so. Pure: names and numbers in, names out.
+"""Which workers should exist in a cluster, and what to change to get there. Pure: names and numbers in, names out.
 
-A seat is the place of one worker: its role, its number, and a fingerprint of what it was asked to run, all three in the name of
-its actor, so that who is there can be compared with who should be without asking anybody.
+A seat is the place of one worker: its role, its number, and a fingerprint of its command. All three are in the name of its
+actor, so that the existing actors can be compared with the desired ones without asking them.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ _NAME = re.compile(r"(sampler|trainer)-(\d+)\.([0-9a-f]{8})")
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What each worker of a role is. `ranks` processes with `gpus` GPUs and `cpus` cores each, all of one worker."""
+    """The workers of one role. Each has `ranks` processes, with `gpus` GPUs and `cpus` cores per process."""
 
     command: tuple[str, ...]
-    """`{name}` in it becomes the worker's name, `{python}` the interpreter of its node."""
+    """`{name}` in it becomes the worker's name, `{python}` the Python interpreter of its node."""
     environment: Mapping[str, str] = field(repr=False)
     gpus: float
     cpus: float
@@ -41,16 +41,16 @@ class Seat:
 
     @property
     def name(self) -> str:
-        """Of its actor."""
+        """The name of its actor."""
         return f"{self.role}-{self.number}.{self.fingerprint}"
 
     def worker_name(self, cluster: str) -> str:
-        """As the server's lists have it: the same for every worker that sits there."""
+        """The name in the server's lists, which is the same for every worker in this seat."""
         return f"{cluster}-{self.role}-{self.number}"
 
 
 def read_seat(name: str) -> Seat | None:
-    """None: no seat's name."""
+    """Returns None if it is not the name of a seat."""
     match = _NAME.fullmatch(name)
     return match and Seat(cast(Role, match[1]), int(match[2]), match[3])
 
@@ -68,10 +68,10 @@ class Changes:
 
 
 def plan_changes(wanted: Mapping[Role, Wanted], present: Collection[Seat], leaving: Collection[Seat]) -> Changes:
-    """`present`: all that have an actor; `leaving`: those of them that were asked to go.
+    """`present`: all seats that have an actor; `leaving`: those of them that were asked to leave.
 
-    A number is given again only when nobody has it: two workers never share a name, and a worker that replaces another gets
-    its GPUs. Those that were asked to run something else are replaced one by one of each role, so that the others go on.
+    A number is reused only when it is free: two workers never share a name, and a worker that replaces another gets its GPUs.
+    Workers whose command has changed are replaced one at a time per role, so that the others continue.
     """
     start: list[Seat] = []
     leave: list[Seat] = []

@@ -1,4 +1,4 @@
-"""What a server says of its workers and of its queue: `GET /v1/workers` and `/metrics`. Nothing else of it is known here."""
+"""Reads a server's workers and queue from `GET /v1/workers` and `/metrics`. Knows nothing else of the server."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,18 +14,18 @@ _SAMPLE = re.compile(r'^(vllm:num_requests_(?:running|waiting))\{(?:[^}]*,)?mode
 
 
 class ServerError(Exception):
-    """It does not answer as it should. The message is for whoever looks at the cluster."""
+    """The server did not answer as expected. The message is for the operator of the cluster."""
 
 
 class KeyRefusedError(ServerError):
-    """It answers, and does not take the key: to wait would not help."""
+    """The server refuses the key: waiting would not help."""
 
 
 @dataclass(frozen=True)
 class ServerWorker:
     name: str
     state: str
-    """`connected`, `away`, `draining`."""
+    """`connected`, `away` or `draining`."""
     model: str
     running: int
     waiting: int
@@ -36,16 +36,16 @@ class ServerWorker:
 class ServerView:
     workers: tuple[ServerWorker, ...]
     running: Mapping[str, int]
-    """Choices, by model."""
+    """Numbers of choices by model."""
     waiting: Mapping[str, int]
 
     def state_of(self, name: str) -> str | None:
-        """None: the server does not know it. A worker that was started again may be there twice for a moment."""
+        """Returns None if the server does not know it. A restarted worker may be listed twice for a moment."""
         states = [worker.state for worker in self.workers if worker.name == name]
         return "connected" if "connected" in states else next(iter(states), None)
 
     def load_of(self, names: Iterable[str]) -> Load:
-        """Of the model that these samplers serve: all of its queue, whoever else serves it too."""
+        """Returns the load of the model that these samplers serve: its whole queue, even if others serve the model too."""
         wanted = set(names)
         ours = [worker for worker in self.workers if worker.name in wanted and worker.sequences_max]
         if not ours:
@@ -60,14 +60,14 @@ def server_client(address: str, key: str) -> httpx.Client:
 
 
 def read_server(client: httpx.Client) -> ServerView:
-    """`client`: with the server's address and a key. Raises ServerError."""
+    """`client`: has the server's address and a key. Raises ServerError."""
     workers = _get(client, "/v1/workers").json()["data"]
     running, waiting = parse_queue(_get(client, "/metrics").text)
     return ServerView(tuple(_read_worker(each) for each in workers), running, waiting)
 
 
 def parse_queue(metrics: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Choices that run and that wait, by model."""
+    """Returns the numbers of running and of waiting choices, by model."""
     running: dict[str, int] = {}
     waiting: dict[str, int] = {}
     for name, model, value in _SAMPLE.findall(metrics):
@@ -100,7 +100,7 @@ def _get(client: httpx.Client, path: str) -> httpx.Response:
 
 
 def _message_of(response: httpx.Response) -> str:
-    """What is not Whetstone's, a proxy in between for instance, is shown as it is."""
+    """A response that is not from Whetstone, such as a proxy's, is returned unchanged."""
     try:
         return str(response.json()["error"]["message"])
     except (ValueError, KeyError, TypeError):

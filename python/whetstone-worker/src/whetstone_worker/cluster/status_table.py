@@ -1,4 +1,4 @@
-"""What a cluster's controller says, for people. Pure: the time of day is an argument."""
+"""Formats the status of a cluster for people. Pure: the current time is an argument."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ def status_table(status: Mapping[str, Any], now: float | None = None) -> str:
 
 
 def what_is_missing(status: Mapping[str, Any]) -> str:
-    """One line for each worker that is not as it should be, and what it said last."""
+    """Returns one line for each worker that is not connected, with its last output."""
     lines = [f"  {status['fault']}"] if status["fault"] else []
     for worker in status["workers"]:
         if worker["on_server"] != "connected":
@@ -31,7 +31,7 @@ def what_is_missing(status: Mapping[str, Any]) -> str:
 
 
 def progress(status: Mapping[str, Any]) -> str:
-    """One line for somebody who waits: where each worker is."""
+    """Returns one line with the state of each worker, for a command that waits."""
     states = (worker["on_server"] if worker["phase"] == "running" else worker["phase"] for worker in status["workers"])
     names = (worker["name"] for worker in status["workers"])
     causes = (f" ({worker['cause']})" if worker["phase"] == "unplaced" else "" for worker in status["workers"])
@@ -42,7 +42,7 @@ def progress(status: Mapping[str, Any]) -> str:
 
 
 def why_unplaced(gpus: float, cpus: float, cluster: Mapping[str, float]) -> str:
-    """`cluster`: what Ray's nodes have in all, as Ray names it."""
+    """`cluster`: the total resources of Ray's nodes, by Ray's names."""
     there = f"the cluster has {cluster.get('GPU', 0):g} GPUs and {cluster.get('CPU', 0):g} CPUs"
     wanted = f"Ray has no room for it: it wants {gpus:g} GPUs and {cpus:g} CPUs, {there}"
     if gpus > cluster.get("GPU", 0):

@@ -1,5 +1,5 @@
-"""The actor that is a worker: it keeps the worker's processes running and says how they are. Ray restarts it, on another node
-where its own is gone; it begins anew from its arguments alone, because nothing that matters is in it.
+"""The actor of one worker: keeps the worker's processes running and reports their state. If its node is gone, Ray restarts it
+on another node; it starts again from its arguments alone, because it holds no other state that matters.
 """
 
 import os
@@ -16,10 +16,10 @@ from whetstone_worker.supervisor import Attempt, Supervisor
 
 
 class WorkerActor:
-    """One worker, kept running. `name`: the server's name for it; `seat`: the actor's own."""
+    """Keeps one worker running. `name`: the server's name for it; `seat`: the actor's own name."""
 
     def __init__(self, spec: WorkerSpec, name: str, seat: str) -> None:
-        own = {"{name}": name, "{python}": sys.executable}  # whole words, and of this node
+        own = {"{name}": name, "{python}": sys.executable}  # replace whole arguments, with values of this node
         self._command = [own.get(part, part) for part in spec.command]
         self._environment = spec.environment
         self._group = RankGroup(seat, spec) if spec.ranks > 1 else None
@@ -36,7 +36,7 @@ class WorkerActor:
         }
 
     def leave(self) -> None:
-        """Returns at once; the phase `left` says when it is done."""
+        """Returns at once; the phase becomes `left` when the worker has left."""
         self._supervisor.leave()
 
     def _start(self) -> Attempt:

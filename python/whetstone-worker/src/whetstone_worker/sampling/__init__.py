@@ -1,1 +1,1 @@
-"""The sampler: a vLLM server as a child process, spoken to by token ids (docs/decisions/0020). Imports no PyTorch."""
+"""The sampler: a vLLM server as a child process, addressed with token ids (docs/decisions/0020). Does not import PyTorch."""

@@ -1,5 +1,5 @@
-"""Whether an adapter's tensors fit the base model: asked before vLLM is given it, whose own answer to one that does not may be
-the end of its process. Reads the headers of safetensors files, no weights.
+"""Checks whether an adapter's tensors fit the base model before vLLM loads it, because a misfit may crash vLLM. Reads the
+headers of safetensors files only, no weights.
 """
 
 import json
@@ -18,7 +18,7 @@ _PROJECTION = re.compile(r"(.+\.self_attn\.o_proj)\.[^.]+")
 
 _HEAD = "lm_head"
 _HEAD_COPY = "base_model.model.lm_head.base_layer.weight"
-"""PEFT's `save_pretrained` puts it beside an adapter of the head. It is the base model's, and vLLM does not read it."""
+"""PEFT's `save_pretrained` stores it along with an adapter of the head. It is a copy of the base model's; vLLM ignores it."""
 _EMBEDDING = "model.embed_tokens.weight"
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -27,15 +27,15 @@ Shapes = Mapping[str, tuple[int, ...]]
 @dataclass(frozen=True)
 class AdapterShapes:
     linears: Shapes | None
-    """The base model's weights by name. None: they are stored as codes, whose shapes say nothing."""
+    """The shapes of the base model's weights by name. None: they are quantised, and their stored shapes differ."""
     rank_max: int
     takes_head: bool = True
-    """vLLM computes with adapters of the output head (head_probe.py)."""
+    """Whether vLLM computes with adapters of the output head (head_probe.py)."""
     projection: str | None = None
-    """A layer that no family fuses with another: the first that gives what attention found to the rest. None: it has none."""
+    """The first attention output projection, which no family fuses with another layer. None if the model has none."""
 
     def check(self, directory: Path) -> None:
-        """Raises bad_model_files."""
+        """Raises WorkerError bad_model_files if the adapter does not fit."""
         path = directory / "adapter_model.safetensors"
         rank = _read_rank(directory / "adapter_config.json")
         if rank > self.rank_max:
@@ -48,9 +48,9 @@ class AdapterShapes:
     def _check_tensor(self, path: Path, name: str, found: tuple[int, ...], rank: int) -> None:
         match = _TENSOR.fullmatch(name)
         if match is None:
-            raise WorkerError("bad_model_files", f"{path}: tensor {name} {list(found)} is no part of plain LoRA.")
+            raise WorkerError("bad_model_files", f"{path}: tensor {name} {list(found)} is not part of plain LoRA.")
         if match["layer"] == _HEAD and not self.takes_head:
-            words = f"{path} adapts the output head ({_HEAD}), with which this worker's vLLM does not compute for this model."
+            words = f"{path} adapts the output head ({_HEAD}), which this worker's vLLM does not support for this model."
             raise WorkerError("bad_model_files", words)
         if self.linears is None:
             return
@@ -67,7 +67,7 @@ class AdapterShapes:
 
 
 def open_adapter_shapes(model: Path, *, is_quantised: bool, rank_max: int) -> AdapterShapes:
-    """Of a model's directory. Raises bad_model_files."""
+    """Reads the shapes of the model in a directory. Raises WorkerError bad_model_files."""
     tensors: dict[str, tuple[int, ...]] = {}
     for path in sorted(model.glob("*.safetensors")):
         tensors.update(read_shapes(path))
@@ -76,7 +76,7 @@ def open_adapter_shapes(model: Path, *, is_quantised: bool, rank_max: int) -> Ad
 
 
 def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """Of all tensors in a safetensors file."""
+    """Returns the shapes of all tensors in a safetensors file."""
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")

@@ -1,8 +1,8 @@
-"""Which adapters vLLM has loaded: files by their hashes become a directory and a name, loaded when first wanted, unloaded when
-the server says so or when others need the room, never while a request runs with them.
+"""The adapters that vLLM has loaded. Files, given by their hashes, become a directory and a name; an adapter is loaded when
+first needed, and unloaded on the server's request or to make room, never while a request runs with it.
 
-The name has the hash of the files in it: vLLM's prefix cache is keyed by names, and old keys and values must not meet new
-weights.
+The name contains a hash of the files: vLLM's prefix cache is keyed by name, and cached keys and values must not be used with
+new weights.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from whetstone_worker.waiting import result_within
 log = logging.getLogger(__name__)
 
 ROOM_SECONDS = 60.0
-"""For a request to end, where requests run with all adapters that are loaded."""
+"""Time to wait for a request to end if requests are running with all loaded adapters."""
 
 
 @dataclass
@@ -36,7 +36,7 @@ class _Loaded:
     directory: Path
     users: int = 0
     unwanted: bool = False
-    """To be unloaded with its last user."""
+    """Whether to unload it when its last request ends."""
 
 
 class Adapters:
@@ -46,9 +46,9 @@ class Adapters:
         self._shapes = shapes
         self._loaded_max = loaded_max
         self._loaded: OrderedDict[str, _Loaded] = OrderedDict()
-        """By name, in the order of their last use."""
+        """By name, least recently used first."""
         self._changing = asyncio.Lock()
-        """What vLLM has loaded."""
+        """The names that vLLM has loaded."""
         self._released = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -58,7 +58,7 @@ class Adapters:
 
     @asynccontextmanager
     async def in_use(self, wanted: WireAdapter) -> AsyncIterator[str]:
-        """The name of an adapter that stays loaded meanwhile."""
+        """Yields the name of the adapter, which stays loaded until the context ends."""
         adapter = await self._take(wanted)
         try:
             yield adapter.name
@@ -73,7 +73,7 @@ class Adapters:
             pass
 
     async def unload(self, adapter_id: str) -> None:
-        """Requests that run with it finish first; who asks does not wait for them."""
+        """Requests that run with it finish first; the caller does not wait for them."""
         for adapter in self._loaded.values():
             adapter.unwanted |= adapter.id == adapter_id
         await self._unload_unwanted()
@@ -81,7 +81,7 @@ class Adapters:
     async def _take(self, wanted: WireAdapter) -> _Loaded:
         name = versioned_name(wanted)
         while (adapter := self._use(name)) is None:
-            # Who waits may leave; what vLLM has been asked to load is loaded, and known here.
+            # The caller may be cancelled, but a load that vLLM has been asked for completes and is recorded.
             await asyncio.shield(self._started(self._load(wanted, name)))
         return adapter
 
@@ -90,7 +90,7 @@ class Adapters:
         try:
             await asyncio.to_thread(self._shapes.check, directory)
             async with self._changing:
-                if name in self._loaded:  # somebody else was faster
+                if name in self._loaded:  # another request has loaded it meanwhile
                     return
                 await self._make_room()
                 await self._client.load_adapter(name, directory)
@@ -124,7 +124,7 @@ class Adapters:
             try:
                 await result_within(self._released.wait(), ROOM_SECONDS)
             except asyncio.TimeoutError as fault:
-                words = f"Requests have run with all {self._loaded_max} adapters of this worker for {ROOM_SECONDS:.0f} s."
+                words = f"Requests have kept all {self._loaded_max} adapters of this worker busy for {ROOM_SECONDS:.0f} s."
                 raise WorkerError("engine_unavailable", words, retry_after_seconds=5) from fault
 
     async def _unload_unwanted(self) -> None:

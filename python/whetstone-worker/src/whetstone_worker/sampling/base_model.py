@@ -1,4 +1,4 @@
-"""What config.json says of a base model that a sampler must know before vLLM has read it."""
+"""The fields of a base model's config.json that a sampler needs before vLLM has read it."""
 
 import json
 from dataclasses import dataclass
@@ -15,21 +15,22 @@ class BaseModel:
     vocab_size: int
     hidden_size: int
     attention_size: int
-    """Of what all heads of a layer together give to its output projection."""
+    """The width of the output projection's input: all heads of a layer together."""
     context_length: int
-    """Of the model as it was made; vLLM may serve less."""
+    """The model's own limit; vLLM may serve less."""
     dtype: str
-    """Of DTYPES, without auto."""
+    """One of DTYPES, except auto."""
     is_quantised: bool
 
     @property
     def precision(self) -> str:
-        """As capabilities.ts has it. Codes of four bits are no better than its coarsest."""
+        """In the format of capabilities.ts. Four-bit weights count as its coarsest precision."""
         return "int8" if self.is_quantised else self.dtype
 
 
 def read_base_model(directory: Path, dtype: str) -> BaseModel:
-    """`dtype`: of DTYPES; auto is the checkpoint's, but bfloat16 for float32, as vLLM takes it. Raises bad_model_files."""
+    """`dtype`: one of DTYPES. Auto is the checkpoint's dtype, but bfloat16 for float32, as in vLLM. Raises WorkerError
+    bad_model_files."""
     path = directory / "config.json"
     try:
         config: Any = json.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Under which name requests without an adapter are sent to vLLM.
+"""The model name for requests to vLLM without an adapter.
 
-Its build for processors computes them with whatever adapter is in its last place (0.32: the place of "none" is -1, which
-vllm/lora/ops/torch_ops takes for the last one). There they name an adapter of zeros, which changes nothing.
+vLLM's CPU build computes them with the adapter in its last slot (0.32: the slot of "none" is -1, which
+vllm/lora/ops/torch_ops reads as the last one). There these requests name an adapter of zeros, which changes nothing.
 """
 
 from array import array
@@ -19,22 +19,22 @@ NAME = "whetstone-no-adapter"
 async def name_of_base(
     client: VllmClient, model: BaseModel, shapes: AdapterShapes, directory: Path, *, on_processor: bool
 ) -> str:
-    """`directory`: stays as long as vLLM runs, which may read the adapter again. Raises where vLLM is gone, and where it would
-    compute requests without an adapter with another's.
+    """`directory`: must exist as long as vLLM runs, which may read the adapter again. Raises WorkerError if vLLM is gone, or if
+    it would compute requests without an adapter with the adapter of another request.
     """
     if not on_processor:
         return MODEL
     if shapes.projection is None:
         words = (
-            "On a processor vLLM may compute a request without an adapter with the adapter of another request, unless it names "
-            "one of zeros. Of this model none can be made: it has no layer self_attn.o_proj. Sample it on a GPU, or with "
-            "`whetstone workers run`."
+            "On a CPU vLLM may compute a request without an adapter with the adapter of another request, unless the request "
+            "names an adapter of zeros. No such adapter exists for this model, which has no layer self_attn.o_proj. Sample it "
+            "on a GPU, or with `whetstone workers run`."
         )
         raise WorkerError("bad_model_files", words)
     adapter = directory / NAME
     adapter.mkdir()
     stored = (shapes.linears or {}).get(f"{shapes.projection}.weight")
-    outputs, inputs = stored or (model.hidden_size, model.attention_size)  # codes have other shapes
+    outputs, inputs = stored or (model.hidden_size, model.attention_size)  # quantised weights have other shapes
     write_rank_one_adapter(adapter, shapes.projection, array("f", bytes(4 * inputs)), array("f", bytes(4 * outputs)), alpha=1)
     await client.load_adapter(NAME, adapter)
     return NAME

@@ -1,8 +1,8 @@
-"""A generate request as bodies of vLLM's `POST /v1/completions`, and vLLM's answers as tokens. Pure: knows no HTTP and no
-call.
+"""Converts a generate request into bodies of vLLM's `POST /v1/completions`, and vLLM's responses into tokens. Pure: does not
+know HTTP or calls.
 
-Each choice is a request of its own: vLLM ends a request as a whole, and a choice must be ended alone. The prompt is computed
-once all the same, by vLLM's prefix cache.
+Each choice is a request of its own, because vLLM can only end a whole request, and a choice must be able to end alone. vLLM's
+prefix cache still computes the prompt once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Token:
 def completion_body(
     request: GenerateRequest, choice_index: int, model: str, structured_outputs: Mapping[str, object] | None, vocab_size: int
 ) -> dict[str, object]:
-    """`model`: the name under which vLLM knows the base model or the adapter."""
+    """`model`: vLLM's name of the base model or the adapter."""
     sampling = request.sampling
     body: dict[str, object] = {
         "model": model,
@@ -56,7 +56,7 @@ def completion_body(
         "presence_penalty": sampling.presence_penalty,
         "max_tokens": sampling.max_tokens,
         "min_tokens": sampling.min_tokens,
-        "ignore_eos": True,  # the server says which tokens end an answer
+        "ignore_eos": True,  # the server's stop tokens end an answer
         "stop_token_ids": sampling.stop_token_ids,
         "skip_special_tokens": False,
         "priority": request.priority,
@@ -71,13 +71,13 @@ def completion_body(
         body["cache_salt"] = sha256(request.cache_scope.encode()).hexdigest()
     if structured_outputs is not None:
         body["structured_outputs"] = structured_outputs
-        # When the text is complete nothing but an end can follow, also where ends are ignored otherwise.
+        # When the constrained text is complete, only an end token can follow, even if end tokens are ignored otherwise.
         body["stop_token_ids"] = tuple(dict.fromkeys((*sampling.stop_token_ids, *sampling.end_token_ids)))
     return body
 
 
 def prompt_body(request: GenerateRequest, model: str, vocab_size: int) -> dict[str, object]:
-    """For the log-probabilities of the prompt, which vLLM does not stream: one token, thrown away."""
+    """The request for the prompt's log-probabilities, which vLLM does not stream. Its one generated token is discarded."""
     plain = replace(request.sampling, max_tokens=1, min_tokens=0, top_logprobs=0)
     body = completion_body(replace(request, sampling=plain), 0, model, None, vocab_size)
     del body["stream"], body["stream_options"]
@@ -85,26 +85,26 @@ def prompt_body(request: GenerateRequest, model: str, vocab_size: int) -> dict[s
 
 
 def thinking_part(request: GenerateRequest) -> GenerateRequest:
-    """Of a request whose constraint begins behind a token: up to that token."""
+    """The part up to and including the token after which the constraint applies."""
     assert request.after_token_id is not None
     stops = (*request.sampling.stop_token_ids, request.after_token_id)
     return replace(request, sampling=replace(request.sampling, stop_token_ids=stops))
 
 
 def answering_part(request: GenerateRequest, thought: Sequence[int]) -> GenerateRequest:
-    """What follows. There is room for at least one token."""
+    """The part after `thought`. Leaves room for at least one token."""
     sampling = replace(request.sampling, max_tokens=request.sampling.max_tokens - len(thought))
     return replace(request, prompt=(*request.prompt, *thought), sampling=sampling)
 
 
 def read_tokens(chunk: Mapping[str, Any], top_count: int) -> list[Token]:
-    """Of a streamed answer with one choice. `top_count`: as it was asked for."""
-    if not chunk["choices"]:  # only how many tokens there were
+    """Reads the tokens of a streamed response with one choice. `top_count`: the number that was requested."""
+    if not chunk["choices"]:  # only the usage
         return []
     (choice,) = chunk["choices"]
     ids, reason = choice["token_ids"] or [], choice.get("finish_reason")
     if reason is not None and (reason not in _FINISH_REASONS or not ids):
-        raise WorkerError("engine_failed", f"vLLM ended a choice with {reason!r} after {len(ids)} tokens of its last message.")
+        raise WorkerError("engine_failed", f"vLLM ended a choice with {reason!r} after {len(ids)} tokens in its last message.")
     if not ids:
         return []
     logprobs = choice["logprobs"]
@@ -116,13 +116,13 @@ def read_tokens(chunk: Mapping[str, Any], top_count: int) -> list[Token]:
 
 
 def read_cached_count(chunk: Mapping[str, Any]) -> int | None:
-    """Prompt tokens that did not have to be computed: the last message of an answer says it. None: another one."""
+    """The number of prompt tokens from the cache, which the last message of a response has. None for any other message."""
     details = (chunk.get("usage") or {}).get("prompt_tokens_details")
     return None if details is None else details.get("cached_tokens", 0)
 
 
 def read_prompt_logprobs(answer: Mapping[str, Any], prompt: Sequence[int], count: int) -> list[list[dict[str, object]] | None]:
-    """By prompt token its own and the `count` best others, as PromptReport has them."""
+    """For each prompt token, its own log-probability and the `count` best alternatives, in the format of PromptReport."""
     rows = answer["choices"][0]["prompt_logprobs"]
     return [None if row is None else _ranked(row, token, count) for token, row in zip(prompt, rows, strict=True)]
 
@@ -135,7 +135,7 @@ def _ranked(row: Mapping[str, Any], own: int, count: int) -> list[dict[str, obje
 
 
 def _best(alternatives: Mapping[str, float], sampled: int, count: int) -> tuple[tuple[int, float], ...]:
-    """The sampled token comes first in vLLM's list, and is one too many where it is not among the best."""
+    """The sampled token comes first in vLLM's list, in addition to the best `count`."""
     if count == 0:
         return ()
     listed = [(int(name.removeprefix(_ID_PREFIX)), logprob) for name, logprob in alternatives.items()]
@@ -145,5 +145,5 @@ def _best(alternatives: Mapping[str, float], sampled: int, count: int) -> tuple[
 
 
 def _count(asked: int, vocab_size: int) -> int:
-    """vLLM lists nothing for -1 where it streams."""
+    """vLLM does not list anything for -1 when it streams."""
     return vocab_size if asked < 0 else min(asked, vocab_size)

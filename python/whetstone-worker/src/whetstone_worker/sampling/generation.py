@@ -1,5 +1,5 @@
-"""One `generate` call: its choices as requests to vLLM side by side, their tokens as events in the order in which they come.
-Ends choices that nobody wants, and reads no faster than its events are taken. Knows no adapter and no connection.
+"""One `generate` call: its choices as concurrent requests to vLLM, their tokens as events in order of arrival. Ends choices
+that are no longer wanted, and reads no faster than the caller takes events. Does not know adapters or the connection.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from whetstone_worker.sampling.request import GenerateRequest
 from whetstone_worker.sampling.vllm_client import VllmClient
 
 Form = Mapping[str, object] | None
-"""A constraint as vLLM takes it."""
+"""A constraint in vLLM's format."""
 
 
 class Generation:
@@ -42,7 +42,7 @@ class Generation:
         self._is_read = asyncio.Event()
         self._is_read.set()
         self._report: dict[str, object] | None = None
-        """Of the prompt, to go with the next event."""
+        """The report on the prompt, which is sent with the next event."""
         self._has_reported = False
 
     async def run(self) -> None:
@@ -78,7 +78,7 @@ class Generation:
         await asyncio.shield(about_prompt)  # the other choices need it too
         async with aclosing(self._tokens(index)) as tokens:
             async for token in tokens:
-                await self._is_read.wait()  # vLLM goes on meanwhile, at most to the end of the answer
+                await self._is_read.wait()  # vLLM continues meanwhile, at most to the end of the answer
                 await self._call.wait_for_room()
                 event = token.to_event(index)
                 if self._report is not None:
@@ -106,12 +106,12 @@ class Generation:
                 yield token
 
     def _ends_thinking(self, token: Token) -> bool:
-        """And does not end the answer."""
+        """Whether the token ends the reasoning but not the answer."""
         request = self._request
         return token.id == request.after_token_id and token.id not in request.sampling.stop_token_ids
 
     async def _part(self, request: GenerateRequest, index: int, form: Form) -> AsyncGenerator[Token, None]:
-        """Its last token is held until vLLM has said how much of the prompt it did not have to compute."""
+        """Holds back the last token until vLLM has reported how much of the prompt came from its cache."""
         body = completion_body(request, index, self._model, form, self._vocab_size)
         last: Token | None = None
         async with aclosing(self._client.stream(body)) as messages:
@@ -127,7 +127,7 @@ class Generation:
         yield last
 
     async def _ask_about_prompt(self) -> None:
-        """Where its log-probabilities are wanted. vLLM computes the whole of it then, whatever it has kept."""
+        """Requests the prompt's log-probabilities if they are wanted. vLLM then computes the whole prompt, cached or not."""
         count = self._request.sampling.prompt_logprobs
         if count is None:
             return

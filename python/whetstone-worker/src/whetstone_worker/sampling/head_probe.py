@@ -1,5 +1,5 @@
-"""Whether this vLLM samples with adapters of the output head. Of some families it refuses them, and another version may
-load what it then does not compute with. So it is tried: an adapter that moves every other logit must move a log-probability.
+"""Determines whether this vLLM samples with adapters of the output head. It refuses them for some model families, and another
+version may load one but not compute with it. Hence a test: an adapter that moves every other logit must move a log-probability.
 """
 
 import logging
@@ -16,11 +16,11 @@ log = logging.getLogger(__name__)
 NAME = "whetstone-head-probe"
 PROMPT = [0, 1, 2, 3]
 MOVED = 1e-3
-"""Nats. Between two answers of the same weights there is rounding; every other logit of the probe moves by far more."""
+"""In nats. Rounding makes two results of the same weights differ; the probe moves every other logit by far more."""
 
 
 async def takes_head_adapters(client: VllmClient, base_name: str, vocab_size: int, hidden_size: int) -> bool:
-    """`base_name`: of the base model. Raises where vLLM is gone."""
+    """`base_name`: vLLM's name of the base model. Raises WorkerError if vLLM is gone."""
     with TemporaryDirectory(prefix="whetstone-head-") as directory:
         _write_probe(Path(directory), vocab_size, hidden_size)
         try:
@@ -31,7 +31,7 @@ async def takes_head_adapters(client: VllmClient, base_name: str, vocab_size: in
             log.info("Adapters of the output head are not sampled here: %s", fault)
             return False
     if not moved:
-        log.warning("Adapters of the output head are not sampled here: vLLM loads them, and answers as if they were not there.")
+        log.warning("Adapters of the output head are not sampled here: vLLM loads them but does not compute with them.")
     return moved
 
 
@@ -44,14 +44,14 @@ async def _moves(client: VllmClient, base_name: str, directory: Path) -> bool:
 
 
 async def _logprob(client: VllmClient, model: str) -> float:
-    """Of the prompt's last token."""
+    """Returns the log-probability of the prompt's last token."""
     body = {"model": model, "prompt": PROMPT, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0}
     answer = await client.complete(body)
     return float(answer["choices"][0]["prompt_logprobs"][-1][str(PROMPT[-1])]["logprob"])
 
 
 def _write_probe(directory: Path, vocab_size: int, hidden_size: int) -> None:
-    """Every other logit moves by ten times a weighted sum of the state, all of whose values count."""
+    """Moves every other logit by ten times a weighted sum of the state, in which every value has a weight."""
     a = array("f", (1 / (1 + index) for index in range(hidden_size)))
     b = array("f", (index % 2 for index in range(vocab_size)))
     write_rank_one_adapter(directory, "lm_head", a, b, alpha=10)

@@ -1,4 +1,4 @@
-"""What an operator may ask of a worker that samples, beside what every worker is asked."""
+"""The options of a sampling worker, in addition to those of every worker."""
 
 import argparse
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from whetstone_worker.sampling.base_model import DTYPES
 from whetstone_worker.sampling.vllm_process import VllmOptions
 
-# Of vLLM's own: others are refused by it, after minutes.
+# vLLM supports only these ranks, and refuses others only after minutes.
 ADAPTER_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 
 
@@ -28,7 +28,7 @@ class SamplerOptions:
     vllm_arguments: tuple[str, ...] = ()
 
     def vllm(self, model: Path, dtype: str, device: str | None) -> VllmOptions:
-        """`dtype`: the one that `self.dtype` means for this model. `device`: vLLM takes the GPUs that it sees."""
+        """`dtype`: the resolved value of `self.dtype`. `device`: on GPUs vLLM uses those that are visible to it."""
         number = re.fullmatch(r"cuda:(\d+)", device or "")
         return VllmOptions(
             command=self.vllm_command,
@@ -45,7 +45,7 @@ class SamplerOptions:
 
 
 def add_sampler_arguments(parser: argparse.ArgumentParser, count: Callable[[str], int]) -> list[argparse.Action]:
-    """Their defaults are SamplerOptions's own."""
+    """Returns the arguments, whose defaults are those of SamplerOptions."""
     group = parser.add_argument_group("sampling (--roles sample)")
 
     def add(flag: str, words: str, default: object, **more: Any) -> argparse.Action:
@@ -53,23 +53,23 @@ def add_sampler_arguments(parser: argparse.ArgumentParser, count: Callable[[str]
 
     own = SamplerOptions
     return [
-        add("--dtype", "of the weights", "the checkpoint's", choices=DTYPES),
+        add("--dtype", "dtype of the weights", "the checkpoint's", choices=DTYPES),
         add("--sequences-max", "choices computed at once", own.sequences_max, metavar="N", type=count),
-        add("--adapters-max", "kept in memory", own.adapters_max, metavar="N", type=count),
-        add("--adapters-in-batch-max", "computed with at once", own.adapters_in_batch_max, metavar="N", type=count),
-        add("--adapter-rank-max", "room for each", own.adapter_rank_max, type=int, choices=ADAPTER_RANKS),
-        add("--ready-seconds", "for vLLM to start", own.ready_seconds, metavar="SECONDS", type=count),
+        add("--adapters-max", "adapters kept in memory", own.adapters_max, metavar="N", type=count),
+        add("--adapters-in-batch-max", "adapters computed with at once", own.adapters_in_batch_max, metavar="N", type=count),
+        add("--adapter-rank-max", "highest rank of an adapter", own.adapter_rank_max, type=int, choices=ADAPTER_RANKS),
+        add("--ready-seconds", "time for vLLM to start", own.ready_seconds, metavar="SECONDS", type=count),
         group.add_argument(
             "--vllm",
             metavar="COMMAND",
             type=shlex.split,
-            help="another vLLM than this Python's, such as '/opt/vllm/bin/vllm serve'",
+            help="use another vLLM than this Python's, such as '/opt/vllm/bin/vllm serve'",
         ),
         group.add_argument(
             "vllm_arguments",
             metavar="ARGUMENT",
             nargs="*",
-            help="behind `--`, for vLLM: -- --tensor-parallel-size 2; default with both roles: -- --gpu-memory-utilization 0.4",
+            help="for vLLM, after `--`: -- --tensor-parallel-size 2; with both roles default: -- --gpu-memory-utilization 0.4",
         ),
     ]
 

@@ -1,5 +1,5 @@
-"""The procedures of a sampler (docs/worker-protocol.md, section 4) over one vLLM. Counts what runs, refuses what is too much,
-and keeps in mind which constraints vLLM has taken. Knows no connection.
+"""The procedures of a sampler (docs/worker-protocol.md, section 4) on one vLLM. Counts running choices, refuses excess ones,
+and remembers which constraints vLLM has accepted. Does not know the connection.
 """
 
 import asyncio
@@ -27,29 +27,29 @@ from whetstone_worker.sampling.vllm_client import MODEL, VllmClient, VllmGoneErr
 from whetstone_worker.waiting import result_within
 
 WAITING_MAX = 4_096
-"""Choices beyond those that are computed at once. A server sends none, but for a request that has more by itself."""
+"""Choices accepted beyond those computed at once. The server sends more only for a single request with many choices."""
 NOTICE_SECONDS = 40.0
-"""To notice that vLLM is gone: longer than it takes to find it unwell."""
+"""Time to notice that vLLM is gone: longer than its health check takes."""
 FORMS_MAX = 256
-"""Constraints in mind; what a schema costs is its text."""
+"""Number of constraints remembered; each costs the memory of its text."""
 
 
 class SamplerProcedures:
     def __init__(
         self, client: VllmClient, adapters: Adapters, model: ModelShape, sequences_max: int, base_name: str = MODEL
     ) -> None:
-        """`base_name`: under which vLLM is asked for no adapter."""
+        """`base_name`: vLLM's model name for requests without an adapter."""
         self._client = client
         self._adapters = adapters
         self._model = model
         self._sequences_max = sequences_max
         self._base_name = base_name
         self._choices = 0
-        """Of all calls that run."""
+        """The number of choices of all running calls."""
         self._forms: OrderedDict[Constraint, Form] = OrderedDict()
 
         self.takes_no_calls = asyncio.Event()
-        """To be set when the server knows it."""
+        """Set once the server knows that this worker takes no calls."""
 
     def handlers(self) -> dict[str, Handler]:
         handlers: dict[str, Handler] = {
@@ -61,7 +61,7 @@ class SamplerProcedures:
         return {name: partial(self._in_order, handler) for name, handler in handlers.items()}
 
     async def _in_order(self, handler: Handler, params: Any, call: Call) -> object:
-        """What fails with vLLM fails once the server knows that this worker takes no calls: it sends repeats elsewhere."""
+        """If vLLM is gone, calls fail only after the server knows, so that it sends repeats to another worker."""
         try:
             return await handler(params, call)
         except WorkerError as fault:
@@ -82,7 +82,7 @@ class SamplerProcedures:
         request = read_generate_request(params)
         check_request(request, self._model)
         if self._choices + request.n > self._sequences_max + WAITING_MAX:
-            words = f"{self._choices} choices run or wait on this worker already. Try again later."
+            words = f"{self._choices} choices are already running or waiting on this worker. Try again later."
             raise WorkerError("too_many_requests", words, retry_after_seconds=5)
         self._choices += request.n
         try:
@@ -108,7 +108,7 @@ class SamplerProcedures:
         await self._adapters.unload(str(params))
 
     async def _form(self, constraint: Constraint) -> Form:
-        """The first that vLLM takes: it compiles what a request brings, so one token is asked for with it."""
+        """Returns the first form that vLLM accepts. vLLM compiles it with the request, so this requests one token with it."""
         if constraint in self._forms:
             self._forms.move_to_end(constraint)
             return self._forms[constraint]
@@ -132,20 +132,20 @@ class SamplerProcedures:
 def sampler_hello(
     model: BaseModel, shape: ModelShape, sequences_max: int, adapters_max: int, *, takes_head_adapters: bool
 ) -> dict[str, object]:
-    """What a worker on vLLM says it can do."""
+    """The capabilities that a worker on vLLM announces."""
     return {
         "contextLength": shape.context_length,
         "vocabSize": shape.vocab_size,
         "sequencesMax": sequences_max,
         "adaptersMax": adapters_max,
         "capabilities": {
-            "exactReplay": False,  # batches of other shapes round otherwise
-            "exactLogprobs": False,  # in float32 on a processor they are; nobody has looked at a GPU
+            "exactReplay": False,  # a different batch shape rounds differently
+            "exactLogprobs": False,  # they are exact in float32 on a CPU; untested on a GPU
             "constraints": list(CONSTRAINT_KINDS),
             "promptLogprobs": True,
             "headAdapters": takes_head_adapters,
             "precision": model.precision,
-            # vLLM takes words, and would split them its own way; the others nobody has tried.
+            # vLLM takes bad words as text and would tokenise them differently; the others are untested.
             "unsupportedSampling": ["badWords", "logprobTokenIds", "thinkingBudget"],
         },
     }

@@ -1,4 +1,4 @@
-"""Writes a LoRA adapter of rank 1 on one linear layer, as a PEFT directory: what a worker gives vLLM on its own account."""
+"""Writes a LoRA adapter of rank 1 on one linear layer as a PEFT directory, for the worker's own use of vLLM."""
 
 import json
 from array import array
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_rank_one_adapter(directory: Path, layer: str, a: "array[float]", b: "array[float]", alpha: int) -> None:
-    """`layer`: such as lm_head or model.layers.0.self_attn.o_proj. A of as many floats as its inputs, B as its outputs."""
+    """`layer`: such as lm_head or model.layers.0.self_attn.o_proj. `a` has one float per input, `b` one per output."""
     config = {
         "peft_type": "LORA",
         "r": 1,

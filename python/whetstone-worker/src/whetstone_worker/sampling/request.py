@@ -1,5 +1,5 @@
-"""What a server asks of a sampler: `GenerateRequest` of inference-engine.ts as the wire brought it. What cannot be read, or
-cannot run on this model, is refused by its name. The twin of check-request.ts.
+"""Parses a server's requests to a sampler: `GenerateRequest` of inference-engine.ts. A field that cannot be read, or that this
+model does not support, is refused by name. The counterpart of check-request.ts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class WireAdapter:
 
 @dataclass(frozen=True)
 class Constraint:
-    """`source`, and for a schema the rest, mean what they mean in src/domain/constraint.ts."""
+    """`source` and the options of a schema are defined in src/domain/constraint.ts."""
 
     kind: str
     source: str
@@ -45,7 +45,7 @@ class Sampling:
     stop_token_ids: tuple[int, ...]
     end_token_ids: tuple[int, ...]
     top_logprobs: int
-    """-1: the vocabulary."""
+    """-1: the whole vocabulary."""
     prompt_logprobs: int | None
 
 
@@ -57,7 +57,7 @@ class GenerateRequest:
     n: int
     constraint: Constraint | None
     after_token_id: int | None
-    """The constraint holds for what follows the first of these. None: from the beginning."""
+    """The constraint applies after the first of these tokens. None: from the start."""
     priority: int
     cache_scope: str
 
@@ -106,7 +106,7 @@ def read_constraint(params: Any) -> Constraint:
 
 
 def check_request(request: GenerateRequest, model: ModelShape) -> None:
-    """Raises invalid_request and context_length_exceeded, in the words of the embedded engine."""
+    """Raises WorkerError invalid_request or context_length_exceeded, with the embedded engine's messages."""
     sampling, size = request.sampling, model.vocab_size
     if not request.prompt:
         raise WorkerError("invalid_request", "The prompt is empty.", param="messages")
@@ -134,7 +134,7 @@ def check_request(request: GenerateRequest, model: ModelShape) -> None:
 
 
 def _check_behind_thinking(request: GenerateRequest) -> None:
-    """What follows the thinking is a request of its own to vLLM, which counts from its own beginning."""
+    """The part after the reasoning is a separate request to vLLM, which counts from its own start."""
     if request.constraint is None or request.after_token_id is None:
         return
     sampling = request.sampling
@@ -145,7 +145,7 @@ def _check_behind_thinking(request: GenerateRequest) -> None:
     }
     for param, value in counted.items():
         if value != 0:
-            words = f"The engine of this model cannot keep to {param} where an answer has a form behind its thinking."
+            words = f"The engine of this model does not support {param} if the answer has a constraint after its reasoning."
             raise WorkerError("invalid_request", words, param=param)
 
 
@@ -173,9 +173,9 @@ def _read_sampling(params: Any) -> Sampling:
 
 
 def _foreign(ids: Sequence[Any], vocab_size: int) -> Any:
-    """The first that is no token. None: all are."""
+    """Returns the first that is not a token id, None if all are."""
     return next((token for token in ids if not (isinstance(token, int) and 0 <= token < vocab_size)), None)
 
 
 def _unreadable(what: str, fault: Exception) -> WorkerError:
-    return WorkerError("invalid_request", f"A call of the server cannot be read: {what}: {type(fault).__name__} {fault}.")
+    return WorkerError("invalid_request", f"A call from the server cannot be read: {what}: {type(fault).__name__} {fault}.")

@@ -1,5 +1,5 @@
-"""Wires a worker that samples: vLLM for one model, the files, the connection to a server. It is connected while vLLM can
-sample, and only then: what a server sends to one that is still loading, or has just died, would wait there for nothing.
+"""Runs a sampling worker: vLLM for one model, the file transfer and the connection to a server. The worker is connected only
+while vLLM can sample: requests sent while vLLM loads, or after it has died, would wait for nothing.
 """
 
 import asyncio
@@ -33,18 +33,18 @@ from whetstone_worker.worker_options import WorkerOptions
 log = logging.getLogger(__name__)
 
 RESTART_PAUSES = (1.0, 5.0, 30.0)
-"""After a vLLM that died: as many times in a row as there are pauses."""
+"""Seconds before vLLM is started again after it died. Their number is the limit of deaths in a row."""
 SERVED_SECONDS = 600.0
-"""A vLLM that was ready so long begins a new row."""
+"""A vLLM that was ready this long resets the count of deaths in a row."""
 READY_WORDS = "vLLM is ready."
-"""In the log: run_roles.py waits for it."""
+"""A line of the log, for which run_roles.py waits."""
 STATUS_SECONDS = 0.25
 FAIL_SECONDS = 10.0
-"""For calls to fail whose vLLM is gone."""
+"""Time for the running calls to fail after vLLM is gone."""
 
 
 async def run_sampler(options: WorkerOptions, sampler: SamplerOptions) -> None:
-    """Returns when it has left its server. Raises RefusedError, and WorkerError where the model cannot be sampled here."""
+    """Returns when the worker has left its server. Raises RefusedError, and WorkerError if the model cannot be sampled here."""
     directory = find_model(options.model, options.model_id)
     leaving = asyncio.Event()
     leave_on_signals(leaving.set)
@@ -58,7 +58,7 @@ async def run_sampler(options: WorkerOptions, sampler: SamplerOptions) -> None:
 
 
 async def _keep_up(options: VllmOptions, serve: Callable[[VllmProcess], Awaitable[str | None]], leaving: asyncio.Event) -> None:
-    """`serve`: with a vLLM that is ready; returns why that is lost, or None where the worker has left."""
+    """`serve`: called with a vLLM that is ready. It returns why vLLM was lost, or None if the worker has left."""
     deaths = 0
     while not leaving.is_set():
         began = monotonic()
@@ -70,7 +70,7 @@ async def _keep_up(options: VllmOptions, serve: Callable[[VllmProcess], Awaitabl
                 began = monotonic()
                 cause = await serve(vllm)
             except WorkerError as fault:
-                if deaths == 0:  # it has never been ready, or what it serves cannot be
+                if deaths == 0:  # vLLM has never been ready, or the model cannot be served
                     raise
                 cause, began = fault.message, monotonic()
         if cause is None:
@@ -78,13 +78,13 @@ async def _keep_up(options: VllmOptions, serve: Callable[[VllmProcess], Awaitabl
         deaths = 1 if monotonic() - began > SERVED_SECONDS else deaths + 1
         if deaths > len(RESTART_PAUSES):
             raise WorkerError("engine_failed", f"vLLM was lost {deaths} times in a row, and is given up: {cause}")
-        log.error("vLLM is lost, and started again: %s", cause)
+        log.error("vLLM was lost and is started again: %s", cause)
         with suppress(asyncio.TimeoutError):
             await result_within(leaving.wait(), RESTART_PAUSES[deaths - 1])
 
 
 async def _done_before(leaving: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
-    """False: the worker was asked to leave first. Raises what the work raises."""
+    """Returns False if the worker was asked to leave first. Raises what the work raises."""
     working, left = asyncio.ensure_future(work), asyncio.ensure_future(leaving.wait())
     try:
         await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
@@ -97,7 +97,7 @@ async def _done_before(leaving: asyncio.Event, work: Coroutine[Any, Any, None]) 
 
 
 class _Served:
-    """What stays the same when vLLM is started again."""
+    """What remains the same when vLLM is started again."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class _Served:
                 version=version("whetstone-worker"),
                 hello=hello,
                 handlers=procedures.handlers(),
-                forget=lambda: None,  # calls end with the session, and adapters are kept for the next
+                forget=lambda: None,  # calls end with the session; adapters stay loaded for the next one
             )
         )
         return connection, procedures
@@ -160,7 +160,7 @@ async def _serve(vllm: VllmProcess, served: _Served, leaving: asyncio.Event) -> 
         connection.leave()
         with suppress(asyncio.TimeoutError):
             await result_within(connection.until_draining(), FAIL_SECONDS)
-        procedures.takes_no_calls.set()  # its calls fail now; whoever asks again is sent to another
+        procedures.takes_no_calls.set()  # its calls fail now, and the server sends repeats to another worker
         await asyncio.wait((running,), timeout=FAIL_SECONDS)
         return lost.result()
     finally:
@@ -170,7 +170,7 @@ async def _serve(vllm: VllmProcess, served: _Served, leaving: asyncio.Event) -> 
 
 
 async def _report_status(connection: ServerConnection, procedures: SamplerProcedures) -> None:
-    """When it has changed, or a server has not heard it."""
+    """Sends the status when it has changed, or when a server has not received it."""
     reported: tuple[object, object] | None = None
     while True:
         status = connection.session_id, procedures.status()

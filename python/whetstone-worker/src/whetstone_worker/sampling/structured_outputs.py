@@ -1,8 +1,8 @@
-"""Constraints of src/domain/constraint.ts as vLLM's `structured_outputs`. Pure. vLLM compiles them: what it does not take, it
-says.
+"""Converts constraints (src/domain/constraint.ts) to vLLM's `structured_outputs`. Pure. vLLM compiles them and reports those
+that it does not support.
 
-vLLM has several libraries for that, and takes the first that knows all that a schema says. In the usual one an object has the
-properties that its schema names and no others, whether that was asked for (`strict`) or not; for the others it is written down.
+vLLM has several libraries for this and uses the first that supports the whole schema. The usual one allows an object only the
+properties that its schema names, with or without `strict`; for the others this is stated in the schema.
 """
 
 import json
@@ -16,8 +16,8 @@ CONSTRAINT_KINDS = ("json_schema", "regex", "ebnf", "structural_tag", "either")
 
 
 def structured_outputs(constraint: Constraint) -> list[dict[str, object]]:
-    """In the order in which to try them: a tag may say what holds instead of a schema that cannot be kept to. Raises
-    invalid_constraint."""
+    """Returns the forms in the order in which to try them: a tag may name a looser one to use if a schema is unsupported.
+    Raises WorkerError invalid_constraint."""
     kind, source = constraint.kind, constraint.source
     if kind == "json_schema":
         return [{"json": json.dumps(_schema(constraint))}]
@@ -33,7 +33,7 @@ def structured_outputs(constraint: Constraint) -> list[dict[str, object]]:
 
 
 def _formats(constraint: Constraint) -> list[object]:
-    """Of a structural tag: the form, and where it has `otherwise` the looser one."""
+    """The forms of a structural tag: the form itself, and the looser one if it has `otherwise`."""
     match constraint:
         case Constraint(kind="structural_tag", source=source):
             form = _parse(source)["format"]
@@ -50,7 +50,7 @@ def _formats(constraint: Constraint) -> list[object]:
             return [{"type": "regex", "pattern": source}]
         case Constraint(kind="ebnf", source=source):
             return [{"type": "grammar", "grammar": source}]
-    raise WorkerError("invalid_constraint", f"No engine has constraints of the kind {constraint.kind!r:.40}.")
+    raise WorkerError("invalid_constraint", f"Unknown kind of constraint: {constraint.kind!r:.40}.")
 
 
 def _loosened(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _loosened(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _replace(form: Any, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
-    """In every part that has a schema; what is in the schema stays."""
+    """Applies `change` to every part that has a schema; does not descend into schemas."""
     if isinstance(form, list):
         return [_replace(each, change) for each in form]
     if not isinstance(form, dict):
@@ -81,11 +81,11 @@ _COMBINING = ("allOf", "anyOf", "oneOf", "$ref")
 _OPENNESS = ("additionalProperties", "unevaluatedProperties", "patternProperties")
 _SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _NO_SCHEMAS = ("enum", "const", "default", "examples", "allOf")
-"""Whatever they hold is left as it is: in allOf all parts hold at once, and each may name what the others do not."""
+"""Their contents are left unchanged: in allOf all parts apply at once, and each may name properties of the others."""
 
 
 def _closed(schema: Any) -> Any:
-    """Objects have no properties but those that are named. What a combined schema does not name, its parts may."""
+    """Allows objects only the named properties. Properties that a combined schema does not name may be named by its parts."""
     if isinstance(schema, list):
         return [_closed(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,5 +1,5 @@
-"""Asks a vLLM server over a Unix socket. Knows its paths and how it refuses; not what is asked of it. What it refuses is a
-WorkerError in its own words.
+"""A client of a vLLM server on a Unix socket. Knows vLLM's paths and error format; not what is requested. A refusal by vLLM
+becomes a WorkerError with vLLM's message.
 """
 
 import json
@@ -13,24 +13,24 @@ import httpx
 from whetstone_worker.errors import WorkerError
 
 SILENCE_SECONDS = 600.0
-"""For a token: longer than a full batch of long prompts takes before it."""
+"""Limit for one token: longer than a full batch of long prompts takes before it."""
 HEALTH_SECONDS = 60.0
-"""It answers at once, unless the machine is busy with something else."""
+"""vLLM answers a health check at once, unless the machine is busy."""
 ADAPTER_SECONDS = 120.0
 MODEL = "base"
-"""Under which the base model is served: adapters have names of their own."""
+"""The name of the base model; adapters have names of their own."""
 
 
 class VllmGoneError(WorkerError):
-    """It ended, or broke off."""
+    """vLLM ended, or closed the connection in the middle of a response."""
 
     def __init__(self) -> None:
-        words = "The vLLM of this worker ended or broke off in the middle of the request. It is started again; ask again."
+        words = "This worker's vLLM stopped in the middle of the request. It is being restarted; send the request again."
         super().__init__("engine_unavailable", words, retry_after_seconds=5)
 
 
 class VllmClient:
-    """Made by open_vllm_client."""
+    """Created by open_vllm_client."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
@@ -42,7 +42,7 @@ class VllmClient:
             return False
 
     async def context_length(self) -> int:
-        """Of the base model, as it is served."""
+        """The context length of the base model as it is served, in tokens."""
         models = await self._ask("GET", "/v1/models", None, HEALTH_SECONDS)
         return next(int(model["max_model_len"]) for model in models.json()["data"] if model["id"] == MODEL)
 
@@ -50,7 +50,7 @@ class VllmClient:
         return (await self._ask("POST", "/v1/completions", body, SILENCE_SECONDS)).json()
 
     async def stream(self, body: Mapping[str, object]) -> AsyncGenerator[Any, None]:
-        """The messages of an answer. Closing it ends the request."""
+        """Yields the messages of a response. Closing the generator ends the request."""
         try:
             async with self._http.stream("POST", "/v1/completions", json=body, timeout=SILENCE_SECONDS) as response:
                 if not response.is_success:
@@ -65,7 +65,7 @@ class VllmClient:
             raise VllmGoneError from fault
 
     async def load_adapter(self, name: str, directory: Path) -> None:
-        """Raises bad_model_files for what vLLM does not take."""
+        """Raises WorkerError bad_model_files if vLLM refuses the adapter."""
         body = {"lora_name": name, "lora_path": str(directory)}
         try:
             await self._ask("POST", "/v1/load_lora_adapter", body, ADAPTER_SECONDS)
@@ -91,14 +91,14 @@ class VllmClient:
 
 @asynccontextmanager
 async def open_vllm_client(socket: Path) -> AsyncIterator[VllmClient]:
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)  # what runs is bounded by whoever asks
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)  # callers limit concurrency
     transport = httpx.AsyncHTTPTransport(uds=str(socket), limits=limits)
     async with httpx.AsyncClient(transport=transport, base_url="http://vllm") as http:
         yield VllmClient(http)
 
 
 async def _messages(pieces: AsyncIterator[bytes]) -> AsyncGenerator[Any, None]:
-    """Of server-sent events, up to `[DONE]`."""
+    """Yields the data of server-sent events up to `[DONE]`."""
     rest = b""
     async for piece in pieces:
         *events, rest = (rest + piece).split(b"\n\n")
@@ -122,7 +122,7 @@ def _refusal(response: httpx.Response) -> WorkerError:
 
 
 def _failure(message: Mapping[str, Any]) -> WorkerError:
-    """What is found out after the answer has begun comes in it."""
+    """An error found after the response has begun arrives as a message of the stream."""
     error = message["error"]
     return _fault(error.get("code") if isinstance(error, dict) else None, _words(message))
 
@@ -133,6 +133,6 @@ def _fault(status: object, words: str) -> WorkerError:
 
 
 def _words(answer: Any) -> str:
-    """Of `{"error": {"message"}}`, which older routes send without the outer part."""
+    """The message of `{"error": {"message"}}`, which older routes send without the outer object."""
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
     return str(error.get("message", error) if isinstance(error, dict) else error)[:500]

