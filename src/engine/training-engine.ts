@@ -1,11 +1,11 @@
-// What a trainer can do, whatever runs it: the four verbs that a training loop is written in. Knows tokens, rows and
-// losses as data; knows no rewards, no jobs, no text. Signed by test/contract/training-engine.ts.
+// What every trainer can do: the four operations of a training loop. Knows tokens, rows and losses as data; does not know
+// rewards, jobs or text. Contract suite: test/contract/training-engine.ts.
 import type { LoraConfig } from '#domain/lora-config';
 import type { LossProgram } from './loss-program.ts';
 
 /**
- * One packed row. Segments are runs of tokens that attend causally to themselves and to their ancestors, so several
- * sequences, or several completions of one shared prompt, lie in a row without seeing each other.
+ * One packed row. Segments are runs of tokens that attend causally to themselves and to their ancestors, so a row can hold several
+ * sequences, or several completions of one shared prompt, that do not see each other.
  */
 export interface TrainingRow {
   /** `[row]` token ids. */
@@ -39,26 +39,26 @@ export interface OptimizerParams {
 export interface ForwardBackwardResult {
   readonly loss: number;
   readonly metrics: Readonly<Record<string, number>>;
-  /** Log-probabilities of row.targets as the loss read them, `[trained]`, nats. Absent: the engine does not tell. */
+  /** Log-probabilities of row.targets as used by the loss, `[trained]`, nats. Absent: the engine does not report them. */
   readonly logprobs?: Float32Array;
 }
 
-/** A directory that `save` wrote: PEFT files, and optimizer state when `resumable`. */
+/** Options of `save`, which writes PEFT files, and also the optimizer state if `resumable`. */
 export interface SaveOptions {
   readonly resumable: boolean;
 }
 
 export interface TrainingSession {
-  /** Rows that are computed side by side, in the time of one. A call with more rows computes them one group after another. */
+  /** How many rows are computed at once, in the time of one. A call with more rows computes them in groups of this size. */
   readonly rowsAtOnce: number;
   /** Log-probabilities of each row's targets with the current weights, `[row][trained]`, nats. */
   logprobs(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]>;
   /**
-   * Adds the gradients of the rows to those not yet applied; results are in the order of the rows. If one of up to
-   * `rowsAtOnce` rows is refused, none is added.
+   * Adds the gradients of the rows to those not yet applied; results are in the order of the rows. If one row of a call with up to
+   * `rowsAtOnce` rows is refused, no gradients are added.
    */
   forwardBackward(rows: readonly TrainingRow[], loss: LossProgram): Promise<readonly ForwardBackwardResult[]>;
-  /** Applies and clears the gradients. `engine_failed` where gradients, or the weights that they lead to, are not finite. */
+  /** Applies and clears the gradients. Throws `engine_failed` if gradients, or the resulting weights, are not finite. */
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
   /** Writes adapter_config.json and adapter_model.safetensors (and optimizer.safetensors) into an existing, empty directory, fsynced. */
   save(directory: string, options: SaveOptions): Promise<void>;
@@ -66,32 +66,32 @@ export interface TrainingSession {
 }
 
 export interface OpenSessionOptions {
-  /** PEFT directory to start from; null for a fresh adapter. Optimizer state is restored when the directory has it. */
+  /** PEFT directory to start from; null for a fresh adapter. Optimizer state is restored if the directory has it. */
   readonly from: string | null;
   readonly lora: LoraConfig;
-  /** Start with zero optimizer moments even if `from` has them. */
+  /** Starts with zero optimizer moments even if `from` has them. */
   readonly resetOptimizer: boolean;
-  /** Trained tokens whose logits may be in memory at once; null: the engine's choice. */
+  /** Trained tokens whose logits may be in memory at once; null: the engine chooses. */
   readonly headTokensMax: number | null;
 }
 
-/** How much training fits. */
+/** The size of rows that can be trained. */
 export interface TrainingLimits {
-  /** Tokens of the longest sequence that the model reads. */
+  /** The model's context length: the longest sequence, in tokens. */
   readonly contextLength: number;
-  /** Tokens that fit in one row, which may hold several sequences: by memory, or by a limit of the trainer's own. */
+  /** Tokens that fit in one row, which may hold several sequences: limited by memory, or by the trainer. */
   readonly rowLengthMax: number;
   readonly memory: RowMemory & { readonly budgetBytes: number };
 }
 
-/** A row of n tokens peaks at about fixedBytes + n · bytesPerToken + n² · bytesPerPair, and an adapter adds to it by its rank. */
+/** A row of n tokens takes at most about fixedBytes + n · bytesPerToken + n² · bytesPerPair; an adapter adds memory per rank. */
 export interface RowMemory {
   readonly fixedBytes: number;
   readonly bytesPerToken: number;
   readonly bytesPerPair: number;
-  /** Of an adapter on all linear layers, with its optimizer and its gradients. Absent: nothing is known of it. */
+  /** For an adapter on all linear layers, with its optimizer and gradients. Absent: unknown. */
   readonly bytesPerRank?: number | undefined;
-  /** Of one on the output head, beside. */
+  /** In addition, for an adapter on the output head. */
   readonly headBytesPerRank?: number | undefined;
 }
 
@@ -116,7 +116,7 @@ export function longestRow({ budgetBytes, fixedBytes, bytesPerToken: b, bytesPer
   return Math.floor((-b + Math.sqrt(b * b + 4 * a * room)) / (2 * a));
 }
 
-/** What is left for rows beside an adapter. */
+/** The limits that remain for rows next to an adapter. */
 export function limitsBeside(adapter: AdapterSize, limits: TrainingLimits): TrainingLimits {
   const fixedBytes = limits.memory.fixedBytes + adapterMemoryOf(adapter, limits.memory);
   if (fixedBytes === limits.memory.fixedBytes) return limits;
@@ -126,17 +126,17 @@ export function limitsBeside(adapter: AdapterSize, limits: TrainingLimits): Trai
 
 export interface TrainingEngineStatus {
   readonly ready: boolean;
-  /** There is no room for another session. */
+  /** No further session can be opened now. */
   readonly busy: boolean;
-  /** Sessions at a time. */
+  /** How many sessions can be open at once. */
   readonly sessionsMax: number;
   readonly restarts: number;
   readonly lastFailure: string | null;
 }
 
 /**
- * As many sessions at a time as `status` says, usually one. Codes thrown: `engine_unavailable` (its process died or is starting: open a new session and
- * replay), `bad_model_files`, `invalid_request` (row longer than rowLengthMax), `cancelled`.
+ * The number of sessions at a time is `sessionsMax` of `status`, usually one. Codes thrown: `engine_unavailable` (its process died or
+ * is starting: open a new session and replay), `bad_model_files`, `invalid_request` (row longer than rowLengthMax), `cancelled`.
  */
 export interface TrainingEngine {
   readonly limits: TrainingLimits;

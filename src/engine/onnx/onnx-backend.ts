@@ -1,4 +1,4 @@
-// The embedded engine as a backend: sampler and trainer each in a child process, on ONNX Runtime, and what they can do.
+// The embedded engine as a backend: a sampler and a trainer on ONNX Runtime, each in its own child process, and their capabilities.
 import { allOpened } from '#base/all-opened';
 import { CONSTRAINT_KINDS } from '#domain/constraint';
 import { readDecoderConfig } from '#model-files/decoder-config';
@@ -42,7 +42,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
   const { contextLengthMax, cacheBytes, prefixCacheBytes, adapterBytes, trainingMemoryBytes } = options;
   const config = await readDecoderConfig(directory);
   const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
-  // Here, so that the processes of the engines only map what there is.
+  // Prepared in this process, so that the engines' processes only map the files.
   const { served, trained } = prepareSideBySide(
     {
       served: samples ? servingLayout(config, precision) : null,

@@ -1,5 +1,5 @@
-// TrainingEngine whose work happens somewhere else. A session lives and dies with the engine it was opened in: when that
-// is lost, its verbs fail with EngineLost, and the job opens a new one and replays.
+// TrainingEngine that runs in another process. A session exists as long as the engine in which it was opened: if that engine
+// is lost, the session's calls fail with EngineLost, and the job opens a new session and replays.
 import { AppError } from '#domain/errors';
 import type { TrainingEngine, TrainingSession } from '../training-engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
@@ -47,7 +47,7 @@ function remoteSession(rpc: RpcClient<TrainingProcedures>, session: number, onCl
       try {
         await rpc.call('closeSession', { session }).result;
       } catch (error) {
-        // It ended with its engine.
+        // The session ended with its engine.
         if (!(error instanceof AppError && error.code === 'engine_unavailable')) throw error;
       }
     },

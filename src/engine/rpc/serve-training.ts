@@ -1,5 +1,5 @@
-// A TrainingEngine behind the procedures of training-procedures.ts, whatever carries the calls. One session at a time, by
-// number: a caller whose session has ended learns that, and never reaches another's.
+// Serves a TrainingEngine through the procedures of training-procedures.ts, over any transport. One session at a time, identified
+// by number: a caller whose session has ended gets an error and never reaches the session of another caller.
 import { invariant } from '#base/invariant';
 import type { Log } from '#base/log';
 import type { TrainingEngine, TrainingSession } from '../training-engine.ts';
@@ -8,7 +8,7 @@ import type { Port, ToClient, ToServer } from './rpc-messages.ts';
 import { serveRpc, type Handlers } from './rpc-server.ts';
 import type { TrainingProcedures, TrainingReady } from './training-procedures.ts';
 
-/** `start` opens the engine with the options that the caller sends. */
+/** `start` opens the engine with the caller's options. */
 export function serveTraining<Options>(
   port: Port<ToClient, ToServer>,
   openEngine: (options: Options, log: Log) => Promise<TrainingEngine>,
@@ -38,7 +38,7 @@ export function serveTraining<Options>(
 
 export interface TrainingHandlers {
   readonly handlers: Handlers<TrainingProcedures>;
-  /** The one that is open, if any. */
+  /** Closes the open session, if there is one. */
   readonly closeSession: () => Promise<void>;
 }
 

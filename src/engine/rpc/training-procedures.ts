@@ -1,4 +1,4 @@
-// What can be asked of a trainer somewhere else: the verbs of a TrainingSession, by the session's number.
+// The procedures of a remote trainer: the methods of a TrainingSession, with the session's number.
 import type { LossProgram } from '../loss-program.ts';
 import type {
   ForwardBackwardResult,

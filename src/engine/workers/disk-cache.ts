@@ -1,9 +1,9 @@
-// Files and directories on disk by their keys, up to so many bytes together: those used least recently are removed first, and never
-// one that somebody uses. Knows no server, and nothing of what they hold.
+// A cache of files and directories on disk by key, limited in total bytes: the least recently used are removed first, never one
+// that is in use. Knows no server, and not what the files contain.
 import { rm } from 'node:fs/promises';
 
 export interface DiskCache {
-  /** `make` puts it at a path of its own, unless it is there already. It stays there at least until `use` has ended. */
+  /** `make` creates the entry unless it is cached, and returns its path. The entry stays at least until `use` has ended. */
   using<T>(key: string, bytes: number, make: () => Promise<string>, use: (path: string) => Promise<T>): Promise<T>;
 }
 
@@ -13,7 +13,7 @@ interface Entry {
   users: number;
 }
 
-/** What is larger than `bytesMax` is kept alone. */
+/** An entry larger than `bytesMax` is kept alone. */
 export function createDiskCache(bytesMax: number): DiskCache {
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
@@ -37,7 +37,7 @@ export function createDiskCache(bytesMax: number): DiskCache {
       entry.users++;
       try {
         const path = await entry.made.catch((fault: unknown) => {
-          if (entries.get(key) === entry) entries.delete(key); // the next one tries again
+          if (entries.get(key) === entry) entries.delete(key); // the next caller tries again
           throw fault;
         });
         return await use(path);

@@ -1,5 +1,5 @@
-// The first messages of a connection: what a worker says it is, and what the server answers (docs/worker-protocol.md, section 1).
-// Decides whether a worker fits a model; knows no connection.
+// The first messages of a connection: what a worker reports about itself, and what the server answers (docs/worker-protocol.md,
+// section 1). Decides whether a worker fits a model; knows no connection.
 import { z } from 'zod';
 import { CONSTRAINT_KINDS, type ConstraintKind } from '#domain/constraint';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
@@ -12,10 +12,10 @@ const PROTOCOL = WORKER_PROTOCOL.version;
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256 in hex');
 const Name = z.string().min(1).max(200);
 const Count = z.int().min(1);
-/** The server holds this many rows in memory for one call. */
+/** Limited because the server holds the rows of one call in memory. */
 const ROWS_AT_ONCE_MAX = 1024;
 
-/** What a newer worker can do besides is not asked of it. */
+/** Ignores capabilities that only newer workers have. */
 const SamplerAble = z.object({
   exactReplay: z.boolean(),
   exactLogprobs: z.boolean().default(false),
@@ -103,7 +103,7 @@ export interface Refused {
   readonly message: string;
 }
 
-/** A model that workers serve, as the server has it. */
+/** The server's data of a model that workers serve. */
 export interface WorkerModel {
   readonly id: string;
   readonly configSha256: string;

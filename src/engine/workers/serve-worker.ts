@@ -1,5 +1,5 @@
-// A worker whose engines run in this process or its children: the procedures of the protocol over the two interfaces. Turns files by
-// their hashes into directories, and back. Knows no connection.
+// The worker's side of the protocol, for engines in this process or its children: implements the worker's procedures with the two
+// engine interfaces. Converts files named by their hashes into directories, and back. Knows no connection.
 import { rm } from 'node:fs/promises';
 import { createId } from '#base/ids';
 import type { AdapterRef, InferenceEngine } from '../inference-engine.ts';
@@ -17,13 +17,13 @@ import { fromWireRows, toWireResults } from './wire-rows.ts';
 import type { WorkerFiles } from './worker-files.ts';
 import type { WireAdapter, WorkerProcedures } from './worker-procedures.ts';
 
-/** Four times a second, as the protocol allows. */
+/** Four times a second, the most that the protocol allows. */
 const STATUS_INTERVAL_MS = 250;
 
 export interface WorkerEngines {
-  /** Null: it does not sample. */
+  /** Null: the worker does not sample. */
   readonly inference: InferenceEngine | null;
-  /** Null: it does not train. */
+  /** Null: the worker does not train. */
   readonly training: TrainingEngine | null;
 }
 
@@ -37,7 +37,7 @@ export function serveWorker(
   const brake = createRelayBrake(port);
   const sampler = inferenceHandlers(() => engines.inference ?? absent('sample'));
   const trainer = trainingHandlers(() => engines.training ?? absent('train'));
-  /** Until the answer has ended: the engine reads the directory when the request's turn comes. */
+  /** Keeps the adapter's files until the answer has ended: the engine reads them only when the request starts. */
   const usingAdapter = <T>(adapter: WireAdapter | null, use: (adapter: AdapterRef | null) => Promise<T>): Promise<T> =>
     adapter ? files.usingAdapter(adapter, use) : use(null);
   const handlers: Handlers<WorkerProcedures> = {

@@ -1,5 +1,5 @@
-// TrainingEngine over all workers that train one model. A session stays with its worker: when that one is gone its verbs fail with
-// `engine_unavailable`, and the job opens a new one, wherever there is room, and replays. What a worker answers is checked.
+// TrainingEngine over all workers that train one model. A session stays on its worker: if the worker is gone, the session's calls fail
+// with `engine_unavailable`, and the job opens a new session on any free worker and replays. Checks what workers answer.
 import { createChanges } from '#base/changes';
 import { AppError } from '#domain/errors';
 import type { TrainerCapabilities } from '../capabilities.ts';
@@ -18,13 +18,13 @@ import type { UploadedFiles } from './uploaded-files.ts';
 import { fromWireResults, splitIntoCalls, toWireRows, type WireRows } from './wire-rows.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
-/** For a worker that comes back, or is started instead of one that is gone; whoever waits longer asks again. */
+/** How long a session waits for a worker to return or to be replaced; after that, the caller retries. */
 const FREE_TIMEOUT_MS = 60_000;
-/** Base weights are there already; an adapter may have to be fetched first. */
+/** The base weights are already loaded; an adapter may have to be downloaded first. */
 const OPEN_TIMEOUT_MS = 600_000;
-/** Forward and backward of one call, whose rows are computed side by side, and compiling for their length. A worker that does more than answer pings needs less. */
+/** Forward and backward pass of one call, with compilation for the length of its rows. A worker that makes progress needs less. */
 const ROW_TIMEOUT_MS = 1_200_000;
-/** A gigabyte over a slow line. */
+/** Time to transfer a gigabyte over a slow connection. */
 const SAVE_TIMEOUT_MS = 1_200_000;
 
 export interface TrainerPoolDeps {
@@ -35,7 +35,7 @@ export interface TrainerPoolDeps {
 }
 
 export interface TrainerPool extends TrainingEngine {
-  /** Of all trainers that are there, or were there last. */
+  /** The capabilities that all connected trainers share, or the last connected ones if there are none. */
   readonly capabilities: TrainerCapabilities;
 }
 
@@ -45,7 +45,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
   const isFree = ({ counts }: ConnectedWorker) => counts.sessions === 0;
   let isClosed = false;
   const changes = createChanges();
-  /** Of those that were there last. */
+  /** The limits of the connected trainers, or of the last connected ones. */
   let limits = unknownLimits(model);
   let capabilities = sharedByTrainers([]);
   function look(): void {
@@ -59,7 +59,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
   look();
   registry.onChange(look);
 
-  /** Among those that are connected and have no session; waits for one. */
+  /** Returns a connected worker without a session; waits for one. */
   async function takeFree(signal: AbortSignal): Promise<ConnectedWorker> {
     const until = AbortSignal.any([signal, AbortSignal.timeout(FREE_TIMEOUT_MS)]);
     for (;;) {
@@ -117,7 +117,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
   };
 }
 
-/** Until what it gives is called. */
+/** Marks the worker as occupied until the returned function is called. */
 function occupy({ counts }: ConnectedWorker): () => void {
   let isOver = false;
   counts.sessions++;
@@ -139,7 +139,7 @@ function createSession(
   const timeoutMs = ROW_TIMEOUT_MS;
   const wrong = (what: string) => new AppError('engine_failed', `The worker ${name} sent ${what}.`);
   let closed = false;
-  /** It may have come after the job's rows were laid out; they are laid out anew when the job tries again. */
+  /** The worker may have connected after the job's rows were packed; they are packed again when the job retries. */
   function checkRow({ parents }: TrainingRow): void {
     if (hello.trainer!.capabilities.sharedPrefixRows || parents.every((parent) => parent === -1)) return;
     throw unavailable(`The worker ${name} trains no rows in which sequences share their beginnings.`);
@@ -194,7 +194,7 @@ function createSession(
       try {
         await rpc.call('closeSession', { session }, { timeoutMs }).result;
       } catch (error) {
-        // It ended with its worker.
+        // The session ended with its worker.
         if (!(error instanceof AppError && error.code === 'engine_unavailable')) throw error;
       } finally {
         onClose();
@@ -203,10 +203,10 @@ function createSession(
   };
 }
 
-/** Jobs may go to any of them. */
+/** The tighter limits apply, because a job may run on any of the workers. */
 const tighter = (a: TrainingLimits, b: TrainingLimits): TrainingLimits => (a.rowLengthMax <= b.rowLengthMax ? a : b);
 
-/** Until somebody has said more. */
+/** Used until a trainer has reported its limits. */
 const unknownLimits = ({ contextLength }: WorkerModel): TrainingLimits => ({
   contextLength,
   rowLengthMax: contextLength,

@@ -1,5 +1,5 @@
-// Files between a worker and its server, from the worker's side: adapters are fetched by hash into a cache on disk, checked before
-// they are used; what a trainer saved is brought in pieces (docs/worker-protocol.md, section 6).
+// The worker's side of file transfer: downloads adapters by hash into a disk cache and verifies them; uploads in pieces what a
+// trainer saved (docs/worker-protocol.md, section 6).
 import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,17 +18,17 @@ import type { UploadProgress } from './uploaded-files.ts';
 import type { WireAdapter, WireFile } from './worker-procedures.ts';
 
 const RETRIES = { retries: 5, minTimeout: 200, maxTimeout: 5_000 };
-/** Of one request: a piece of an upload, or a quiet download. */
+/** Limit for one request: one piece of an upload, or a download that receives nothing. */
 const REQUEST_MS = 120_000;
 
 export interface WorkerFiles {
-  /** A directory with these files, the caller's to remove. */
+  /** Returns a directory with these files, which the caller must remove. */
   fetch(files: readonly WireFile[]): Promise<string>;
-  /** Its directory stays until `use` has ended, and after that as long as the adapter is among those used last. */
+  /** The adapter's directory stays until `use` has ended, and afterwards as long as the cache keeps it. */
   usingAdapter<T>(adapter: WireAdapter, use: (adapter: AdapterRef) => Promise<T>): Promise<T>;
-  /** Brings all adapter files of a directory. */
+  /** Uploads all adapter files of a directory. */
   bring(directory: string): Promise<readonly WireFile[]>;
-  /** An empty directory for an engine to save into. */
+  /** Creates an empty directory for an engine to save into. */
   makeDirectory(): Promise<string>;
   close(): Promise<void>;
 }
@@ -36,9 +36,9 @@ export interface WorkerFiles {
 export interface WorkerFilesOptions {
   readonly url: string;
   readonly key: string;
-  /** For it alone: what is there was left by another start. */
+  /** Used by this worker alone: existing contents are left over from an earlier start. */
   readonly directory: string;
-  /** On disk: half of it for files by their hashes, half for directories of adapters. What is larger than that stays alone. */
+  /** Disk space: half for files by hash, half for directories of adapters. A larger file or directory is kept alone. */
   readonly cacheBytesMax: number;
 }
 
@@ -76,7 +76,7 @@ export async function openWorkerFiles({
       await rm(partial, { force: true });
       throw new AppError('engine_unavailable', `The file ${sha256} arrived with the hash ${found}.`);
     }
-    const path = join(directory, createId()); // a new one each time: the cache may still be removing the last
+    const path = join(directory, createId()); // a new path each time: the cache may still be deleting the last one
     await rename(partial, path);
     return path;
   }
@@ -110,7 +110,7 @@ export async function openWorkerFiles({
         if (!ADAPTER_FILES.includes(file.name))
           throw new AppError('bad_model_files', `No adapter has a file ${file.name}.`);
         const fetchFile = () => pRetry(() => download(file), RETRIES);
-        // The link stays when the cache drops the other name.
+        // The hard link remains when the cache deletes its own.
         await cached.using(file.sha256, file.bytes, fetchFile, (path) => link(path, join(target, file.name)));
       }
     } catch (fault) {

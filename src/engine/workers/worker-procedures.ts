@@ -1,5 +1,5 @@
-// What a server can ask of a worker (docs/worker-protocol.md, sections 4 and 5): the procedures of an engine in a child process,
-// with adapters as files by their hashes instead of directories on a disk that both see.
+// The procedures that a server calls on a worker (docs/worker-protocol.md, sections 4 and 5): those of an engine in a child process,
+// but with adapters as files by hash instead of directories on a shared disk.
 import type { GenerateRequest } from '../inference-engine.ts';
 import type { InferenceProcedures } from '../rpc/inference-procedures.ts';
 import type { TrainingProcedures } from '../rpc/training-procedures.ts';
@@ -8,14 +8,14 @@ import type { OpenSessionOptions, SaveOptions } from '../training-engine.ts';
 import type { WireRows } from './wire-rows.ts';
 
 export interface WireFile {
-  /** No path: a name. */
+  /** A file name, not a path. */
   readonly name: string;
   readonly bytes: number;
-  /** In hex. */
+  /** In hex digits. */
   readonly sha256: string;
 }
 
-/** Same id, same bytes. */
+/** Adapters with the same id have the same bytes. */
 export interface WireAdapter {
   readonly id: string;
   readonly files: readonly WireFile[];
@@ -30,7 +30,7 @@ export interface WorkerProcedures
   };
   loadAdapter: { params: WireAdapter; result: null };
   open: { params: Omit<OpenSessionOptions, 'from'> & { from: readonly WireFile[] | null }; result: number };
-  /** Rows and results as in wire-rows.ts; the server checks the results. */
+  /** Rows and results are encoded as in wire-rows.ts; the server checks the results. */
   logprobs: { params: { session: number } & WireRows; result: unknown };
   forwardBackward: { params: { session: number; loss: LossProgram } & WireRows; result: unknown };
   save: { params: { session: number; options: SaveOptions }; result: readonly WireFile[] };

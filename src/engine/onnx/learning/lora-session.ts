@@ -1,5 +1,5 @@
-// The four verbs over one adapter: log-probabilities, gradients, update, save. Holds the adapter, its optimizer and the
-// gradients not yet applied; base weights and compiled graphs belong to the engine and are borrowed.
+// A training session on one adapter: log-probabilities, gradients, update, save. Owns the adapter, its optimizer and the
+// gradients not yet applied; the engine owns the base weights and the compiled graphs.
 import { AppError } from '#domain/errors';
 import { storageFault } from '#domain/storage-fault';
 import { invariant } from '#base/invariant';
@@ -15,13 +15,13 @@ import { headChunk, lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
 import type { Activations } from './train-graph.ts';
 import type { TrainingGraphRunner } from './training-graph-runner.ts';
 
-/** What the engine lends. */
+/** What the engine provides to a session. */
 export interface LoraSessionBase {
   readonly layers: readonly LinearLayer[];
   readonly limits: RowLimits;
   readonly graphs: TrainingGraphRunner;
   readonly activationsFor: (tokens: number, adapter: AdapterSize) => Activations;
-  /** For adapter_config.json. */
+  /** Written into adapter_config.json. */
   readonly baseModelName: string;
 }
 
@@ -61,7 +61,7 @@ export function createLoraSession(
 
     async forwardBackward(rows, loss) {
       check(rows);
-      const ownFeeds = rows.map((row) => lossFeeds([row], loss)); // throws for inputs that are not the row's
+      const ownFeeds = rows.map((row) => lossFeeds([row], loss)); // throws if the inputs do not fit the row
       return inOrder(rows, async (row, r) => {
         if (row.targets.length === 0) {
           const metrics = Object.fromEntries(Object.keys(loss.metrics).map((name) => [name, 0]));

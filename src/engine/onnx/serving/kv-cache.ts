@@ -1,10 +1,10 @@
-// The keys and values of every live sequence, in arrays that the graph reads in place. A sequence lives in a slot of the
-// capacity class that its own length asks for, never its batch mates': so the shapes it is computed with, and with them
-// its bits, do not depend on load. Decides where slots lie; the budget is the scheduler's to keep (CacheBudget).
+// The keys and values of all live sequences, in arrays that the graph reads in place. A sequence has a slot of the capacity
+// class that its own length needs, whatever else is in the batch: so the shapes of its computation, and therefore its bits,
+// do not depend on load. Decides where slots are; the scheduler keeps to the budget (CacheBudget).
 //
 // One pool per class and layer: k and v `[slots, kvHeads, capacity, headDim]`, and a decode mask `[slots, capacity + 1]`.
-// Slots that decode are 0 … activeCount − 1, so that a batch is one subarray. Pools grow and shrink in place: a pool that was
-// copied into a larger one would stay in memory beside it until the next collection.
+// The slots that decode are 0 … activeCount − 1, so that a batch is one subarray. Pools grow and shrink in place: if a pool were
+// copied into a larger one, the old copy would use memory until the next garbage collection.
 import { invariant } from '#base/invariant';
 import type { KVCacheDtype } from '../../capabilities.ts';
 import { BYTES_PER_ELEMENT } from '../graph/graph.ts';
@@ -21,29 +21,29 @@ export interface CacheShape {
 /** Float32, or the bits of float16. */
 export type CacheArray = Float32Array | Uint16Array;
 
-/** Where a sequence's keys and values lie. Only KVCache writes to it. */
+/** The place of a sequence's keys and values. Only KVCache changes it. */
 export interface CacheSlot {
   readonly capacity: number;
-  /** Tokens stored. */
+  /** Number of tokens stored. */
   readonly length: number;
-  /** Place in its pool; changes when others leave. */
+  /** Index in its pool; changes when other sequences leave. */
   readonly index: number;
-  /** Among the slots that a decode step reads. */
+  /** Whether decode steps read the slot. */
   readonly active: boolean;
 }
 
-/** What the graph reads: `count` neighbouring slots of one class. A view stands for its arrays: other arrays, another object. */
+/** What the graph reads: `count` adjacent slots of one class. A view identifies its arrays: if they change, there is a new view. */
 export interface CacheView {
   readonly capacity: number;
   readonly count: number;
   /** By layer, `[count, kvHeads, capacity, headDim]`. */
   readonly k: readonly CacheArray[];
   readonly v: readonly CacheArray[];
-  /** Additive, `[count, capacity + 1]`: 0 for stored tokens and for the new one behind them. */
+  /** Additive, `[count, capacity + 1]`: 0 for stored tokens and for the new one after them. */
   readonly mask: Float32Array;
 }
 
-/** What a graph call computed for its new tokens. */
+/** The keys and values that a graph call computed for its new tokens. */
 export interface NewKeysAndValues {
   /** `[layers, 2, batch, kvHeads, seq, headDim]`, keys before values. */
   readonly data: CacheArray;
@@ -53,7 +53,7 @@ export interface NewKeysAndValues {
 
 const SMALLEST_CAPACITY = 64;
 
-/** 64, 128, 256, … and the context itself. */
+/** 64, 128, 256, … and the context length itself. */
 export function capacityClasses(contextLength: number): readonly number[] {
   const classes: number[] = [];
   for (let capacity = SMALLEST_CAPACITY; capacity < contextLength; capacity *= 2) classes.push(capacity);
@@ -72,10 +72,10 @@ export const cacheBytesPerToken = ({ layers, kvHeads, headDim, dtype = 'float32'
 export const cacheArray = ({ dtype }: CacheShape, length: number): CacheArray =>
   dtype === 'float16' ? new Uint16Array(length) : new Float32Array(length);
 
-/** An array whose length follows its buffer's, which can be resized. */
+/** An array whose length follows its resizable buffer. */
 type Resizable<T extends CacheArray> = T & { readonly buffer: ArrayBuffer };
 
-/** Empty. Reserves addresses for `lengthMax` elements; memory is taken when something is written. */
+/** An empty array. Reserves addresses for `lengthMax` elements; memory is used only when elements are written. */
 const resizableArray = ({ dtype }: CacheShape, lengthMax: number): Resizable<CacheArray> => {
   const ofType = dtype === 'float16' ? Uint16Array : Float32Array;
   return new ofType(new ArrayBuffer(0, { maxByteLength: lengthMax * ofType.BYTES_PER_ELEMENT }));
@@ -93,10 +93,10 @@ interface Pool {
   readonly k: readonly Resizable<CacheArray>[];
   readonly v: readonly Resizable<CacheArray>[];
   readonly mask: Resizable<Float32Array>;
-  /** Allocated slots; `occupants` has this length. */
+  /** One entry per allocated slot. */
   occupants: (Slot | null)[];
   activeCount: number;
-  /** The last one that was asked for: decode asks for the same hundreds of times. */
+  /** The last requested view: decode requests the same one hundreds of times. */
   lastView: { readonly first: number; readonly view: CacheView } | null;
 }
 
@@ -105,14 +105,14 @@ export class KVCache {
   readonly #budgetTokens: number;
   readonly #pools: Map<number, Pool>;
 
-  /** Callers keep the slots in use within the budget. While a slot moves, what is allocated may exceed it by that slot. */
+  /** Callers keep the slots in use within the budget. While a slot moves, allocation may exceed the budget by that slot. */
   constructor(shape: CacheShape, classes: readonly number[], budgetTokens: number) {
     this.#shape = shape;
     this.#budgetTokens = budgetTokens;
     this.#pools = new Map(classes.map((capacity) => [capacity, createPool(capacity, shape, budgetTokens)]));
   }
 
-  /** An empty slot that does not decode yet. */
+  /** Returns an empty slot that does not take part in decode steps yet. */
   allocate(capacity: number): CacheSlot {
     const pool = this.#pool(capacity);
     let index = pool.occupants.indexOf(null, pool.activeCount);
@@ -126,7 +126,7 @@ export class KVCache {
     return slot;
   }
 
-  /** The slot takes part in decode steps from now on. */
+  /** Includes the slot in decode steps from now on. */
   activate(given: CacheSlot): void {
     const slot = owned(given);
     const pool = this.#pool(slot.capacity);
@@ -146,7 +146,7 @@ export class KVCache {
     pool.activeCount++;
   }
 
-  /** Moves the sequence to a larger class, once per doubling; activity is kept. */
+  /** Moves the sequence to a larger class, which happens once per doubling; an active slot stays active. */
   grow(given: CacheSlot, capacity: number): CacheSlot {
     const slot = owned(given);
     invariant(capacity > slot.capacity, `cannot grow from ${slot.capacity} to ${capacity}`);
@@ -154,11 +154,11 @@ export class KVCache {
     if (slot.active) this.activate(grown);
     this.release(slot);
     const left = this.#pool(slot.capacity);
-    if (usedSlots(left) === 0) this.#resize(left, 0); // a long sequence would otherwise leave as much behind as it takes
+    if (usedSlots(left) === 0) this.#resize(left, 0); // otherwise a long sequence would leave as much memory unused as it takes
     return grown;
   }
 
-  /** A copy that does not decode yet. */
+  /** Returns a copy that does not take part in decode steps yet. */
   fork(from: CacheSlot, capacity = from.capacity): CacheSlot {
     const copy = owned(this.allocate(capacity));
     copyTokens(this.#shape, this.#pool(from.capacity), from, this.#pool(capacity), copy.index);
@@ -167,7 +167,7 @@ export class KVCache {
     return copy;
   }
 
-  /** Stores row `batchRow` of a graph call's new keys and values behind what the slot has. */
+  /** Stores row `batchRow` of a graph call's new keys and values after the slot's tokens. */
   append(given: CacheSlot, { data, batch, seq }: NewKeysAndValues, batchRow: number): void {
     const slot = owned(given);
     const { kvHeads, headDim } = this.#shape;
@@ -190,7 +190,7 @@ export class KVCache {
     writeMask(pool, slot);
   }
 
-  /** `erase` when the slot may hold values that are not numbers: a mask does not hide those from the next owner. */
+  /** Set `erase` if the slot may hold NaN or infinity: a mask does not hide those from the slot's next sequence. */
   release(given: CacheSlot, { erase = false } = {}): void {
     const slot = owned(given);
     const pool = this.#pool(slot.capacity);
@@ -204,17 +204,17 @@ export class KVCache {
     if (last) this.#move(pool, last, slot.index);
   }
 
-  /** Gives back what no sequence is in. */
+  /** Frees the memory of unused slots. */
   trim(): void {
     for (const pool of this.#pools.values()) this.#resize(pool, usedSlots(pool));
   }
 
-  /** One slot, for prefill. */
+  /** A view of one slot, for prefill. */
   viewSlot(slot: CacheSlot): CacheView {
     return this.#view(slot.capacity, slot.index, 1);
   }
 
-  /** The first `count` slots of a class, for decode. */
+  /** A view of the first `count` slots of a class, for decode. */
   viewFirst(capacity: number, count: number): CacheView {
     return this.#view(capacity, 0, count);
   }
@@ -247,7 +247,7 @@ export class KVCache {
     return pool;
   }
 
-  /** Into an empty place of the same pool. */
+  /** Moves the slot to an empty place of the same pool. */
   #move(pool: Pool, slot: Slot, index: number): void {
     if (slot.index === index) return;
     copyTokens(this.#shape, pool, slot, pool, index);
@@ -262,7 +262,7 @@ export class KVCache {
     for (const array of [...pool.k, ...pool.v]) array.fill(0, index * size, (index + 1) * size);
   }
 
-  /** Takes empty slots from other classes where the budget is short. */
+  /** Frees empty slots of other classes if the budget is short. */
   #makeRoom(pool: Pool, slots: number): void {
     const others = [...this.#pools.values()].filter((other) => other !== pool);
     const allocated = others.reduce((sum, { occupants, capacity }) => sum + occupants.length * capacity, 0);
@@ -284,17 +284,17 @@ export class KVCache {
 const slotSize = ({ kvHeads, headDim }: CacheShape, capacity: number): number => kvHeads * headDim * capacity;
 
 function createPool(capacity: number, shape: CacheShape, budgetTokens: number): Pool {
-  const slotsMax = Math.floor(budgetTokens / capacity) + 1; // one that moves
+  const slotsMax = Math.floor(budgetTokens / capacity) + 1; // one more while a slot moves
   const empty = () =>
     Array.from({ length: shape.layers }, () => resizableArray(shape, slotsMax * slotSize(shape, capacity)));
   const mask = resizableArray({ ...shape, dtype: 'float32' }, slotsMax * (capacity + 1)) as Resizable<Float32Array>;
   return { capacity, k: empty(), v: empty(), mask, occupants: [], activeCount: 0, lastView: null };
 }
 
-/** Slots up to the last one in use. */
+/** The number of slots up to the last one in use. */
 const usedSlots = (pool: Pool): number => pool.occupants.findLastIndex((slot) => slot !== null) + 1;
 
-/** The public view is read-only; inside, it is the same object. */
+/** The public type is read-only; internally it is the same object. */
 const owned = (slot: CacheSlot): Slot => slot;
 
 function writeMask(pool: Pool, slot: Slot): void {
@@ -304,7 +304,7 @@ function writeMask(pool: Pool, slot: Slot): void {
   pool.mask[start + pool.capacity] = 0;
 }
 
-/** One run of `length · headDim` values per layer, head, and keys or values. */
+/** Copies a run of `length · headDim` values per layer, head, and keys or values. */
 function copyTokens(
   { kvHeads, headDim }: CacheShape,
   from: Pool,

@@ -1,20 +1,20 @@
-// Makes the files of a model's weights before its engines open them, so that their processes only map what is there. Files of
-// different layouts are made side by side: while the disk writes one, the numbers of the other are rounded.
+// Prepares the files of a model's weights before its engines open them, so that the engines' processes only map them. Files of
+// different layouts are prepared concurrently: while one is written to disk, the numbers of the other are rounded.
 import type { Log } from '#base/log';
 import { isKeptInFile, layoutKey, openWeights, type WeightsOptions } from './weights.ts';
 import type { WeightSpec } from './weight-layout.ts';
 
 type Layout = readonly WeightSpec[];
 
-/** Null: nobody reads it. */
+/** Null: no engine reads it. */
 export interface ReadLayouts {
   readonly served: Layout | null;
   readonly trained: Layout | null;
 }
 
 /**
- * Each resolves when its file is there, which equal layouts share. If one cannot be made, the other is given up with the same error.
- * Codes: as of `openWeights`.
+ * Each promise resolves when its file exists; equal layouts share one file. If one fails, the other is aborted with the same error.
+ * Throws the codes of `openWeights`.
  */
 export function prepareSideBySide(
   { served, trained }: ReadLayouts,

@@ -1,5 +1,5 @@
-// The weights of a model as a graph's constants: of large models in a file that ONNX Runtime maps, made once per layout and kept
-// (weight-file.ts); of small ones in memory, where a file would be no gain. Knows no graph.
+// A model's weights as the constants of a graph: weights of large models are in a file that ONNX Runtime maps, made once per layout
+// and kept (weight-file.ts); those of small models are in memory, where a file gains nothing. Knows no graph.
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ import { ensureWeightFile, type Put } from './weight-file.ts';
 import type { WeightSpec } from './weight-layout.ts';
 
 export interface Weights {
-  /** By the name that its encoding gives it. */
+  /** Returns the tensor by its encoded name. */
   get(name: string): StoredTensor;
-  /** Before a graph is compiled: makes the file again where it has been removed. Throws `bad_model_files` where the model is another by now. */
+  /** Call before a graph is compiled: restores the file if it was deleted. Throws `bad_model_files` if the model has changed. */
   ensure(): Promise<void>;
 }
 
-/** Where the files of large models are kept, and which models are large. */
+/** Where the files of large models are kept, and from which size a model counts as large. */
 export interface WeightsPlace {
   /** Default: `whetstone/weights` in XDG_CACHE_HOME. */
   readonly directory?: string;
@@ -38,21 +38,21 @@ export interface WeightsPlace {
 export interface WeightsOptions extends WeightsPlace {
   readonly modelDirectory: string;
   readonly layout: readonly WeightSpec[];
-  /** Told while a file is made. */
+  /** Called with bytes done and total while the file is made. */
   readonly onBytes?: (done: number, of: number) => void;
-  /** Ends the making of a file; nothing stays of it. */
+  /** Stops making the file and deletes what was written. */
   readonly signal?: AbortSignal;
 }
 
-/** Raised when the same layout is laid out in other places. */
+/** Must change when the positions of tensors in the file change. */
 const FILE_VERSION = 1;
 const IN_MEMORY_BYTES_MAX = 64_000_000;
-/** Pages: each tensor is mapped alone. */
+/** The page size: each tensor is mapped separately. */
 const ALIGNMENT = 4096;
-/** 32 MB as float32: a fraction of a large embedding. */
+/** Numbers read at a time: 32 MB as float32, a fraction of a large embedding. */
 const PIECE_ELEMENTS = 2 ** 23;
 
-/** Codes: `bad_model_files`, `engine_unavailable` (no room, or no directory to write into). */
+/** Codes: `bad_model_files`, `engine_unavailable` (disk full, or no writable directory). */
 export async function openWeights(options: WeightsOptions): Promise<Weights> {
   const { modelDirectory, layout, directory = defaultDirectory(), onBytes = () => {}, signal } = options;
   const placed = placeTensors(layout);
@@ -90,11 +90,11 @@ export async function openWeights(options: WeightsOptions): Promise<Weights> {
   };
 }
 
-/** Of a small model there is none. */
+/** False for small models, whose weights stay in memory. */
 export const isKeptInFile = (layout: readonly WeightSpec[], inMemoryBytesMax = IN_MEMORY_BYTES_MAX): boolean =>
   placeTensors(layout).byteLength > inMemoryBytesMax;
 
-/** Equal for layouts that are one file. */
+/** Layouts with equal keys share one file. */
 export const layoutKey = (layout: readonly WeightSpec[]): string => JSON.stringify(namedTensors(layout));
 
 const namedTensors = (layout: readonly WeightSpec[]) =>
@@ -134,7 +134,7 @@ function fileName(layout: readonly WeightSpec[], source: string): string {
   return `${encodings}-${key.slice(0, 32)}.weights`;
 }
 
-/** In one buffer, laid out as the file would be. */
+/** Reads the weights into one buffer with the layout of the file. */
 async function readIntoMemory(
   modelDirectory: string,
   layout: readonly WeightSpec[],
@@ -173,7 +173,7 @@ async function writeWeights(
   }
 }
 
-/** Some rows of one weight in memory at a time; all weights are checked before the first. */
+/** Holds some rows of one weight in memory at a time; checks all weights before the first. */
 async function* encodeWeights(
   source: TensorSource,
   layout: readonly WeightSpec[],
@@ -191,7 +191,7 @@ async function* encodeWeights(
   }
 }
 
-/** Of the parts, stacked. */
+/** Reads the rows of the stacked parts, in order. */
 async function* readRows(source: TensorSource, parts: WeightSpec['parts']): AsyncGenerator<WeightRows> {
   let first = 0;
   for (const { name, shape } of parts) {
