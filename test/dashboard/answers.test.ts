@@ -81,7 +81,7 @@ describe('held-out answers', skipWithout('CHROMIUM', browser !== null), () => {
     const better = changes.filter((each) => each > 0).length;
     const worse = changes.filter((each) => each < 0).length;
     expect(told).toContain(`${better} of 16 prompts better, ${worse} worse`);
-    expect(told).toContain(Math.abs(here - then) > 2 * error ? 'than step 1.' : 'cannot be told apart');
+    expect(told).toContain(Math.abs(here - then) > 2 * error ? 'than step 1.' : 'do not differ measurably');
     await expectAccessible(page);
   });
 
