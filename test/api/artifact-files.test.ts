@@ -1,4 +1,4 @@
-// Pushing and pulling directories: what is sent, what is left alone, and what neither side may be talked into.
+// Pushing and pulling directories: what is transferred, what is left alone, and which paths neither side accepts.
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -90,7 +90,7 @@ test('bytes that arrive damaged are not stored', async () => {
   expect(await readdir(target)).toEqual([]);
 });
 
-/** As a line does that breaks after so many bytes. */
+/** Simulates a connection that breaks after so many bytes. */
 const breaking = (bytes: number): Client => ({
   ...client,
   async downloadArtifactFile(...args) {

@@ -1,4 +1,4 @@
-// The artifact store over HTTP: what is put, what can be read, and what stays invisible.
+// The artifact store over HTTP: what can be uploaded, what can be read, and what stays hidden.
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -83,7 +83,7 @@ describe('a file', () => {
         path: `${ROOT}/cut/a.bin`,
         headers: { ...asOwner, 'content-length': 200_000 },
       });
-      upload.on('error', () => {}); // it is us
+      upload.on('error', () => {}); // this test aborts it
       upload.flushHeaders();
       if (sent > 0) await new Promise((resolve) => upload.write(Buffer.alloc(sent), resolve));
       const ended = new Promise((resolve) => upload.once('close', resolve));
@@ -111,7 +111,7 @@ describe('several files', () => {
     const first = await commit();
     expect([first.statusCode, first.json()]).toEqual([202, { missing: [b.sha256] }]);
     expect(await read(`${ROOT}/many`)).toBe(404);
-    await draft('many', 'anything', 'B'); // what counts is the content
+    await draft('many', 'anything', 'B'); // only the content counts
     const second = await commit();
     expect(second.statusCode, second.body).toBe(201);
     expect(second.json()).toMatchObject({ version: 'v0', metadata: { rows: 2 }, size_bytes: 2 });
@@ -180,7 +180,7 @@ describe('a version', () => {
     const [shared, own] = (await Promise.all(contents)).map((content) => content!.blob);
     expect([...blobs]).toEqual(expect.arrayContaining([shared, own]));
     expect(await server.blobs.find(shared!)).toBeNull();
-    expect(await server.blobs.find(own!)).not.toBeNull(); // it was too fresh when its version went
+    expect(await server.blobs.find(own!)).not.toBeNull(); // its bytes were too recent when the version was deleted
     server.clock.advance(86_400_000);
     await server.services.artifacts.cleanUp();
     expect(await server.blobs.find(own!)).toBeNull();
@@ -212,7 +212,7 @@ describe('a version', () => {
     }
     const list = await send(server, { url: '/v1/artifacts', headers });
     expect(list.json()).toMatchObject({ data: [] });
-    const own = { files: [{ path: 'a', sha256: hashOf('secret') }] }; // knowing a hash gives nothing
+    const own = { files: [{ path: 'a', sha256: hashOf('secret') }] }; // knowing a hash gives no access
     const probe = await send(server, { method: 'PUT', url: '/v1/artifacts/strangers/p/probe', headers, body: own });
     expect(probe.statusCode).toBe(202);
   });

@@ -1,4 +1,4 @@
-// A base model without a chat template: what works with it as it is, and what a template of the operator's adds.
+// A base model without a chat template: what works without one, and what the operator's template adds.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What a request asks of an engine that has not said it can do: refused by the field's name, also where the engine could.
+// Fields that need a capability which the engine does not declare are refused by name, even if the engine supports them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAsker, weather, CHAT_URL } from './chat-asker.ts';
 import { chat, openTestServer, send, type TestServer } from './test-server.ts';

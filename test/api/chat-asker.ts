@@ -1,4 +1,4 @@
-// Asks a test server for chat answers with some fields set, and takes from the answer what the tests of fields look at.
+// Requests chat answers with given fields from a test server, and extracts what the field tests compare.
 import { expect } from 'vitest';
 import { chat, send, type TestServer } from './test-server.ts';
 
@@ -31,11 +31,11 @@ export interface Answer {
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Row {
-  /** Says what the field did; throws if it did nothing. */
+  /** Describes the effect of the field; throws if it had none. */
   readonly works: () => Promise<void>;
-  /** Values that are refused, with `loc type` of what is said. */
+  /** Values that are refused, with the expected `loc type` of the error. */
   readonly wrong: readonly (readonly [value: unknown, fault: string])[];
-  /** Fields that must come with it. */
+  /** Fields that must be sent with it. */
   readonly with?: Fields;
 }
 

@@ -1,4 +1,4 @@
-// What a chat answer may be held to: a form of the whole answer, and tools that must, may or must not be called.
+// Constraints on a chat answer: a response format, and tools that must, may or must not be called.
 import { describe, expect, test } from 'vitest';
 import { createAsker, parameters, weather, CHAT_URL, type Answer, type Fields } from './chat-asker.ts';
 import { chat, faults, shareTestServer, send } from './test-server.ts';
@@ -86,7 +86,7 @@ describe('integers beyond 2^53', () => {
 describe('tools', () => {
   const strict = { type: 'function', function: { name: 'weather', strict: true, parameters } };
   const time = { type: 'function', function: { name: 'time', parameters: { type: 'object' } } };
-  /** A model that begins a call as soon as it may. */
+  /** A model that starts a call whenever it is allowed to. */
   const eager = () => ({ logit_bias: { [id('<tool_call>')]: 100 }, parallel_tool_calls: false, max_tokens: 200 });
   const calls = async (fields: Fields) =>
     ((await ask({ ...eager(), ...fields })).choices[0]!.message.tool_calls ?? []).map((call) => call.function);
@@ -95,7 +95,7 @@ describe('tools', () => {
     const [call] = await calls({ tools: [strict] });
     expect(call!.name).toBe('weather');
     expect(['Oslo', 'Rome']).toContain((JSON.parse(call!.arguments) as { city: string }).city);
-    expect(await calls({ tools: [weather] })).toEqual([]); // what this model would say of its own
+    expect(await calls({ tools: [weather] })).toEqual([]); // what this model writes unconstrained
   });
 
   test('that are strict leave text unconstrained', async () => {
@@ -113,7 +113,7 @@ describe('tools', () => {
         message: { content: null, tool_calls: [{ function: { name: 'weather' } }] },
         finish_reason: 'tool_calls',
       });
-      const answered = await ask({ ...asked, logit_bias: { [id('{')]: 100 }, max_tokens: 200 }); // text would be a call, too
+      const answered = await ask({ ...asked, logit_bias: { [id('{')]: 100 }, max_tokens: 200 }); // an unforced answer would be a call, too
       expect(JSON.parse(answered.choices[0]!.message.content!)).toEqual({ ok: true });
       expect(answered.choices[0]).toMatchObject({ finish_reason: 'stop' });
     });

@@ -1,5 +1,5 @@
-// Every field of a chat request: accepted, effective, and refused with its place when out of range. A field of the schema
-// without a row here fails the first test.
+// Every field of a chat request is accepted, takes effect, and is refused with its place if out of range.
+// A field of the schema without a row here fails the first test.
 import { describe, expect, test } from 'vitest';
 import { chatRequestSchema } from '#api/schema/chat-request';
 import { createAsker, weather, CHAT_URL, type Fields, type Row } from './chat-asker.ts';
@@ -70,7 +70,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       const messages = [...chat().messages, { role: 'assistant', content: 'So' }];
       const answer = await ask({ messages, continue_final_message: true, echo: true });
       expect(answer.choices[0]!.message.content).toBe(`So${await text({ messages, continue_final_message: true })}`);
-      expect(await text({ echo: true })).toBe(await text()); // a user's words are no part of an assistant's
+      expect(await text({ echo: true })).toBe(await text()); // a user's text is not part of an assistant's answer
       expect(answer.prompt_logprobs).toHaveLength(answer.prompt_token_ids.length);
     },
     wrong: [['x', 'body.echo bool_parsing'], [null, 'body.echo bool_type']],

@@ -1,5 +1,5 @@
-// Thousands of chat requests that nobody would write by hand: any field with a fair, odd or wrong value. Whatever comes,
-// it is an answer or a refusal in both shapes, never our failure.
+// Thousands of random chat requests: any field with a valid, unusual or wrong value. Each gets an answer
+// or a refusal in both shapes, never a server error.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
@@ -33,7 +33,7 @@ const message = fc.oneof(
 ); // prettier-ignore
 const messages = fc.array(message, { minLength: 1, maxLength: 3 });
 
-/** Values that mean something to the field; the others get junk only. */
+/** Values that are meaningful for the field; the other fields get only junk. */
 const FAIR: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   model: fc.constantFrom(BASE, '', null, 'unknown/model', 'wandb-artifact:///a/b/c:step1'),
   n: fc.integer({ min: 1, max: 3 }),

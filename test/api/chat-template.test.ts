@@ -1,4 +1,4 @@
-// Chat templates that come with a request, and the variables of the model's own.
+// Chat templates sent with a request, and variables of the model's own template.
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { chat, containing, openTestServer, runScenarios, type TestServer } from './test-server.ts';

@@ -1,4 +1,4 @@
-// Checkpoints over HTTP: listed, called, downloaded, deleted. They are written as the job runner writes them.
+// Checkpoints over HTTP: listing, calling, downloading and deleting them. The tests write them as the job runner does.
 import { extract } from 'tar-stream';
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The `whetstone` command as a user runs it: processes, exit codes, and what is printed where.
+// The `whetstone` command as a user runs it: processes, exit codes, and output on stdout and stderr.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -36,7 +36,7 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
 const run = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome> =>
   start(args, env).ended;
 
-/** Resolves with the address and the key once both lines are there. */
+/** Resolves with the address and the key once both lines were printed. */
 function ready(child: ChildProcess): Promise<{ url: string; key: string | undefined }> {
   return new Promise((resolve, reject) => {
     let printed = '';

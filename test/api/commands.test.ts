@@ -1,5 +1,5 @@
-// Every command of `whetstone`, in this process: its help, what it says to a flag that it does not know and when it fails, and its
-// --json. The commands are those that the program has: one without a test of each fails here.
+// Every command of `whetstone`, in this process: its help, its errors for unknown flags and failures, and its --json output.
+// A command without a test of each fails here.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const create = () =>
     throw error;
   });
 
-/** With their path, such as `jobs list`. */
+/** Full names, such as `jobs list`. */
 function leaves(command: Command, path: readonly string[] = []): { path: readonly string[]; command: Command }[] {
   const below = command.commands.flatMap((each) => leaves(each, [...path, each.name()]));
   const isRunnable = command.commands.length === 0 || (path.length > 0 && command.options.length > 0);
@@ -26,14 +26,14 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
 }
 
 const COMMANDS = leaves(create().program).map(({ path, command }) => ({ name: path.join(' '), path, command }));
-/** They print a log, a script, or lines that programs read already. */
+/** Commands that print a log, a script, or lines that programs read already. */
 const WITHOUT_JSON = ['serve', 'workers run', 'completion'];
 
 interface Printed {
   readonly stdout: string;
   readonly stderr: string;
   readonly error: unknown;
-  /** Of a failure: what cli.ts writes of it behind `error: `. */
+  /** The text that cli.ts writes after `error: `. */
   readonly said: string;
 }
 
@@ -64,7 +64,7 @@ const NOBODY = /^no server answers at http:\/\/127\.0\.0\.1:9\. Start one with/;
 const NO_STORE = ['--data', '/no/such/store'];
 const NO_DATA = /^There is no data directory \/no\/such\/store\./;
 
-/** A failure of each command, and what it says of it. */
+/** A failing call of each command, and its error. */
 const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said: RegExp]>> = {
   serve: [['--role', 'serve'], /^A server with the role serve works together with others/],
   migrate: [['--data', join(import.meta.filename, 'data')], /a part of its path is a file, not a directory\.$/],
@@ -190,7 +190,7 @@ describe('--json', () => {
     asking.add(nameOf(args));
   }
 
-  /** What it prints, read as one JSON text. */
+  /** Its output, parsed as one JSON text. */
   async function json(...args: readonly string[]): Promise<unknown> {
     const { stdout, error } = await run(...args);
     expect(error).toBeNull();
@@ -198,7 +198,7 @@ describe('--json', () => {
     return JSON.parse(stdout) as unknown;
   }
 
-  /** Of those that follow a job: a line for each event as it arrives, and how they end. */
+  /** For commands that follow a job: a line for each event as it arrives, and how they end. */
   async function jsonLines(...args: readonly string[]): Promise<{ lines: unknown[]; error: unknown }> {
     const { stdout, error } = await run(...args);
     seen.add(nameOf(args));
@@ -270,7 +270,7 @@ describe('--json', () => {
     expect(await json('jobs', 'cancel', id, '--yes', ...remote)).toMatchObject({ id, status: 'cancelled' });
     const plain = remote.filter((word) => word !== '--json');
     const [cancelled] = (await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout.split('\n');
-    expect(cancelled).toMatch(new RegExp(`^${id}  rl  cancelled +0 % {2}\\S+$`)); // without the step that it never made
+    expect(cancelled).toMatch(new RegExp(`^${id}  rl  cancelled +0 % {2}\\S+$`)); // without the step that was never made
     expect((await run('jobs', 'get', 'nobodys', ...plain)).said).toMatch(
       /^No training job nobodys\. List yours with `whetstone jobs list`\. \(request \w+\)$/,
     );

@@ -1,4 +1,4 @@
-// POST /v1/completions against a real (tiny) model: prompts of all forms, echo, the older logprobs, best_of, streams, refusals.
+// POST /v1/completions against a real (tiny) model: all forms of prompts, echo, the older logprobs, best_of, streams, refusals.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { textCompletionSchema } from '#api/schema/completion-response-schema';

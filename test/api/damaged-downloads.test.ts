@@ -1,5 +1,5 @@
-// Bytes that changed on the disk never arrive as whole: a download of them is refused, or breaks off before its end, and the
-// operator reads which file it was.
+// Bytes that changed on disk are never delivered as complete: the download is refused or breaks off before its end,
+// and the log names the file.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const get = (path: string) => fetch(`${base}${path}`, { headers: asOwner });
 
-/** In the middle, where a copy of the beginning shows nothing. */
+/** In the middle of the file, where comparing the first bytes shows nothing. */
 async function flipBit(path: string): Promise<void> {
   const bytes = await readFile(path);
   bytes[bytes.length >> 1]! ^= 1;
@@ -58,7 +58,7 @@ const loggedErrors = () =>
     .filter(({ level }) => level === 'error')
     .map(({ event, fields }) => [event, (fields['err'] as Error).message]);
 
-/** Anything but bytes that look whole. */
+/** Expects anything but a complete download. */
 async function expectRefused(response: Response): Promise<void> {
   expect(response.status).toBe(500);
   expect(response.headers.get('etag')).toBeNull();
@@ -81,7 +81,7 @@ describe('a file of an artifact', () => {
     else await writeFile(path, how === 'cut off' ? bytes.subarray(0, 200_000) : Buffer.concat([bytes, bytes]));
     log.lines.length = 0;
     const response = await get(url);
-    expect(response.status).toBe(200); // known only at the end
+    expect(response.status).toBe(200); // the damage is found only at the end
     await expect(response.arrayBuffer()).rejects.toThrow('terminated');
     expect(loggedErrors()).toEqual([['response.broken', containing('data.bin is damaged')]]);
   });

@@ -1,4 +1,4 @@
-// How the dashboard's files are served: headers, compression, prefixes; and what stands there when it is not built.
+// How the dashboard's files are served: headers, compression, prefixes, and the page shown if it is not built.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { WebFile } from '#api/web-file';

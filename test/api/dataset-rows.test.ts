@@ -1,4 +1,4 @@
-// Training data over HTTP as a job would train it: rows with their tokens.
+// Training data over HTTP as a job would train on it: rows with their tokens.
 import { expect, test } from 'vitest';
 import { send, shareTestServer } from './test-server.ts';
 
@@ -36,7 +36,7 @@ async function read(url: string): Promise<Rows> {
   return response.json<Rows>();
 }
 
-/** What of a row the loss counts. */
+/** The tokens of a row that count in the loss. */
 const trainedText = ({ sequences }: Row): string[] =>
   sequences!.map(({ texts, trained }) => texts.filter((_, i) => trained[i]).join(''));
 

@@ -1,5 +1,5 @@
-// DPO jobs over HTTP: what is accepted, with which settings they would train, and what their jobs show. What a line may be is
-// preference-pairs.test.ts; what an artifact and its names may be, sft.test.ts.
+// DPO jobs over HTTP: what is accepted, the effective settings, and what the jobs show. Lines of data are tested in
+// preference-pairs.test.ts, artifacts and their names in sft.test.ts.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DpoJobBody } from '#domain/dpo';
@@ -67,7 +67,7 @@ test('a config with evaluations while it trains shows their defaults', async () 
     }>();
     const url = `/v1/preview/training-jobs/${id}`;
     const read = await send(server, { url: `${url}/config` });
-    await send(server, { url: `${url}/cancel`, body: {} }); // few may wait
+    await send(server, { url: `${url}/cancel`, body: {} }); // only a few may wait
     return read.json<{ config: object }>().config;
   };
   const none = { early_stopping_patience: null, early_stopping_threshold: 0, load_best_model_at_end: false };

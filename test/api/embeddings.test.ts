@@ -1,4 +1,4 @@
-// POST /v1/embeddings: what may be sent, what comes back, who pays. What the numbers are is test/golden/embeddings.test.ts.
+// POST /v1/embeddings: accepted inputs, the response, and who is charged. test/golden/embeddings.test.ts checks the numbers.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { embeddingListSchema } from '#api/schema/embeddings';

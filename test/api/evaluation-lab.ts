@@ -1,4 +1,4 @@
-// What tests of evaluations begin with: a job that asks for one, the checkpoint that it would make, and a runner that answers.
+// Setup for tests of evaluations: a job that requests one, the checkpoint that it would make, and a runner that answers.
 import { expect, vi } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
@@ -10,14 +10,14 @@ export const JOBS = '/v1/preview/training-jobs';
 
 export const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-/** Sends the job; gives its id. */
+/** Submits the job; returns its id. */
 export async function submitEvaluated(server: TestServer, model_id: string, evaluation: object): Promise<string> {
   const response = await send(server, { url: JOBS, body: { model_id, trajectory_groups: [], evaluation } });
   expect(response.statusCode, response.body).toBe(200);
   return response.json<{ id: string }>().id;
 }
 
-/** As the job runner ends a job: with a checkpoint, whose adapter changes nothing. Gives the step. */
+/** Ends a job as the job runner does: with a checkpoint whose adapter changes nothing. Returns the step. */
 export async function endJob(
   { storage, clock }: TestServer,
   id: string,
@@ -25,7 +25,7 @@ export async function endJob(
 ): Promise<number> {
   const claim = async () => (await storage.jobs.claim('w', clock.now(), 1_000_000, null))!;
   let job = await claim();
-  while (job.id !== id) job = await claim(); // others of the file wait too
+  while (job.id !== id) job = await claim(); // other jobs of the file wait too
   const { attempt, modelId } = job;
   const step = (await storage.jobs.assignStep(id, attempt))!;
   const zero = (await storage.checkpoints.find(modelId, 0))!;

@@ -1,5 +1,5 @@
-// Evaluations whose server dies or stops on the way: whoever goes on begins with the first answer that is missing, and what was
-// stored stays as it is. And how they stand back behind clients.
+// Evaluations whose server dies or stops midway: the next server continues with the first missing answer, and stored answers
+// stay unchanged. Also: evaluations yield to client requests.
 import { beforeAll, expect, test, vi } from 'vitest';
 import { evaluationBlobs } from '#domain/blob-names';
 import type { GenerateRequest } from '#engine/inference-engine';
@@ -41,7 +41,7 @@ const answeredOf = async (id: string) => (await server.storage.evaluations.find(
 const tokensOf = async (id: string) =>
   (await answersOf(server, id)).map(({ answers }) => answers!.map(({ token_ids }) => token_ids));
 
-/** Answers so many prompts; the others wait until they are let go on, as in a server that hangs. */
+/** Answers so many prompts; the others wait until they are released, as in a server that hangs. */
 function chatThatHangs(after: number) {
   let [asked, letGo] = [0, () => {}];
   const gate = new Promise<void>((resolve) => (letGo = resolve));

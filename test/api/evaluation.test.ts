@@ -1,4 +1,4 @@
-// Held-out evaluation over HTTP: what a job may ask for, what its checkpoint answers, rewards beside the answers.
+// Held-out evaluation over HTTP: what a job may request, what its checkpoint answers, and the rewards of the answers.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deleteOldData } from '#services/jobs/data-retention';
 import { silentLog } from '#base/log';
@@ -182,7 +182,7 @@ describe('rewards', () => {
     const step = await endJob(server, id);
     await evaluated(server, id);
     const later = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('Later')] });
-    await endJob(server, later); // the latest checkpoint is another by now
+    await endJob(server, later); // by now another checkpoint is the latest
     server.clock.advance(1_000);
     await log({ evaluation_job_id: id, trajectory_groups: [rewarded(0, 0), rewarded(0, 0)] });
     server.clock.advance(1_000);

@@ -1,5 +1,5 @@
-// Rewards and metrics at the end of the range of a double, over HTTP: stored and read back to the bit, and what is computed of them is a
-// number, because clients call float() on it. That a job trains on them: training/advantage.test.ts.
+// Rewards and metrics at the limits of a double, over HTTP: stored and read back to the bit, and everything computed from them
+// is a number, because clients call float() on it. training/advantage.test.ts checks that a job trains on them.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { register, type List } from './registered-model.ts';
 import { send, shareTestServer } from './test-server.ts';

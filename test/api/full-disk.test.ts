@@ -1,5 +1,5 @@
-// A database whose disk is full, as SQLite says it: requests that write are answered 503 with the cause, what reads goes on,
-// and when there is room again everything does.
+// A database whose disk is full, as SQLite reports it: requests that write get a 503 with the cause, reads continue,
+// and everything works again once there is room.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'whetstone-full-'));
   const dialect = createSqliteDialect(join(directory, 'whetstone.db'));
   storage = withNamedFaults(await openSqlStorage(dialect, 'test', silentLog));
-  /** The same connection: the limit is a connection's. */
+  /** The same connection, because the limit applies to one connection. */
   const same = new Kysely<unknown>({ dialect: dialect.kysely });
   limitPages = async (count) => void (await same.executeQuery(CompiledQuery.raw(`pragma max_page_count = ${count}`)));
   model = await openTinyChatModel(BASE);
   const clock = { now: () => Date.now(), advance: () => {} };
   server = await openTestServer({ given: { storage, blobs: createMemoryBlobs(), model, clock }, log });
-  await send(server, { url: '/v1/artifacts' }); // notes the first use of the key
+  await send(server, { url: '/v1/artifacts' }); // records the first use of the key
 });
 afterEach(async () => {
   await server.close();
@@ -51,7 +51,7 @@ test.each([
   ['webhooks', register, 200],
   ['artifacts', put, 201],
 ])('%s are refused with 503 and the cause while the disk is full', async (_, write, made) => {
-  await limitPages(1); // no page more than there are
+  await limitPages(1); // no more pages than there are now
   const statuses = [];
   for (let i = 0; i < 19; i++) statuses.push(await write(`n${i}`));
   const refused = statuses.filter(({ statusCode }) => statusCode !== made);

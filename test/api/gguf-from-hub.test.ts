@@ -1,4 +1,4 @@
-// A model that a Hub (test/a-hub.ts) has in GGUF, on a server and on a worker: it answers as the same file does from this machine.
+// A GGUF model from a Hub (test/a-hub.ts), on a server and on a worker: it answers as the same local file does.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// An adapter on the output head of the starter model, whose head is its embedding, from registration to export: examples, then rewards, and
-// answers by what they taught.
+// An adapter on the output head of the starter model, whose head is tied to its embedding, from registration to export:
+// training on examples, then on rewards, and answers that show the effect.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

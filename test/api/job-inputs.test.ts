@@ -1,4 +1,4 @@
-// What a job was sent, read back over HTTP: settings, groups, trajectories.
+// The inputs of a job, read back over HTTP: settings, groups, trajectories.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { register } from './registered-model.ts';
 import { send, shareTestServer } from './test-server.ts';

@@ -1,4 +1,4 @@
-// `whetstone jobs show`, in this process, against a server that listens.
+// `whetstone jobs show`, run in this process against a listening server.
 import { Command } from 'commander';
 import { expect, test, vi } from 'vitest';
 import { addJobs } from '../../src/commands/jobs.ts';

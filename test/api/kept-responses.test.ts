@@ -1,4 +1,4 @@
-// Responses that are kept: read again, gone on with, answered in the background, cancelled, deleted, forgotten when they are old.
+// Stored responses: reading, continuing, answering in the background, cancelling, deleting, and expiry.
 import { describe, expect, test, vi } from 'vitest';
 import type { z } from 'zod';
 import { responseSchema } from '#api/schema/responses-response-schema';
@@ -64,7 +64,7 @@ const prompt = () => server.model.text.tokenizer.decode(script.asked!.promptToke
 const call = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>';
 const tools = [{ type: 'function', name: 'get_time', parameters: { type: 'object' } }];
 
-/** The real one, which begins when the gate opens. */
+/** The real engine, which starts when the gate opens. */
 function behindGate(real: InferenceEngine) {
   let open = () => {};
   const gate = new Promise<void>((resolve) => (open = resolve));
@@ -77,7 +77,7 @@ function behindGate(real: InferenceEngine) {
         cancelChoice: (choice) => stream.cancelChoice(choice),
         async *[Symbol.asyncIterator]() {
           await Promise.race([gate, aborted]);
-          signal.throwIfAborted(); // what the engine computed meanwhile is not an answer in time
+          signal.throwIfAborted(); // what the engine computed in the meantime is discarded
           yield* stream;
         },
       };

@@ -1,4 +1,4 @@
-// Many clients at once, over real sockets: the same answers as alone, no errors, and nothing left behind by those who go.
+// Many concurrent clients over real sockets: the same answers as alone, no errors, and nothing left by clients that disconnect.
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { asOwner, chat, openTestServer, send, type TestServer } from './test-server.ts';

@@ -1,4 +1,4 @@
-// A server that may take so much memory and no more: what does not fit is refused before it is loaded, what fits makes do with it.
+// A server with a memory limit: models that do not fit are refused before they are loaded, those that fit stay within it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

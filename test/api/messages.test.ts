@@ -1,4 +1,4 @@
-// POST /v1/messages and count_tokens in Anthropic's form: what becomes of blocks, what blocks come back, whole and streamed.
+// POST /v1/messages and count_tokens in Anthropic's format: how blocks are converted, and which blocks return, whole and streamed.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { messageSchema } from '#api/schema/messages-response-schema';
@@ -60,10 +60,10 @@ async function stream(text: string, fields: object = {}): Promise<Event[]> {
     });
 }
 
-/** What the prompt was, with its special tokens. */
+/** The prompt, with its special tokens. */
 const prompt = () => server.model.text.tokenizer.decode(script.asked!.promptTokens, { skipSpecialTokens: false });
 
-/** As clients put a stream together. */
+/** Assembles a stream as clients do. */
 function assemble(events: readonly Event[]) {
   const blocks: Record<string, unknown>[] = [];
   for (const { type, index, content_block: block, delta } of events) {

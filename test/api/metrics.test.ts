@@ -1,5 +1,5 @@
-// What /metrics says after a chat and a job, that it says nothing about who they were, and that every query of the Grafana
-// dashboard finds what it asks for.
+// /metrics after a chat and a job: the values, that nothing identifies the callers, and that every query of the Grafana
+// dashboard finds its metrics.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics } from '#api/metrics';
@@ -58,7 +58,7 @@ function parseSamples(text: string): Sample[] {
 const readText = async () => (await send(server, { url: '/metrics', headers: { authorization: '' } })).body;
 const read = async () => parseSamples(await readText());
 
-/** Of the sample with exactly these labels. */
+/** The value of the sample with exactly these labels. */
 async function value(name: string, labels: Readonly<Record<string, string>> = MODEL): Promise<number | undefined> {
   const key = (of: Readonly<Record<string, string>>) => JSON.stringify(Object.entries(of).sort());
   return (await read()).find((sample) => sample.name === name && key(sample.labels) === key(labels))?.value;
@@ -144,7 +144,7 @@ describe('jobs', () => {
     observer.ended(job, 'stopped');
     expect(await value('whetstone_training_jobs', { status: 'running' })).toBe(0);
     expect(await ended()).toBe(before);
-    observer.ended(job, 'cancelled'); // in the queue, where nobody runs it
+    observer.ended(job, 'cancelled'); // while still in the queue
     expect(await value('whetstone_training_jobs', { status: 'running' })).toBe(0);
     expect(await ended()).toBe(before + 1);
   });

@@ -1,4 +1,4 @@
-// Models over HTTP: registering them, and what other entities see of them.
+// Models over HTTP: registering them, and what other entities can see.
 import { describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { register, type List } from './registered-model.ts';

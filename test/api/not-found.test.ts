@@ -1,4 +1,4 @@
-// What a path that does not exist answers.
+// The answer to a path that does not exist.
 import { expect, test } from 'vitest';
 import { send, shareTestServer } from './test-server.ts';
 

@@ -1,4 +1,4 @@
-// The OpenAPI document says what the server does: every schema is valid, every answer fits the schema promised for it.
+// The OpenAPI document matches the server: every schema is valid, and every answer fits its declared schema.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ test('the types of the dashboard are made from it, by the same command', async (
   ).toMatchFileSnapshot('../../dashboard/src/api/openapi.ts');
 });
 
-/** What a browser is answered when all goes well: failures have one shape, and are most of the document. */
+/** The successful responses: failures have one shape, and are most of the document. */
 function answersOnly({ paths, ...rest }: OpenApiDocument): object {
   const kept = Object.entries(paths).map(([path, operations]) => {
     const shorter = Object.entries(operations).map(([method, { responses, operationId: _, ...operation }]) => {

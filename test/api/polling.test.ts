@@ -1,5 +1,5 @@
-// Clients that poll, as they really do: they ask without a limit, keep their cursor where it is after training_started, and
-// the older ones ignore has_more. Events appear between the pages.
+// Clients that poll as real ones do: without a limit, keeping their cursor after training_started, and the older ones
+// ignore has_more. New events appear between the pages.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { EventType } from '#domain/training-job';
@@ -28,7 +28,7 @@ async function startJob() {
     createdAtMs: 1,
   });
   let ordinal = 0;
-  /** Some more events, until training_ended. */
+  /** Some more events, up to training_ended. */
   const advance = async (events: number) => {
     for (; events > 0 && ordinal <= GRADIENT_STEPS + 1; events--, ordinal++) {
       const type = ordinal === 0 ? 'training_started' : ordinal > GRADIENT_STEPS ? 'training_ended' : 'gradient_step';
@@ -39,7 +39,7 @@ async function startJob() {
   return { url: `/v1/preview/training-jobs/${id}/events`, advance };
 }
 
-/** All pages of one poll, the way the library in the client turns them. */
+/** All pages of one poll, as the client library pages through them. */
 async function* pages(url: string, after: string | null, ignoresHasMore: boolean, between: () => Promise<void>) {
   for (;;) {
     const page = (await send(server, { url: after === null ? url : `${url}?after=${after}` })).json<Events>();
@@ -65,7 +65,7 @@ test.each([true, false])(
       for await (const { id, type, data } of poll) {
         if (type === 'training_started') {
           started++;
-          continue; // the cursor stays: this event comes again until there is a step
+          continue; // the cursor stays: this event is returned again until there is a step
         }
         expect(started).toBeGreaterThan(0);
         if (type === 'gradient_step') steps.push(data['gradient_step']!);

@@ -1,4 +1,4 @@
-// Lines of preference data: the forms that are read, and what is said of those that cannot be.
+// Lines of preference data: the accepted forms, and the errors for the others.
 import { expect, test } from 'vitest';
 import { readPreferencePair } from '#api/schema/dpo';
 

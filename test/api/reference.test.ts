@@ -1,4 +1,4 @@
-// How the page of the API is served: what it may do, prefixes, its script; and what stands there when it is not built.
+// How the API reference page is served: its permissions, prefixes, its script, and the page shown if it is not built.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { send, shareTestServer } from './test-server.ts';

@@ -1,4 +1,4 @@
-// What tests of models, checkpoints and jobs begin with: a registered model; and what they read: pages of a list.
+// Setup for tests of models, checkpoints and jobs: a registered model; and a reader for pages of a list.
 import { expect } from 'vitest';
 import { BASE, send, type TestServer } from './test-server.ts';
 

@@ -133,7 +133,7 @@ describe('paths', () => {
       answer: { error: { code: 'method_not_allowed' } },
     },
     {
-      name: 'a wrong method with a body is a 405 too, also without a content type',
+      name: 'a wrong method that may have a body is a 405 too, also without a content type',
       method: 'QUERY',
       url: '/v1/preview/models',
       status: 405,

@@ -1,4 +1,4 @@
-// POST /v1/responses in OpenAI's form: what becomes of input items, what items and events come back.
+// POST /v1/responses in OpenAI's format: how input items are converted, and which items and events are returned.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { responseSchema } from '#api/schema/responses-response-schema';
@@ -138,7 +138,7 @@ describe('input', () => {
     ];
     await ask('Fine.', { max_output_tokens: 16, input: [...question, ...first.output, ...results] });
     const said = prompt();
-    expect(said.match(/<\|im_start\|>assistant/g)).toHaveLength(2); // one turn, and the one that begins
+    expect(said.match(/<\|im_start\|>assistant/g)).toHaveLength(2); // one turn, and the one that starts
     for (const words of ['Be brief.', 'Weather?', 'Let me see.', '<tool_response>\nof get_weather', 'of get_time'])
       expect(said).toContain(words);
     expect(said).toContain('{"name": "get_weather", "arguments": {"city": "Oslo"}}');

@@ -1,5 +1,5 @@
-// A server with a part of the roles answers what is its own and what every server answers; for the rest it names the role that
-// does it, before it looks at key or body.
+// A server with some of the roles serves the endpoints of those roles and the common ones; for the others it names the required
+// role, before it reads the key or the body.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROLES } from '#domain/role';
 import { BASE, chat, containing, openTestServer, runScenarios, send, type TestServer } from './test-server.ts';

@@ -1,5 +1,5 @@
-// A whole server whose blobs are in an S3-compatible store: it trains, serves, forks and downloads from there, and goes on after
-// kill -9 with nothing of its own but the database.
+// A whole server with its blobs in an S3-compatible store: it trains, serves, forks and downloads from there, and continues
+// after kill -9 with only its database.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Rows of the fields that steer sampling; see chat-fields.test.ts.
+// Test rows for the sampling fields; see chat-fields.test.ts.
 import { expect } from 'vitest';
 import type { Asker, Row } from './chat-asker.ts';
 import type { TestServer } from './test-server.ts';

@@ -1,5 +1,5 @@
-// The policy that limits a model's checkpoints, over HTTP: how it is set and told, and that whoever reads a checkpoint keeps it. What
-// goes is save-policy.test.ts of domain, that it goes with a job's own checkpoint test/crash/job-runner.test.ts.
+// The policy that limits a model's checkpoints, over HTTP: setting and reading it, and that a checkpoint in use is kept. Which
+// checkpoints are deleted: save-policy.test.ts of domain; deletion with a job's own checkpoint: test/crash/job-runner.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { planDeletions } from '#services/models/kept-checkpoints';

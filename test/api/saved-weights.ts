@@ -1,10 +1,10 @@
-// Weights that a training run saved under a name, as the worker leaves them: for tests of servers that train nothing. They are those
-// that the run began with.
+// Weights that a training run saved under a name, as the worker leaves them, for tests of servers without a trainer.
+// They equal the initial weights of the run.
 import { createId } from '#base/ids';
 import { tinkerPath, type CheckpointKind } from '#domain/tinker';
 import type { TestServer } from './test-server.ts';
 
-/** Gives their path. */
+/** Returns their path. */
 export async function saveWeights(
   { storage, blobs, clock }: Pick<TestServer, 'storage' | 'blobs' | 'clock'>,
   runId: string,

@@ -1,15 +1,15 @@
-// An engine that says what a test wants said, token by token: thinking, calls and broken ones, which a model with random weights
-// never writes. Prompts, limits and everything around are the real ones.
+// An engine that writes a given script, token by token: reasoning, valid calls and broken ones, which a model with random weights
+// never writes. Prompts, limits and everything else are real.
 import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 import type { TextModel } from '#text/text-model';
 
 export interface Script {
   text: string;
-  /** What it was asked for, last. */
+  /** The last request that it received. */
   asked: GenerateRequest | null;
 }
 
-/** Ends with the model's own end, or before at `maxTokens`. */
+/** Ends with the model's end-of-turn token, or earlier at `maxTokens`. */
 export function speakScript(real: InferenceEngine, text: () => TextModel, script: Script): InferenceEngine {
   return {
     contextLength: real.contextLength,

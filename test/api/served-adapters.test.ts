@@ -1,5 +1,5 @@
-// Adapters that PEFT wrote, under a server that was started with them: what they answer is what PyTorch computes with them, jobs train on
-// from them, and a start like the last one changes nothing.
+// Adapters written by PEFT, on a server that was started with them: their answers match PyTorch's, jobs train on from them,
+// and an unchanged start changes nothing.
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ async function stop() {
   server = null;
 }
 
-/** The log-probabilities of all tokens behind the prompt. */
+/** The log-probabilities of all tokens after the prompt. */
 async function nextLogprobs(model: string): Promise<number[]> {
   const answer = await fetch(`${server!.url}/v1/completions`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-// The server as `whetstone serve` starts it (SQLite, files, engines in child processes) under real clients: the official
+// The server as `whetstone serve` starts it (SQLite, files, engines in child processes) with real clients: the official
 // openai package and our own.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -98,7 +98,7 @@ describe('the openai package', () => {
   });
 });
 
-/** Two samples each of two prompts; the reward prefers one of every two. */
+/** Two samples for each of two prompts; the reward prefers one of each pair. */
 async function rollouts(model: string) {
   return Promise.all(
     ['one', 'two'].map(async (content) => {
@@ -213,7 +213,7 @@ describe('training through our own client', () => {
   });
 });
 
-/** Process id of an engine of ours; the server under test runs in this process. */
+/** Process id of one of our engines; the server under test runs in this process. */
 async function enginePid(role: 'inference' | 'training'): Promise<number> {
   const children = (await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')).trim().split(' ');
   for (const pid of children) {

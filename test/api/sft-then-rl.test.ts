@@ -1,5 +1,5 @@
-// The starter model learns an answer's format from examples, then to keep to it by rewards, over HTTP and from an artifact, as
-// a user would teach it. Names and cities of the test never stand together in training.
+// The starter model learns an answer format from examples, then to follow it by rewards, over HTTP and from an artifact, as
+// a user would teach it. The name and city pairs of the test do not occur in training.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// SFT jobs over HTTP: what is accepted, where the data is looked for, and what errors say of bad data. Jobs are planned as the job
+// SFT jobs over HTTP: what is accepted, where the data is looked up, and the errors for bad data. Jobs are planned as the job
 // runner plans them, and not trained here.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -32,7 +32,7 @@ const ROW = {
 };
 let uploads = 0;
 
-/** Gives the URI of a new artifact. */
+/** Returns the URI of a new artifact. */
 async function upload(files: Readonly<Record<string, string>>): Promise<string> {
   const name = `data-${uploads++}`;
   for (const [path, payload] of Object.entries(files)) {

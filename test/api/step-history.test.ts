@@ -154,7 +154,7 @@ test('is an event file for TensorBoard: framed, with checksums, a scalar per met
   const response = await send(server, { url: `${url}?format=tensorboard` });
   expect(response.headers['content-type']).toBe('application/octet-stream');
   const bytes = response.rawPayload;
-  // As the writer of tensorboard 2.21 has it: `brain.Event:2`, wall time 3.5.
+  // As written by tensorboard 2.21: `brain.Event:2`, wall time 3.5.
   const first = '1800000000000000a37f4b22090000000000000c401a0d627261696e2e4576656e743a32fd43f5f6';
   expect(bytes.subarray(0, 40).toString('hex')).toBe(first);
   const records: Buffer[] = [];

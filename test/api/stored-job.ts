@@ -1,4 +1,4 @@
-// What the server kept of a submitted job.
+// What the server stored of a submitted job.
 import { jobBodyBlob } from '#domain/blob-names';
 import type { RlJobBody, TrajectoryGroup } from '#domain/trajectory';
 import { readGroups, type RlJobHead } from '#services/jobs/stored-groups';

@@ -1,4 +1,4 @@
-// Chat answers as server-sent events: which chunks come, in which order, and what happens when something breaks.
+// Chat answers as server-sent events: the chunks, their order, and what happens on failures.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppError, type ErrorCode } from '#domain/errors';
 import type { InferenceEngine } from '#engine/inference-engine';
@@ -187,7 +187,7 @@ describe('a dead end', () => {
   });
 });
 
-/** The real engine, until it has given so many tokens to a request. */
+/** The real engine, which fails after so many tokens of a request. */
 function failingAfter(tokens: number, code: ErrorCode, times = Infinity): NonNullable<TestServerOptions['wrapEngine']> {
   let left = times;
   return (engine): InferenceEngine => ({

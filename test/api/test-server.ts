@@ -1,5 +1,5 @@
-// The whole API over memory storage and a tiny real model, and tables of requests to send to it: each row says what goes
-// in, what comes out, and what it left behind.
+// The whole API over memory storage and a tiny real model, and tables of requests to send to it: each row states the request,
+// the expected answer, and its side effects.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ export const BACKGROUND_MAX = 6;
 export const EVALUATION_LIMITS = { promptsMax: 8, samplesMax: 4, tokensMax: 500, promptBytesMax: 20_000 };
 export const BOOTSTRAP_KEY = 'wk-bootstrap';
 
-/** Receivers of tests are here. */
+/** Receivers of tests listen here. */
 export const LOOPBACK_WEBHOOKS = createWebhookAddresses([{ address: '127.0.0.0', prefixBits: 8 }]);
 
 const LIMITS: ApiLimits = {
@@ -109,7 +109,7 @@ export interface TestServer {
   readonly jobEvents: JobEvents;
   readonly model: TinyChatModel;
   readonly workers: OpenWorkers;
-  /** Time stands still until a test moves it. */
+  /** Time stands still until a test advances it. */
   readonly clock: Clock & { advance(ms: number): void };
   close(): Promise<void>;
 }
@@ -122,20 +122,20 @@ export interface TestServerOptions {
   readonly roles?: readonly Role[];
   readonly storeRoles?: readonly Role[];
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
-  /** Named by whoever starts the server, instead of the template's. */
+  /** The parser named by the operator, instead of the template's. */
   readonly parsers?: AnswerParsers;
-  /** Put around the real engine, to make it fail. */
   readonly workerLimits?: Partial<RegistryLimits & QueueLimits>;
+  /** Wraps the real engine, to make it fail. */
   readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
-  /** What the engine declares, besides. */
+  /** Additional capabilities that the engine declares. */
   readonly capabilities?: Partial<EngineCapabilities>;
   readonly log?: Log;
   readonly keepsResponses?: boolean;
-  /** False: what is asked for in the background waits. */
+  /** False: background requests wait. */
   readonly answersBackground?: boolean;
   readonly dashboard?: Dashboard | null;
   readonly reference?: Reference | null;
-  /** Instead of those of the server's own. Who gives them closes them. */
+  /** Used instead of the server's own. The caller closes them. */
   readonly given?: {
     readonly storage: Storage;
     readonly blobs: BlobStore;
@@ -299,7 +299,7 @@ export async function openTestServer({
   };
 }
 
-/** One for all tests of a file, closed after them. */
+/** One server for all tests of a file, closed after them. */
 export async function shareTestServer(options?: TestServerOptions): Promise<TestServer> {
   const server = await openTestServer(options);
   afterAll(() => server.close());
@@ -322,7 +322,7 @@ export interface ApiScenario {
   /** An object is sent as JSON; a string as it is, under the Content-Type of `headers` or JSON. */
   readonly body?: unknown;
   readonly status: number;
-  /** Matched as by `toMatchObject`. */
+  /** Matched with `toMatchObject`. */
   readonly answer?: unknown;
   readonly answerHeaders?: Record<string, unknown>;
   readonly then?: (response: LightMyRequestResponse, server: TestServer) => void | Promise<void>;

@@ -1,5 +1,6 @@
-// Weights that one team publishes and another reads: what of them the other sees, what it may do with them, and that all of it ends when
-// they are private again. That nothing else of a team is shown is test/security/keys.test.ts.
+// Weights that one team publishes and another reads: what the other team can see and do with them, and that both end when
+// the weights
+// are private again. test/security/keys.test.ts checks that nothing else of a team is visible.
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { saveWeights } from './saved-weights.ts';
 import { BASE, containing, send, shareTestServer } from './test-server.ts';
@@ -80,7 +81,7 @@ test('only the owner publishes, any number of times, and sees what is public', a
     expect((await publish(paths.weights)).statusCode).toBe(204);
     expect(await shown()).toEqual([paths.weights]);
   }
-  expect((await publish(paths.weights, others)).statusCode).toBe(404); // not theirs, though they may read it
+  expect((await publish(paths.weights, others)).statusCode).toBe(404); // not theirs, although they may read it
   expect((await unpublish(paths.weights, others)).statusCode).toBe(404);
   for (let i = 0; i < 2; i++) {
     expect((await unpublish(paths.weights)).statusCode).toBe(204);
@@ -143,7 +144,7 @@ test('another team can read published weights in every way, and unpublished ones
   }
   await unpublish(paths.external_weights);
   expect((await urls(paths.external_weights)).statusCode).toBe(404);
-  expect((await send(server, { url: link })).statusCode).toBe(404); // a link is worth what its key may read
+  expect((await send(server, { url: link })).statusCode).toBe(404); // a link grants what its key may read
 });
 
 test('no other team can delete published weights or set when they expire', async () => {

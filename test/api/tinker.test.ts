@@ -1,5 +1,5 @@
-// The Tinker protocol without its SDK: what becomes of requests that are repeated, unknown, or another's. That the SDK itself works is
-// test/clients/tinker-sdk.test.ts.
+// The Tinker protocol without its SDK: requests that are repeated, unknown, or refer to another entity's objects. The SDK itself is
+// tested in test/clients/tinker-sdk.test.ts.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createMessage } from '../../src/services/tinker/protobuf/wire.ts';
 import { BASE, BOOTSTRAP_KEY, containing, send, shareTestServer } from './test-server.ts';

@@ -1,5 +1,5 @@
-// A base model that can chat, small enough for every test: a decoder with random weights behind a real tokenizer and
-// chat template. What it says is nonsense, and always the same nonsense.
+// A base model that can chat, small enough for every test: a decoder with random weights and a real tokenizer and
+// chat template. Its answers are nonsense, and always the same nonsense.
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export interface TinyChatModel extends BaseModel {
   close(): Promise<void>;
 }
 
-/** Its files in a directory of their own; the caller removes it. `changes` to its config.json make it another size. */
+/** Its files in a directory of their own, which the caller removes. `changes` to its config.json make it another size. */
 export async function writeTinyChatModel(changes: Readonly<Record<string, number>> = {}): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-tiny-chat-'));
   for (const name of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja']) {

@@ -1,4 +1,4 @@
-// /tokenize and /detokenize over a real tokenizer, and the paths that probes of such servers ask.
+// /tokenize and /detokenize with a real tokenizer, and the paths that health probes of such servers request.
 import { describe, expect, test } from 'vitest';
 import { createAsker } from './chat-asker.ts';
 import { BASE, containing, faults, openTestServer, runScenarios, send, shareTestServer } from './test-server.ts';

@@ -1,5 +1,5 @@
-// Answers with calls over HTTP, in the syntaxes of other families than the template's: a server is started with the parser's name, and
-// an engine says what such a model writes. What a stream's pieces say together is what the whole answer says.
+// Answers with calls over HTTP, in the syntaxes of other model families: a server is started with the parser's name, and
+// an engine writes what such a model writes. The pieces of a stream add up to the whole answer.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReasoningParserName, ToolParserName } from '#domain/answer-parsers';
 import { speakScript, type Script } from './scripted-engine.ts';
@@ -15,11 +15,11 @@ interface Family {
   readonly tools: ToolParserName;
   readonly reasoning: ReasoningParserName;
   readonly thought: string;
-  /** `weather` and `now`, one behind the other. */
+  /** `weather` and `now`, one after the other. */
   readonly both: string;
-  /** The first of them as far as the model came, and what is read of its arguments. */
+  /** The first call as far as the model got, and the arguments read from it. */
   readonly cut: readonly [text: string, args: string];
-  /** What looks like a call and is none. */
+  /** Text that looks like a call but is not one. */
   readonly none: string;
 }
 
@@ -96,7 +96,7 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
     expect(await whole(thought + both)).toEqual(merged);
     const heads = pieces.filter(({ id }) => id !== undefined);
     expect(heads.map(({ index, function: { name } }) => [index, name])).toEqual([[0, 'weather'], [1, 'now']]); // prettier-ignore
-    expect(pieces.filter(({ index }) => index === 0).length).toBeGreaterThan(4); // while they are written
+    expect(pieces.filter(({ index }) => index === 0).length).toBeGreaterThan(4); // streamed while they are written
   });
 
   test('a single call is parsed if only one is allowed', async () => {
@@ -122,7 +122,7 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
   });
 });
 
-/** Arguments that are JSON without its spaces. */
+/** Arguments as JSON without its spaces. */
 function merge(parts: readonly Said[]) {
   const calls: [name: string, args: string][] = [];
   for (const [at, { index = at, function: said }] of parts.flatMap((part) => part.tool_calls ?? []).entries()) {

@@ -1,4 +1,4 @@
-// Spans as a collector receives them: a small one listens here, and a server whose environment names it sends to it.
+// Spans as a collector receives them: a small collector listens here, and the environment of a server names it.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
@@ -10,7 +10,7 @@ import { AppError } from '#domain/errors';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { asOwner, BASE, chat, openTestServer, send, type TestServer, type TestServerOptions } from './test-server.ts';
 
-/** The parts of opentelemetry/proto/trace/v1/trace.proto that are looked at. */
+/** The parts of opentelemetry/proto/trace/v1/trace.proto that are read. */
 const PROTO = `
   syntax = "proto3";
   message Traces { repeated ResourceSpans resource_spans = 1; }
@@ -63,7 +63,7 @@ interface Collector {
   readonly bodies: Buffer[];
   readonly paths: string[];
   spans(): SentSpan[];
-  /** The only one of this name. */
+  /** The only span of this name. */
   span(name: string): SentSpan;
   resource(): Record<string, unknown>;
   close(): Promise<void>;
@@ -337,7 +337,7 @@ describe('a collector', () => {
     try {
       let isClosed = false;
       const closed = stuck.close().then(() => (isClosed = true));
-      while (silent.bodies.length === 0) await new Promise(setImmediate); // it was asked
+      while (silent.bodies.length === 0) await new Promise(setImmediate); // it received the request
       await vi.advanceTimersByTimeAsync(2_999);
       expect(isClosed).toBe(false);
       await vi.advanceTimersByTimeAsync(1);

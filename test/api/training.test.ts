@@ -33,7 +33,7 @@ describe('submitting a job', () => {
     },
   };
   const trajectory = { messages_and_choices: [{ role: 'user', content: 'yes or no?' }, choice], reward: 0.5 };
-  /** As a full-blown client sends it: every key, null for unset. */
+  /** The body of a client that sends every key, null if unset. */
   const artJob = () => ({
     model_id,
     trajectory_groups: [

@@ -91,7 +91,7 @@ test('have the groups and trajectories that were sent, without advantages', asyn
   ]);
   const short = await send(server, { url: `${logs}/${first!.id}/trajectories?view=summary` });
   expect(JSON.parse(short.body.split('\n')[1]!)).toMatchObject({ group: 0, index: 1, reward: 0, advantage: null });
-  expect(short.body).not.toContain('is_trained'); // nothing is trained on what is logged
+  expect(short.body).not.toContain('is_trained'); // logged trajectories are not trained on
 });
 
 test('of another model, and unknown ones, are a 404', async () => {

@@ -1,7 +1,8 @@
-// Rollouts of several turns through the whole service: the trainer computes for every sampled token the log-probability that
-// the sampler gave it, because it stands behind the very tokens that it was sampled behind. What is said here is what no
-// tokenizer would write: random tokens, and scripts (calls in compact JSON, thoughts) spelled a few characters at a time. Under
-// a constraint they differ, and the job says so.
+// Rollouts of several turns through the whole service: for every sampled token the trainer computes the log-probability that
+// the sampler reported, because it computes it after exactly the same tokens. The model's turns are texts that no
+// tokenizer would encode that way: random tokens, and scripts (calls in compact JSON, reasoning) spelled a few characters at
+// a time.
+// Under a constraint the two differ, and the job says so.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#base/clock';
@@ -30,7 +31,7 @@ const MODEL = 'wandb-artifact:///default/p/turns';
 const STARTER = new URL('../../scripts/starter/', import.meta.url);
 const TURNS = 3;
 
-/** What the model says next; empty: what it likes. */
+/** The script of the model's next turn; empty: unscripted. */
 const script: string[] = [];
 
 let server: TestServer;
@@ -74,7 +75,7 @@ async function closeServers(): Promise<void> {
   await server.model.close();
 }
 
-/** The engine, made to say the script. Its log-probabilities are its own. */
+/** The engine, forced to write the script. Its log-probabilities are its own. */
 function scripted(real: InferenceEngine): InferenceEngine {
   async function* say(
     ids: readonly number[],
@@ -104,7 +105,7 @@ function scripted(real: InferenceEngine): InferenceEngine {
   };
 }
 
-/** Tokens of one to three characters each, but for the special ones, and the end of the turn. */
+/** Tokens of one to three characters each, except special ones, and the end of the turn. */
 function spelled(text: string): number[] {
   const { tokenizer } = server.model.text;
   const random = createRandom(text.length);
@@ -127,7 +128,7 @@ interface Choice {
   readonly [field: string]: unknown;
 }
 
-/** What the model says is put before it again, as a client would, and answered by a user or a tool. */
+/** The model's turn is appended to the prompt, as a client would, and a user or a tool answers it. */
 async function sampleTurns(fields: Readonly<Record<string, unknown>>, texts: readonly string[], seed: number) {
   const messages: ChatMessage[] = [{ role: 'user', content: 'Two times three?' }];
   const turns: (ChatMessage | Choice)[] = [...messages];
@@ -150,7 +151,7 @@ async function sampleTurns(fields: Readonly<Record<string, unknown>>, texts: rea
   return turns;
 }
 
-/** What a job of these rollouts, submitted to `own`, is made of. */
+/** What a job made of these rollouts and submitted to `own` contains. */
 async function planOf(
   own: TestServer,
   rollouts: readonly (readonly unknown[])[],
@@ -172,7 +173,7 @@ async function planOf(
   return plan;
 }
 
-/** Of each trained token, how far the trainer's log-probability is from the sampler's. */
+/** For each trained token, the difference between the trainer's and the sampler's log-probability. */
 async function gapsOf({ rows }: RlPlan): Promise<number[]> {
   const session = await trainer.open(aSession(), AbortSignal.timeout(60_000));
   const gaps: number[] = [];
@@ -184,7 +185,7 @@ async function gapsOf({ rows }: RlPlan): Promise<number[]> {
   return gaps;
 }
 
-/** The least and the largest ratio of the job's first loss, before a weight has changed. */
+/** The smallest and the largest ratio of the job's first loss, before any weight has changed. */
 async function ratiosOf({ rows, config: { loss } }: RlPlan): Promise<readonly [number, number]> {
   const session = await trainer.open(aSession(), AbortSignal.timeout(60_000));
   const start = loss.precalculates ? await computeLogprobs(session, rows, () => Promise.resolve(true)) : null;

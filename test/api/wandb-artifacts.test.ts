@@ -1,5 +1,6 @@
-// Artifacts in the W&B protocol as far as HTTP shows them: announced, sent by links, committed, read; what is refused, and what others
-// see. That the library itself is content is test/clients/wandb.test.ts.
+// Artifacts in the W&B protocol at the level of HTTP: announcing, uploading by links, committing, reading, refusals, and
+// isolation of
+// entities. test/clients/wandb.test.ts tests the library itself.
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { SCOPES, type Scope } from '#domain/api-key';

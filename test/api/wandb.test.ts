@@ -1,5 +1,5 @@
-// The W&B protocol as far as HTTP shows it: who may, what is refused and in which words, what bounds a document. That the library
-// itself is content is test/clients/wandb.test.ts.
+// The W&B protocol at the level of HTTP: permissions, refusals and their messages, and the bounds of a document.
+// test/clients/wandb.test.ts tests the library itself.
 import { expect, test } from 'vitest';
 import { SCOPES, type Scope } from '#domain/api-key';
 import { BOOTSTRAP_KEY, containing, openTestServer, send, shareTestServer } from './test-server.ts';

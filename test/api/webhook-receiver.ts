@@ -1,4 +1,4 @@
-// Somebody's server that webhooks are sent to: remembers what came, answers as a test says, and verifies like a stranger who
+// A server that receives webhooks: remembers calls, answers as a test says, and verifies signatures as a third party would who
 // has only read the specification.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,9 +14,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** A status, or what is to be done with the response. */
+  /** A status, or a function of the response. */
   answer: number | ((response: ServerResponse) => void);
-  /** Resolves when `count` calls have come in all. */
+  /** Resolves when `count` calls have arrived in total. */
   calls(count: number): Promise<void>;
   close(): Promise<void>;
 }

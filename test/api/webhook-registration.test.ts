@@ -1,9 +1,9 @@
-// Webhooks as their owner makes, lists and deletes them. What is sent to them is webhooks.test.ts.
+// Webhooks as their owner creates, lists and deletes them. webhooks.test.ts tests deliveries.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WEBHOOKS_MAX } from '#services/webhooks/webhooks';
 import { containing, openTestServer, send, type TestServer } from './test-server.ts';
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const RECEIVER = 'http://127.0.0.1:9/hook';
 
 interface WireWebhook {

@@ -1,5 +1,5 @@
-// Webhooks from end to end: registered over HTTP, sent to a real receiver when jobs end, tried again until it has them. The
-// clock stands still; a retry comes when a test moves it.
+// Webhooks end to end: registered over HTTP, sent to a real receiver when jobs end, retried until they are delivered. The
+// clock stands still; a retry happens when a test advances it.
 import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -72,7 +72,7 @@ async function cancelJob(headers = {}): Promise<string> {
   return job;
 }
 
-/** What time brings: the sender looks again. */
+/** Advances the clock and runs the sender. */
 function wait(ms: number): void {
   server.clock.advance(ms);
   server.jobEvents.notify('time');
@@ -267,7 +267,7 @@ describe('a receiver that fails', () => {
     await attempted(webhook, 4);
     expect(await deliveries(webhook)).toMatchObject([{ status: 'delivered' }]);
     expect(resolved).toEqual(Array(4).fill('receiver.example')); // once per call
-    // As if such a url had come into the database in another way.
+    // As if such a URL had reached the database in another way.
     const metadata = post('http://[::ffff:169.254.169.254]/', {}, '{}', AbortSignal.timeout(5_000));
     await expect(metadata).rejects.toMatchObject({ code: 'REFUSED_ADDRESS' });
   });
@@ -276,16 +276,16 @@ describe('a receiver that fails', () => {
 describe('a server that dies', () => {
   test('before or while it sends leaves the same call to the next one', async () => {
     const webhook = await register();
-    const before = await cancelJob(); // nobody sends yet
+    const before = await cancelJob(); // no sender runs yet
     const [recorded] = (await server.storage.webhooks.listDeliveries(webhook.id, { after: null, limit: 9 })).rows;
     let called = () => {};
     const calling = new Promise<void>((resolve) => (called = resolve));
-    const dying = startSender(() => (called(), new Promise(() => {}))); // claims, calls, and is never heard of again
+    const dying = startSender(() => (called(), new Promise(() => {}))); // claims, calls, and never returns
     senders.length = 0;
     await calling;
     void dying.stop();
     startSender();
-    wait(20_000); // the dead one's lease
+    wait(20_000); // the dead server's lease
     expect(receiver.received).toEqual([]);
     wait(10_000);
     await receiver.calls(1);
