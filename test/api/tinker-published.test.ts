@@ -1,6 +1,5 @@
-// Weights that one team publishes and another reads: what the other team can see and do with them, and that both end when
-// the weights
-// are private again. test/security/keys.test.ts checks that nothing else of a team is visible.
+// Weights that one team publishes and another reads: what the other team can see and do with them, and that both end when the
+// weights are private again. test/security/keys.test.ts checks that nothing else of a team is visible.
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { saveWeights } from './saved-weights.ts';
 import { BASE, containing, send, shareTestServer } from './test-server.ts';

@@ -1,8 +1,7 @@
-// Rollouts of several turns through the whole service: for every sampled token the trainer computes the log-probability that
-// the sampler reported, because it computes it after exactly the same tokens. The model's turns are texts that no
-// tokenizer would encode that way: random tokens, and scripts (calls in compact JSON, reasoning) spelled a few characters at
-// a time.
-// Under a constraint the two differ, and the job says so.
+// Rollouts of several turns through the whole service: for every sampled token the trainer computes the log-probability that the
+// sampler reported, because it computes it after exactly the same tokens. The model's turns are texts that no tokenizer would
+// encode that way: random tokens, and scripts (calls in compact JSON, reasoning) spelled a few characters at a time. Under a
+// constraint the two differ, and the job says so.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#base/clock';

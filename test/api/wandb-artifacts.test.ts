@@ -1,6 +1,5 @@
 // Artifacts in the W&B protocol at the level of HTTP: announcing, uploading by links, committing, reading, refusals, and
-// isolation of
-// entities. test/clients/wandb.test.ts tests the library itself.
+// isolation of entities. test/clients/wandb.test.ts tests the library itself.
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { SCOPES, type Scope } from '#domain/api-key';

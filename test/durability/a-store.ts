@@ -1,4 +1,4 @@
-// A small data directory with one of everything that is stored, as the services leave it, and ways to look at all of it.
+// A small data directory with one of everything that is stored, as the services write it, and ways to look at all of it.
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export const quiet = (): void => {};
 
 export const localStore = (dataDirectory: string): StoreConfig => ({ dataDirectory, databaseUrl: null, s3: null });
 
-/** Opened, used and closed again. */
+/** Opens, uses and closes it. */
 export async function using<T>(
   config: StoreConfig,
   use: (open: { storage: Storage; blobs: BlobStore }) => Promise<T>,
@@ -37,7 +37,7 @@ export async function using<T>(
 
 export interface Stored {
   readonly modelId: string;
-  /** Succeeded; made checkpoint 1. */
+  /** It succeeded and made checkpoint 1. */
   readonly endedId: string;
   /** With a resume state and a prepared.json. */
   readonly runningId: string;
@@ -46,11 +46,11 @@ export interface Stored {
   readonly artifactBlob: string;
   readonly sha256: string;
   readonly logBlob: string;
-  /** Of the job that succeeded: its evaluation runs. */
+  /** The job that succeeded; its evaluation is running. */
   readonly answersBlob: string;
 }
 
-/** A new one, filled, under `root`. */
+/** A new store with data, under `root`. */
 export async function makeStore(root: string): Promise<{ config: StoreConfig; stored: Stored }> {
   const config = localStore(join(root, createId()));
   return { config, stored: await fillStore(config) };
@@ -176,7 +176,7 @@ export async function submitRl(
   return id;
 }
 
-/** Claims the job, which is the model's oldest, and gives the model its next checkpoint. */
+/** Claims the job, the model's oldest, and gives the model its next checkpoint. */
 export async function runToEnd(storage: Storage, blobs: BlobStore, modelId: string, id: string): Promise<void> {
   const { attempt } = (await storage.jobs.claim('worker', NOW, 1_000, null))!;
   await storage.events.append(anEvent(id, 0, 'training_started'));

@@ -1,4 +1,4 @@
-// A backup of a store in use is of one moment and has every byte that its rows name; a restore gives back what was there.
+// A backup of a store in use is a snapshot of one moment and has all bytes that its rows refer to; a restore recovers it.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const withoutProgress = (blobs: Map<string, string>) => new Map([...blobs].filte
 
 describe('a backup', () => {
   test('has the rows and blobs of the store, without the progress of jobs, and is a sound data directory', async () => {
-    const { findings, looked, settled } = await using(config, () => runBackup(config, directory, quiet)); // in use
+    const { findings, looked, settled } = await using(config, () => runBackup(config, directory, quiet)); // the store is open
     expect([findings, settled]).toEqual([[], true]);
     expect(looked).toMatchObject({ models: 1, checkpoints: 2, jobs: 3, artifactFiles: 1, blobs: 13 });
     expect((await readdir(directory)).sort()).toEqual(['blobs', 'whetstone.db']);
@@ -90,19 +90,19 @@ describe('a backup', () => {
     while (isWriting) {
       const place = newPlace();
       const { findings, settled } = await runBackup(config, place, quiet);
-      if (!settled) continue; // it said so
+      if (!settled) continue; // the backup said that it is incomplete
       expect(findings).toEqual([]);
       backups.push(place);
     }
     await writing;
     expect(backups.length).toBeGreaterThan(1);
     const counts = backups.map((place) => readRows(place)['models']!.length);
-    expect(new Set(counts).size).toBeGreaterThan(1); // they were made at different moments
+    expect(new Set(counts).size).toBeGreaterThan(1); // the backups were made at different moments
     for (const place of backups) expect((await runDoctor(localStore(place), false, quiet)).findings).toEqual([]);
   });
 
   describe('of models whose owners delete them while it copies', () => {
-    /** The bytes of the model that is being copied go, and its row before the rows are copied again. */
+    /** Deletes the bytes of the model being copied, and its row before the rows are copied again. */
     async function race(deletions: number, arrivals: boolean) {
       const [storage, blobs] = [createMemoryStorage(), createMemoryBlobs()];
       const addModel = async (id: string) => {

@@ -1,4 +1,4 @@
-// `whetstone doctor`, `backup` and `restore` as a user runs them: exit codes, what is printed, beside a server.
+// `whetstone doctor`, `backup` and `restore` as a user runs them, also while a server runs: exit codes and output.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const run = (...args: string[]): Promise<{ code: number; stdout: string; stderr:
 test('a store is backed up while its server runs, restored elsewhere, and examined', async () => {
   const data = join(root, 'data');
   const { artifactBlob } = await fillStore(localStore(data));
-  const lock = await lockDataDirectory(data); // as a server has it
+  const lock = await lockDataDirectory(data); // as a running server does
   const backup = join(root, 'backup');
   const made = await run('backup', backup, '--data', data);
   expect(made).toMatchObject({ code: 0, stderr: '' });

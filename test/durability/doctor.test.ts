@@ -1,4 +1,4 @@
-// Each kind of damage is found and named, a sound store is called sound, and repairs take nothing that somebody was promised.
+// Each kind of damage is found and named, a healthy store is reported as healthy, and repairs delete nothing that was acknowledged.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -172,7 +172,7 @@ test('repair removes exactly what nothing refers to, and corrects accounts', asy
   const { modelId, runningId } = stored;
   await using(config, async ({ storage, blobs }) => {
     await storage.jobs.releaseLeases(null);
-    await runToEnd(storage, blobs, modelId, runningId); // and died before its progress was forgotten
+    await runToEnd(storage, blobs, modelId, runningId); // the process died before it deleted the job's progress
     await blobs.put('artifacts/upload-that-died', Buffer.from('12345'));
     await blobs.put('jobs/of-a-deleted-model/body.jsonl', Buffer.from('1'));
     await blobs.put('logs/deleted-model/1.jsonl', Buffer.from('1'));
@@ -233,7 +233,7 @@ async function listAll(blobs: Blobs): Promise<string[]> {
   return (await Promise.all(roots.map((name) => blobs.list(name)))).flat().map(({ name }) => name);
 }
 
-/** Without the lists of checksums, which nobody pays for. */
+/** Without the lists of checksums, which are not charged. */
 async function sizesOf(blobs: Blobs, names: readonly string[]): Promise<Map<string, number>> {
   const paid = names.filter((name) => !name.endsWith('/checksums.json'));
   return new Map(await Promise.all(paid.map(async (name) => [name, (await blobs.find(name))!.length] as const)));

@@ -1,5 +1,5 @@
-// A store whose rows are lost while its blobs are there: no server starts on it as if it were new, and no repair takes what
-// the right database would still name.
+// A store whose rows are lost while its blobs exist: no server starts on it as if it were new, and no repair deletes what
+// the right database still refers to.
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ async function loseDatabase(): Promise<void> {
   for (const name of DATABASE) await rm(join(config.dataDirectory, name), { force: true });
 }
 
-/** Opens its store, then finds no such model: a server that would have started. */
+/** Opens its store, then gets an unknown-model error, which shows that the server would have started. */
 const start = ({ dataDirectory }: StoreConfig) =>
   startServer(readServerConfig({ port: '0', data: dataDirectory, model: [join(root, 'nowhere')] }, {}), silentLog);
 const NO_MODEL = 'nowhere';
@@ -49,7 +49,7 @@ describe('a server', () => {
     await expect(start(config)).rejects.toThrow(NO_MODEL);
     await loseDatabase();
     await expect(start(config)).rejects.toThrow(LOST);
-    await expect(start(config)).rejects.toThrow(LOST); // the first made an empty one
+    await expect(start(config)).rejects.toThrow(LOST); // the first attempt made an empty one
     await rename(join(config.dataDirectory, 'blobs'), join(config.dataDirectory, 'blobs-before'));
     await expect(start(config)).rejects.toThrow(NO_MODEL);
   });
@@ -57,7 +57,7 @@ describe('a server', () => {
   test('starts on what a new server leaves if it is killed in its first requests', async () => {
     const fresh = localStore(join(root, 'fresh'));
     await using(fresh, async ({ blobs }) => {
-      for (let i = 0; i < 8; i++) await putAdapter(blobs, `checkpoints/${createId()}/0`); // of clients that came at once
+      for (let i = 0; i < 8; i++) await putAdapter(blobs, `checkpoints/${createId()}/0`); // of concurrent clients
       for (let i = 0; i < 8; i++) await blobs.put(`artifacts/${i}`, Buffer.from(String(i)));
     });
     await expect(start(fresh)).rejects.toThrow(NO_MODEL);
@@ -82,7 +82,7 @@ test('with one new model in another database a repair deletes nothing: everythin
   expect(await filesBelow(quarantine!)).toEqual(before);
   expect((await runDoctor(config, true, quiet)).quarantine).toBeNull();
 
-  // As the message says.
+  // As the error message advises.
   await cp(quarantine!, blobs, { recursive: true });
   await rm(join(blobs, 'quarantine'), { recursive: true });
   await loseDatabase();

@@ -1,4 +1,4 @@
-// Backups between kinds of stores: from SQLite and files into Postgres and S3, and back, nothing changes on the way.
+// Backups between kinds of stores: from SQLite and files into Postgres and S3, and back, without any change.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A backup made while a job trains: restored on another machine, the job begins again and ends with the same bytes.
+// A backup made while a job trains: after a restore on another machine the job starts again and ends with the same bytes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ test('a job that trained during the backup ends with the same bytes as in the or
   await client.follow(id, { deadlineMs: 60_000 });
   await server.kill('server');
   const { findings } = await runDoctor(localStore(original), true, quiet);
-  for (const each of findings) expect(each).toMatchObject({ kind: 'leftover_job_data', repaired: true }); // killed before it was forgotten
+  for (const each of findings) expect(each).toMatchObject({ kind: 'leftover_job_data', repaired: true }); // killed before it was deleted
 
   expect(await runRestore(localStore(copy), backup, false, quiet)).toMatchObject({ outcome: 'restored' });
   const other = await createServerProcess(copy);

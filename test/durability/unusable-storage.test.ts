@@ -1,5 +1,5 @@
-// What `whetstone serve` says of a storage that it cannot use: one sentence with what is wrong, where, and what to do, and exit
-// code 1. Permissions do not hold for root, so that root starts the server as somebody else.
+// The error of `whetstone serve` for a storage that it cannot use: one sentence with what is wrong, where, and what to do, and exit
+// code 1. Permissions do not bind root, so root starts the server as another user.
 import { execFile, spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ interface Started {
   readonly stderr: string;
 }
 
-/** Gives how it ended: none of these starts. */
+/** Returns how it exited: none of these servers starts. */
 async function serve(): Promise<Started> {
   const args = [...process.execArgv, CLI, 'serve', '--port', '0', '--data', data];
   try {
@@ -64,7 +64,7 @@ function expectOneSentence({ code, stderr }: Started, ...says: (string | RegExp)
 
 describe('a directory that can only be read', () => {
   const readsCheckout = ['-e', `require('fs').readFileSync(${JSON.stringify(CLI)})`];
-  /** In a home directory the other user may not reach this checkout. */
+  /** In a home directory, the other user may not be able to read this checkout. */
   const isReachable = spawnSync(process.execPath, readsCheckout, SOMEBODY_ELSE).status === 0;
 
   const options = skipUnless(isReachable, 'another user may not read this checkout, or there is no other user');
@@ -79,7 +79,7 @@ describe('a directory that can only be read', () => {
   });
 });
 
-/** How a server of this process refuses to start. */
+/** The error with which a server in this process refuses to start. */
 async function refusal(): Promise<string> {
   const starting = startServer(readServerConfig({ data, port: '0' }, {}), silentLog);
   const error: unknown = await starting.then(

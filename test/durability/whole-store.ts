@@ -1,4 +1,4 @@
-// Everything that a store holds, for comparing two of them: each row of each table, each blob with its bytes.
+// Everything that a store contains, for comparing two of them: each row of each table, each blob with its bytes.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import Database from 'libsql';
 
 export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
-/** By table; sorted. */
+/** Rows by table, sorted. */
 export function readRows(directory: string): Rows {
   const database = new Database(join(directory, 'whetstone.db'));
   try {
@@ -38,7 +38,7 @@ export async function readBlobs(directory: string): Promise<Map<string, string>>
   return new Map(blobs.filter(([name]) => !name.startsWith('.')));
 }
 
-/** As a restore leaves them: nobody runs anything. */
+/** As after a restore: nothing is running. */
 export const begun = (rows: Rows): Rows => ({
   ...rows,
   training_jobs: rows['training_jobs']!.map((job) =>

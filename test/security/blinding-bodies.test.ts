@@ -1,6 +1,7 @@
-// Bodies of any permitted size and odd shape: whatever one client sends, the server looks up again soon, so that health and
-// others are answered. Measured is the time that this thread computes between two turns of its event loop: other processes on a
-// busy machine do not count. The least of some tries, because collecting garbage and compiling code do not come again.
+// Bodies of any permitted size and odd shape: whatever one client sends, the event loop is free again soon, so that health checks
+// and other clients are answered. The test measures the CPU time of this thread between two turns of its event loop, so other
+// processes on a busy machine do not count. It takes the minimum of several tries, because garbage collection and compilation do
+// not repeat.
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -30,16 +31,16 @@ import {
 /** The goal is 100 ms on a quiet machine; why it is not the bound: docs/decisions/0016-large-bodies-do-not-block-the-event-loop.md. */
 const TURN_MS_MAX = 600;
 const TRIES = 6;
-/** The figure of each shape is written there. */
+/** That record has the figure of each shape. */
 const TURNS_FILE = process.env['WHETSTONE_TURNS_FILE'];
-/** Of job-data-reader.ts, and a little less. */
+/** Just below the limit in job-data-reader.ts. */
 const SHORT_BYTES = 32_768;
 const READ_HERE_BYTES = 32_000;
 const VOCAB_SIZE = 488;
 const RUNS = 40;
 const SHAPES = hostileShapes(BASE);
 
-/** As a server's own: rows are written on its thread. */
+/** As in a server, rows are written on its thread. */
 const directory = await mkdtemp(join(tmpdir(), 'whetstone-blinding-'));
 const storage = await openSqliteStorage({ path: join(directory, 'whetstone.db'), log: silentLog });
 const model = await openTinyChatModel(BASE);
@@ -53,7 +54,7 @@ beforeAll(() => async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Of the calling thread: the first number of Linux's account of it, in ns. Elsewhere what a clock says. */
+/** CPU time of the calling thread in ns: the first number of Linux's schedstat. Elsewhere wall time. */
 const computedMs = () =>
   process.platform === 'linux'
     ? Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
@@ -83,7 +84,7 @@ async function leastTurnMs(work: () => Promise<unknown>): Promise<number> {
   return least;
 }
 
-/** Sends it, and takes a job that was made out of the queue again. */
+/** Sends it, and removes a job that it made from the queue. */
 async function send(payload: string, url = '/v1/chat/completions', method: 'POST' | 'PUT' = 'POST'): Promise<void> {
   const headers = { ...asOwner, 'content-type': 'application/json' };
   const response = await server.app.inject({ method, url, headers, payload });
@@ -98,7 +99,7 @@ const pupil = await register(server, 'pupil');
 await sendJson(server, { method: 'PUT', url: `${ARTIFACT}:draft/a`, body: '{}' });
 const stored = createHash('sha256').update('{}').digest('hex');
 
-/** What is logged is read as what is trained on, and averaged besides. */
+/** Logged trajectories are parsed like training data, and averaged in addition. */
 describe.each([
   ['chats', SHAPES, '/v1/chat/completions', 'POST'],
   ['jobs', hostileTrainingShapes(pupil), JOBS, 'POST'],
@@ -126,7 +127,7 @@ test('any shape of any size', async () => {
   await fc.assert(requests, { numRuns: RUNS, endOnFailure: true });
 }, 300_000);
 
-/** Jobs of up to 32 kB are read in the server's own process; others elsewhere. */
+/** Jobs of up to 32 kB are read in the server's own process; larger ones in another. */
 describe('a job that is read here', () => {
   const { id, text } = server.model;
   const encoder = createConversationEncoder(id, text, VOCAB_SIZE);

@@ -1,4 +1,4 @@
-// What a page of another site can make a user's browser do to a server on the same machine: call it by a name of the page's own
+// What a page of another site can make a user's browser do to a server on the same machine: call it under the page's own host name
 // (DNS rebinding), read its answers, show its pages in a frame.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { containing, openTestServer, runScenarios, send, type TestServer } from '../api/test-server.ts';

@@ -1,7 +1,7 @@
-// Bodies of requests of any permitted size and odd shape, as text: what one client may send to keep a server from the others. Chats,
-// trajectories, jobs that imitate, manifests of artifacts. Which of them is answered how is not known here.
+// Request bodies of any permitted size and odd shape, as text, with which one client could block a server: chats,
+// trajectories, jobs that imitate, artifact manifests. This file does not know how the server answers them.
 
-/** A little less than a server takes by default. */
+/** Just below the default limit of a server. */
 export const BYTES_MAX = 15_500_000;
 
 const fill = (unit: string, bytes: number) => unit.repeat(Math.max(1, Math.floor(bytes / unit.length)));
@@ -9,12 +9,12 @@ const list = (unit: string, bytes: number) => `[${fill(`${unit},`, bytes)}${unit
 const says = (content: string) => `[{"role":"user","content":${content}}]`;
 const f = (parameters: string) => `{"type":"function","function":{"name":"f","parameters":${parameters}}}`;
 
-/** As many as a request or a trajectory may have. */
+/** The maximum number in a request or a trajectory. */
 const MESSAGES_MAX = 2_000;
 const TOOLS_CHARACTERS = 2_000 * f('{}').length;
 const fortyTurns = list('{"role":"user","content":"a"},{"role":"assistant","content":"b"}', 19 * 64);
 
-/** Of a chat, by what is odd about them; each makes a body of about so many bytes. */
+/** Chat bodies by their oddity; each makes a body of about so many bytes. */
 export function hostileShapes(model: string): Readonly<Record<string, (bytes: number) => string>> {
   const body = (messages: string, more = '') => `{"model":"${model}","max_tokens":1,"messages":${messages}${more}}`;
   const field = (name: string, value: string) => body(says('"Hi"'), `,"${name}":${value}`);
@@ -52,7 +52,7 @@ export function hostileShapes(model: string): Readonly<Record<string, (bytes: nu
 const turn = '{"role":"user","content":"a"}';
 const token = '{"token":"token_id:5","logprob":-0.123456,"bytes":[104,101],"top_logprobs":[]}';
 
-/** Of a training job or a log; each makes a body of about so many bytes. */
+/** Bodies of a training job or a log; each makes a body of about so many bytes. */
 export function hostileTrainingShapes(modelId: string): Readonly<Record<string, (bytes: number) => string>> {
   const groups = (list: string, more = '') =>
     `{"model_id":"${modelId}","split":"x","trajectory_groups":${list}${more}}`;
@@ -85,7 +85,7 @@ export function hostileTrainingShapes(modelId: string): Readonly<Record<string, 
   }; // prettier-ignore
 }
 
-/** Of an SFT or DPO job. */
+/** Lines of an SFT or DPO job. */
 export function hostileSftShapes(modelId: string): Readonly<Record<string, (bytes: number) => string>> {
   const job = (more: string) => `{"model_id":"${modelId}","training_data_url":"artifact:///default/p/none:v0"${more}}`;
   const keys = (bytes: number) => Array.from({ length: bytes / 12 }, (_, i) => `"a${i}":1`).join(',');
@@ -101,7 +101,7 @@ export function hostileSftShapes(modelId: string): Readonly<Record<string, (byte
   }; // prettier-ignore
 }
 
-/** Of a version of an artifact; `sha256` of bytes that are there. */
+/** Manifests of an artifact version; `sha256` of bytes that exist. */
 export function hostileManifests(sha256: string): Readonly<Record<string, (bytes: number) => string>> {
   const file = (path: string, hash: string) => `{"path":"${path}","sha256":"${hash}"}`;
   const manifest = (files: readonly string[], more = '') => `{"type":"dataset","files":[${files.join(',')}]${more}}`;

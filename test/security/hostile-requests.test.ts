@@ -1,5 +1,5 @@
-// What no client sends by accident, over real connections: each ends by its deadline with an answer that names the cause,
-// and the server answers the next request as if nothing had been.
+// Requests that no client sends by accident, over real connections: each ends by its deadline with an answer that names the cause,
+// and the server answers the next request normally.
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ const STALL_MS = 400;
 const HEADERS_MS = 400;
 const LINGER_MS = 300;
 const CONNECTIONS_MAX = 40;
-/** By which every wait must have ended, on the slowest machine: no test waits so long for what works. */
+/** The time by which every wait must have ended, on the slowest machine; no passing test waits that long. */
 const CLOSE_DEADLINE_MS = 40_000;
 
 let server: TestServer;
@@ -49,7 +49,7 @@ afterEach(async () => {
   expect(health.statusCode, 'the server is healthy').toBe(200);
 });
 
-/** A connection, and all that comes back on it until it closes or `CLOSE_DEADLINE_MS` are over. */
+/** A connection, and everything received on it until it closes or `CLOSE_DEADLINE_MS` have passed. */
 async function open(): Promise<{ socket: Socket; received: () => string; closed: Promise<'closed' | 'still open'> }> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -274,7 +274,7 @@ describe('deep and large', () => {
 });
 
 describe('bombs inside', () => {
-  /** As the one at fault: not as a server that is lost, overloaded, or out of time by accident. */
+  /** The error blames the request, not a lost or overloaded server, or a timeout. */
   const refused = async (fields: Record<string, unknown>) => {
     const answer = await send(server, { url: '/v1/chat/completions', body: chat({ max_tokens: 4, ...fields }) });
     expect([400, 422], answer.body).toContain(answer.statusCode);

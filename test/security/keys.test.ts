@@ -1,5 +1,5 @@
-// Every route × every key that must not open it. The routes come from the server's own description, so that a new one is
-// covered the day it is made: one that this file cannot call fails the first test.
+// Every route with every key that must not open it. The routes come from the server's OpenAPI document, so that a new one is
+// covered at once: a route that this file cannot call fails the first test.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { SCOPES, type Scope } from '#domain/api-key';
@@ -7,7 +7,7 @@ import { saveWeights } from '../api/saved-weights.ts';
 import { asOwner, BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 
 let server: TestServer;
-/** Of the first team: what others must not learn of. */
+/** Words of the first team's data, which must not reach other teams. */
 let ours: Record<string, string>;
 const secrets: Record<string, string> = {};
 
@@ -24,7 +24,7 @@ afterAll(() => server.close());
 
 const newKey = (entity: string, scopes: readonly Scope[]) => server.apiKeys.create({ entity, name: 'test', scopes });
 
-/** One of everything, made over HTTP. */
+/** One of each resource, made over HTTP. */
 async function furnish(): Promise<Record<string, string>> {
   const made = async (request: Parameters<typeof send>[1]) => {
     const response = await send(server, request);
@@ -91,7 +91,7 @@ async function furnish(): Promise<Record<string, string>> {
   };
 }
 
-/** What a body needs so that only the key decides; and of the first team, where it names something. */
+/** Body fields such that only the key decides; they refer to the first team's resources where they name any. */
 const bodyOf = (path: string): unknown =>
   (BODIES[path] ?? TINKER_BODIES[path.replace('/tinker/api/v1/', '')])?.(ours) ?? {};
 
@@ -100,7 +100,7 @@ const TINKER_BODIES: Readonly<Record<string, (named: Record<string, string>) => 
   create_model: ({ session_id }) => ({ session_id, model_seq_id: 1, base_model: BASE }),
   load_weights: ({ run_id }) => ({ model_id: run_id, seq_id: 1, path: `tinker://${run_id}/weights/secret-weights` }),
   get_info: ({ run_id }) => ({ model_id: run_id }),
-  // protobuf: field 1, a text of so many bytes
+  // protobuf: field 1, a string of so many bytes
   forward_backward: ({ run_id }) => `\x0a${String.fromCharCode(run_id!.length)}${run_id}`,
   optim_step: ({ run_id }) => ({ model_id: run_id, seq_id: 1, adam_params: {} }),
   save_weights: ({ run_id }) => ({ model_id: run_id, seq_id: 1, path: 'a' }),
@@ -178,13 +178,13 @@ function call({ method, path }: Route, headers: Record<string, string>) {
   return send(server, { method, url, headers, ...(method === 'GET' ? {} : { body: bodyOf(path) }) });
 }
 
-/** Names nothing of ours. */
+/** Routes that refer to none of our resources. */
 const MAKES_ITS_OWN = new Set([
   '/v1/keys',
   '/v1/webhooks',
   ...['client/config', 'client/dynamic_config', 'telemetry', 'create_session'].map((path) => `/tinker/api/v1/${path}`),
 ]);
-/** Says null of what is not there, or takes what it drops. */
+/** Routes that answer null for unknown ids, or accept and drop the body. */
 const TELLS_NOTHING = new Set(['/graphql', '/traces/{path}']);
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
@@ -227,7 +227,7 @@ describe('every route that needs a key', () => {
   });
 
   test('never shows our resources to another entity: 404, or a list without them', async () => {
-    // Workers are the operator's: whoever may be one sees all of them.
+    // Workers belong to the operator: a key with the worker scope sees all of them.
     for (const route of (await routes()).filter(({ scope }) => scope !== 'worker')) {
       const response = await call(route, bearer(secrets.others!));
       const where = `${route.method} ${route.path}: ${response.statusCode} ${response.body}`;

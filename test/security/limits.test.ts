@@ -1,4 +1,4 @@
-// What keys and entities may use: every limit is a 429 that says which and when, and what was freed can be used again.
+// What keys and entities may use: the 429 of every limit says which one and when to retry, and freed amounts can be used again.
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { rowBytes } from '#domain/artifact';
@@ -20,7 +20,7 @@ async function keyWith(limits: Limits): Promise<{ authorization: string }> {
 
 async function limitEntity(limits: Limits): Promise<void> {
   await server.storage.accounts.setLimits(entity, limits);
-  server.clock.advance(2_000); // a second, and what was read is read again
+  server.clock.advance(2_000); // one second, after which cached values are read again
 }
 
 type Headers = Record<string, string>;
@@ -33,7 +33,7 @@ const register = async (headers: Headers) =>
     headers,
     body: { project: 'p', name: `m-${Math.random()}`, base_model: BASE },
   });
-/** One trajectory that says so many characters. */
+/** One trajectory with so many characters. */
 const saying = (characters: number) => [
   { trajectories: [{ messages_and_choices: [{ role: 'user', content: 'a'.repeat(characters) }], reward: 1 }] },
 ];
@@ -109,7 +109,7 @@ describe('tokens per day', () => {
   test('are refused once they are used up, until midnight UTC', async () => {
     const headers = await keyWith({ tokensPerDay: 1 });
     expect((await ask(headers)).statusCode).toBe(200);
-    await send(server, { url: '/v1/usage', headers }); // the accounts are written
+    await send(server, { url: '/v1/usage', headers }); // writes the accounts
     const seconds = expectRefusal(await ask(headers), /tokens today, over its limit of 1/);
     server.clock.advance((seconds - 1) * 1000);
     expectRefusal(await ask(headers), /tokens today/);
@@ -141,7 +141,7 @@ test('queued jobs are limited by key and by entity, and cancelling one makes roo
   expect((await submit(one, model)).statusCode).toBe(200);
 });
 
-/** Of a model that nobody has trained. */
+/** The adapter of an untrained model. */
 async function adapterBytes(): Promise<number> {
   const other = `team-${++teams}`;
   const { secret } = await server.apiKeys.create({ entity: other, name: 'test' });
@@ -180,10 +180,10 @@ test('stored bytes are limited: files, adapters and jobs count, and deleted ones
 
 describe('concurrent uploads', () => {
   const ROWS = rowBytes({ metadata: {}, files: [{ path: 'a.bin', sizeBytes: 0, sha256: '' }] }, 0);
-  /** Of one letter, so that no two are equal. */
+  /** Each of one letter, so that no two are equal. */
   const body = (i: number, size: number) => Buffer.alloc(size, 65 + i);
 
-  /** How they ended, in the order in which they were begun. */
+  /** Their results, in the order in which they started. */
   async function uploadAll(headers: Headers, count: number, size: number, name = (i: number) => `f${i}`) {
     const uploads = Array.from({ length: count }, async (_, i) => {
       const url = `/v1/artifacts/~/p/${name(i)}/a.bin`;
@@ -216,7 +216,7 @@ describe('concurrent uploads', () => {
     await limitEntity({ storedBytes: 14 * each });
     const others = await Promise.all([keyWith({}), keyWith({})]);
     const statuses = await Promise.all(others.map((key, k) => uploadAll(key, 4, 1_001 + k, (i) => `k${k}-${i}`)));
-    expect(statuses.flat().filter((status) => status === 201)).toHaveLength(3); // four would fit, were they not a byte longer
+    expect(statuses.flat().filter((status) => status === 201)).toHaveLength(3); // four would fit if they were one byte smaller
     expect(await stored()).toBeLessThanOrEqual(14 * each);
   });
 
@@ -236,7 +236,7 @@ describe('concurrent requests do not pass a limit together:', () => {
   const stored = () => server.storage.accounts.storedBytes({ entity, keyId: null });
   const statusesOf = async (ask: () => ReturnType<typeof send>) =>
     (await Promise.all(Array.from({ length: 40 }, ask))).map(({ statusCode }) => statusCode).sort();
-  /** Nobody's body is written before all have been refused or write. */
+  /** No body is written before every request was refused or is writing. */
   function askTogether(ask: () => ReturnType<typeof send>) {
     let [writing, refused] = [0, 0];
     const put = server.blobs.put.bind(server.blobs);
@@ -325,7 +325,7 @@ test('the rows of a manifest are charged, and a manifest over the remaining limi
   expect((await send(server, { url: '/v1/artifacts/~/p/many', headers })).statusCode).toBe(404);
   expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(201);
   expectRefusal(await put('/v1/artifacts/~/p/many', { files: files(99) }), /manifest/);
-  expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(200); // it is there
+  expect((await put('/v1/artifacts/~/p/many', { files: files(100) })).statusCode).toBe(200); // already stored
 });
 
 test('points of runs and files of artifacts in the W&B protocol are charged once, and those over the limit leave nothing', async () => {

@@ -1,4 +1,4 @@
-// What operators read: enough to follow a request and a job, nothing that a user said, was answered, or must keep secret.
+// What operators read: enough to follow a request and a job, and nothing that a user wrote, received, or must keep secret.
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
@@ -74,7 +74,7 @@ test.each([
   ['PUT', '/v1/artifacts/default/p/cut/a.bin', 'application/octet-stream'],
 ])('a client that disconnects within its body is not logged as a storage fault: %s %s', async (method, path, type) => {
   log.lines.length = 0;
-  await server.app.listen({ port: 0, host: '127.0.0.1' }).catch(() => {}); // it listens already
+  await server.app.listen({ port: 0, host: '127.0.0.1' }).catch(() => {}); // it is listening already
   const { port } = server.app.server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
   socket.write(

@@ -1,5 +1,5 @@
-// Requests that were sent ahead on one connection, by a client that left before their turn to be answered came: they leave
-// nothing behind, neither a place among a key's requests nor a generation that nobody reads.
+// Requests pipelined on one connection by a client that left before they were answered: they leave nothing behind,
+// neither a slot of the key's request limit nor a generation that is not being read.
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

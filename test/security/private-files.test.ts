@@ -1,4 +1,4 @@
-// Nobody but the user who runs a server reads what it stores: not with an open umask, not in a directory of an older version.
+// Only the user who runs a server can read what it stores: also with an open umask, and in a directory of an older version.
 import { chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** Paths that others may read or write, with their modes. */
+/** Paths that other users may read or write, with their modes. */
 async function openTo(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true });
   const modes = await Promise.all(
@@ -39,7 +39,7 @@ async function openTo(directory: string): Promise<string[]> {
 test('a server makes its directory and everything in it private, including what its child processes write', async () => {
   const model = await writeTinyChatModel();
   const data = join(root, 'data');
-  await mkdir(data, { mode: 0o755 }); // of an older version, or made by hand
+  await mkdir(data, { mode: 0o755 }); // made by an older version, or by hand
   const server = await startServer(readServerConfig({ port: '0', data, model: [model] }, {}), silentLog);
   try {
     const client = createClient({ baseUrl: `${server.url}/v1/`, apiKey: server.firstKey! });
@@ -78,7 +78,7 @@ test('doctor finds what other users can read, and makes it private on request', 
   const found = await runDoctor(store, false, quiet);
   expect(found.findings).toMatchObject([{ kind: 'open_permissions', where: store.dataDirectory, repaired: false }]);
   expect(found.findings[0]!.problem).toContain('and 1 more');
-  // Not closed; SQLite's own files may be beside them for as long as a statement is not collected.
+  // Not exact: SQLite's own files may exist until a statement is garbage-collected.
   expect(await openTo(store.dataDirectory)).toEqual(expect.arrayContaining(['blobs 755', 'whetstone.db 755']));
   expect((await runDoctor(store, true, quiet)).findings).toMatchObject([{ kind: 'open_permissions', repaired: true }]);
   expect(await openTo(store.dataDirectory)).toEqual([]);

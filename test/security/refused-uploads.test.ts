@@ -1,5 +1,5 @@
-// Uploads that are refused end in their status, with the clients people use: those that send all before they read, those that
-// ask to close, those that wait for 100 Continue. And those that never end do not hold a connection.
+// Refused uploads reach common clients as a status: clients that send everything before they read, that ask to close,
+// and that wait for 100 Continue. Uploads that never end do not hold a connection.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { ConnectionLimits } from '#api/connections';
 import { BOOTSTRAP_KEY, openTestServer, type TestServer } from '../api/test-server.ts';
 
 const UPLOAD_BYTES = 40_000_000;
-/** Ends what hangs; nothing here takes as long. */
+/** Ends hanging tests; no passing test takes as long. */
 const GUARD_MS = 30_000;
 const LIMITS: ConnectionLimits = {
   connectionsMax: 100,
@@ -58,7 +58,7 @@ const PYTHON = ['.venv-clients/bin/python', '/usr/bin/python3'].find((path) => e
 const CURL = ['/usr/bin/curl', '/usr/local/bin/curl'].find((path) => existsSync(path)) ?? null;
 const upload = Buffer.alloc(UPLOAD_BYTES, ' ');
 
-/** What a program prints, given `input`. */
+/** The output of a program, given `input`. */
 async function run(program: string, args: readonly string[], input: Buffer): Promise<string> {
   const child = spawn(program, args, { timeout: GUARD_MS });
   let printed = '';
@@ -73,7 +73,7 @@ function* pieces(): Generator<Uint8Array> {
   for (let at = 0; at < UPLOAD_BYTES; at += 100_000) yield upload.subarray(at, at + 100_000);
 }
 
-/** A connection, and all that came back on it until it closed. */
+/** A connection, and everything received on it until it closed. */
 async function open(port: number): Promise<{ socket: Socket; received: () => string; closed: Promise<unknown> }> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
@@ -188,7 +188,7 @@ async function answered({ socket, received }: Awaited<ReturnType<typeof open>>):
 
 test('the error for a compressed body over its limit reaches a client that sends everything before it reads', async () => {
   const member = gzipSync(upload.subarray(0, 10_000_000));
-  const body = Buffer.alloc(UPLOAD_BYTES, member); // the rest waits behind a decoder that is full
+  const body = Buffer.alloc(UPLOAD_BYTES, member); // the rest waits while the decoder is full
   const { socket, received, closed } = await open(listening.port);
   socket.pause();
   socket.write(head(TOO_LARGE, { connection: 'close', 'content-encoding': 'gzip', 'transfer-encoding': 'chunked' }));
@@ -220,7 +220,7 @@ describe('the rest of a refused body', () => {
   test('may arrive slowly, and the connection stays open', async () => {
     const connection = await open(listening.port);
     const { socket, received } = connection;
-    const steps = 20; // over twice the time that a stall may take
+    const steps = 20; // more than twice the permitted stall
     socket.write(head(WRONG_KEY, { 'content-length': steps }));
     await answered(connection);
     for (let step = 0; step < steps; step++) {

@@ -1,4 +1,5 @@
-// Whoever reads the database of a server cannot sign in its name; its webhooks go on signing, over restarts, keys and backups.
+// Read access to the database of a server is not enough to sign webhooks; they keep being signed across restarts, new keys
+// and backups.
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +55,7 @@ test('a database has no secret in plain text, neither a new one nor one of an ol
   );
   expect(files).toContain('whetstone.db');
   for (const name of files) {
-    const bytes = await readFile(join(data, name)).catch(() => null); // SQLite's own files go with its last connection
+    const bytes = await readFile(join(data, name)).catch(() => null); // SQLite deletes its own files with its last connection
     expect(bytes === null && name === 'whetstone.db').toBe(false);
     expect(bytes?.includes(made.secret) ?? false).toBe(false);
   }

@@ -1,4 +1,4 @@
-// No answer, event or record that a tenant reads names a directory of the server, whatever is wrong with its files.
+// No answer, event or record that a tenant can read contains a directory of the server, whatever is wrong with its files.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ test.each(FAULTS)('a checkpoint with %s', async (_, damage) => {
   }
 });
 
-/** Gives its id when it has ended. */
+/** Returns its id once it has ended. */
 async function runJob(model_id: string): Promise<string> {
   const rollout = (reward: number, token: number) => ({
     messages_and_choices: [

@@ -1,5 +1,5 @@
-// A server speaks to nobody and writes nowhere that it was not told to. Looked at from outside, call by call: libraries that
-// report their use do so in threads of their own, some seconds after they were loaded.
+// A server opens no connection and writes no file that it was not told to. Traced from outside, by system call: libraries that
+// report usage do so in their own threads, some seconds after they were loaded.
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { skipWithout } from '../skipping.ts';

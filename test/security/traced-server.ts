@@ -1,5 +1,5 @@
-// The built server under strace, with a home and a temporary directory of its own: which names its processes look up, which
-// addresses they speak to, which files they make. Null where this machine has no strace, or none that may trace.
+// The built server under strace, with its own home and temporary directory: which names its processes look up, which
+// addresses they connect to, which files they make. Null if strace is missing or may not trace.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ export interface SystemCalls {
   readonly lookups: readonly string[];
   /** Internet addresses outside loopback. */
   readonly addresses: readonly string[];
-  /** Paths of what was made: files, directories, links. */
+  /** Paths that were created: files, directories, links. */
   readonly made: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export async function startTracedServer(): Promise<TracedServer | null> {
     temporaryDirectory: temporaryDirectory!,
     async stop() {
       const [first] = (await readFile(trace, 'utf8')).split(' ', 1);
-      process.kill(Number(first), 'SIGTERM'); // the server: strace itself would let go of it
+      process.kill(Number(first), 'SIGTERM'); // the server: strace would only detach from it
       await exited;
       return readTrace(await readFile(trace, 'utf8'), root);
     },
@@ -75,7 +75,7 @@ async function readAddress(stdout: NodeJS.ReadableStream): Promise<string> {
   throw new Error('The traced server ended before it listened.');
 }
 
-/** From strace's lines. What a call was given stands where it begins, so the ends of interrupted calls are passed over. */
+/** Parses strace's lines. The arguments are on the line where a call starts, so the lines that resume interrupted calls are skipped. */
 export function readTrace(trace: string, workingDirectory: string): SystemCalls {
   const calls: SystemCalls & Record<keyof SystemCalls, string[]> = { lookups: [], addresses: [], made: [] };
   for (const line of trace.split('\n')) {

@@ -1,5 +1,6 @@
-// The contracts of samplers and trainers against whatever worker dials in, in any language: `npm run conformance:worker` starts this
-// (docs/worker-protocol.md, section 8). A tiny model lies in a directory that the worker must serve; it connects once and stays.
+// The contracts of samplers and trainers, run against any worker that connects, in any language: `npm run conformance:worker`
+// starts this (docs/worker-protocol.md, section 8). The worker must serve a tiny model from a directory; it connects once and
+// stays connected.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ import { writeByteTokenizer } from './byte-tokenizer.ts';
 import { openWorkerLab } from './worker-lab.ts';
 
 const IS_ASKED = process.env['WHETSTONE_CONFORMANCE'] === 'yes';
-/** Run by a shell; null: somebody starts the worker by hand. */
+/** A shell runs it; null: the worker is started by hand. */
 const COMMAND = process.env['WHETSTONE_CONFORMANCE_COMMAND'] || null;
 const WAIT_MS = Number(process.env['WHETSTONE_CONFORMANCE_WAIT_SECONDS'] ?? 600) * 1_000;
 const LEAVE_MS = 60_000;
@@ -79,7 +80,7 @@ async function testWorker(): Promise<void> {
   });
 }
 
-/** The first that comes. */
+/** The first worker that connects. */
 async function meetWorker(
   list: () => readonly WorkerReport[],
   ended: Promise<number | null> | null,
@@ -110,7 +111,7 @@ function startCommand(command: string, env: Readonly<Record<string, string>>) {
   });
   return {
     ended,
-    /** Gives its exit code. */
+    /** Returns its exit code. */
     stop() {
       const timer = setTimeout(killed, LEAVE_MS);
       child.kill('SIGTERM');

@@ -1,5 +1,5 @@
-// The worker of this package while its server acknowledges nothing: with its engine in its own process, and in a child whose tokens it
-// passes on unread.
+// The worker of this package while its server acknowledges nothing: with its engine in its own process, and in a child process
+// whose tokens it forwards unparsed.
 import { vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { openOnnxInferenceEngine } from '#engine/onnx/serving/onnx-inference-engine';
@@ -11,7 +11,7 @@ import { backPressureContract, LITTLE_ROOM } from './back-pressure.ts';
 import { closingWith } from './closing-with.ts';
 import { openWorkerLab } from './worker-lab.ts';
 
-/** By the place of its engine. */
+/** By the process of its engine. */
 const ENGINES = {
   'an engine in its process': (modelDirectory) =>
     openOnnxInferenceEngine({ modelDirectory, threads: 1, limits: TEST_LIMITS, log: silentLog }),

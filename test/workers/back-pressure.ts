@@ -1,20 +1,20 @@
-// What every worker that samples must do while its server acknowledges nothing (docs/worker-protocol.md, section 2): it keeps no more
-// than it may, samples no further, and goes on where it was. Run against each worker; knows none.
+// What every sampling worker must do while its server acknowledges nothing (docs/worker-protocol.md, section 2): it buffers no more
+// than it may, stops sampling, and later continues where it was. Run against each worker; knows none of them.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TokenEvent } from '#engine/inference-engine';
 import { collect, request, sampling } from '../contract/inference-engine.ts';
 import { withholdAcknowledgements } from './withheld-acknowledgements.ts';
 import type { WorkerLab } from './worker-lab.ts';
 
-/** What a lab must be opened with: room for a tenth of the answers below. */
+/** Options that a lab must be opened with: a window for a tenth of the answers below. */
 export const LITTLE_ROOM = { unackedBytesMax: 512 << 10 };
-/** For what was on its way when there was no room left. */
+/** Allowance for what was in flight when the window was full. */
 const OVERSHOOT_BYTES = 256 << 10;
-/** Nothing comes for so long: it waits. Longer than an engine holds what nobody reads before it gives the place to others. */
+/** If nothing arrives for so long, the worker waits. Longer than an engine keeps an unread stream before it gives its slot to another. */
 const STILL_MS = 3_000;
 const SOON = { timeout: 240_000, interval: 50 };
 
-/** Every token with a hundred others, so that a few hundred fill the room. */
+/** Every token with a hundred alternatives, so that a few hundred fill the window. */
 const CHOICES = 4;
 const TOKENS = 480;
 const large = () => request({ n: CHOICES, sampling: sampling({ maxTokens: TOKENS, topLogprobs: 100 }) });

@@ -1,4 +1,5 @@
-// The worker's end of a connection, spoken by hand: for what no worker of ours would say, and for leaving in the middle of a call.
+// The worker's end of a connection, driven by hand: for messages that our workers never send, and for leaving in the middle
+// of a call.
 import { WebSocket } from 'ws';
 import { decodeMessage, encodeMessage } from '#engine/rpc/codec';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
@@ -6,7 +7,7 @@ import type { WorkerLab } from './worker-lab.ts';
 
 export interface Hand {
   readonly socket: WebSocket;
-  /** All messages that came, in order. */
+  /** All received messages, in order. */
   readonly came: readonly unknown[];
   /** Resolves with code and reason. */
   readonly closed: Promise<string>;
@@ -27,7 +28,7 @@ export function openSocket(url: string, key = BOOTSTRAP_KEY): Hand {
   return { socket, came, closed, opened };
 }
 
-/** As a sampler of the lab's model, unless `changes` say otherwise. */
+/** Says hello as a sampler of the lab's model, with `changes`. */
 export async function sayHello(lab: WorkerLab, changes: Readonly<Record<string, unknown>> = {}): Promise<Hand> {
   const { id, configSha256, tokenizerSha256, contextLength, vocabSize } = lab.model;
   const hand = openSocket(lab.url);

@@ -1,4 +1,4 @@
-// A tokenizer of 260 tokens for models of tests, so that programs which insist on one have it: a token for each byte, and four more.
+// A tokenizer of 260 tokens for test models, for programs that require one: a token for each byte, and four more.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BYTE_CHARACTERS } from '#base/byte-characters';

@@ -1,4 +1,4 @@
-/** An engine that closes what stands behind it too, once. */
+/** An engine that also closes its underlying resource, once. */
 export function closingWith<T extends { close(): Promise<void> }>(engine: T, others: () => Promise<void>): T {
   let closing: Promise<void> | null = null;
   return new Proxy(engine, {

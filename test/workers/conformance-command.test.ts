@@ -1,4 +1,4 @@
-// `npm run conformance:worker` as the author of a worker runs it: the Node worker passes, and what never connects, or lies, does not.
+// `npm run conformance:worker` as the author of a worker runs it: the Node worker passes; one that never connects, or lies, fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// What happens to a worker's connection: who is let in, what is no message, connections that break and come back, workers that lie,
-// leave or are gone. Each has its named end, and the server goes on.
+// A worker's connection: which keys may connect, malformed messages, connections that break and return, and workers that lie,
+// leave or vanish. Each case ends with a named cause, and the server continues.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { callsOf, openSocket, sayHello } from './by-hand.ts';
 import { countedToken, createCountingEngine, COUNTING_CONFIG, COUNTING_VOCAB } from './counting-engine.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
-/** Guards against hanging; nothing here takes a tenth of it. */
+/** A guard against hanging; no test takes a tenth of it. */
 const SOON = { timeout: 15_000 };
 
 let directory: string;
@@ -151,7 +151,7 @@ test('calls of a worker that does not return fail with the cause when its lease 
 test('a worker that misses three heartbeats is disconnected', async () => {
   const hand = await sayHello(lab);
   await vi.waitFor(() => expect(hand.came).toHaveLength(1), SOON);
-  hand.socket.pause(); // its pongs too
+  hand.socket.pause(); // which also stops its pongs
   await vi.waitFor(() => expect(lab.workers.list()[0]?.state).toBe('away'), { timeout: 15_000 });
   await vi.waitFor(() => expect(lab.workers.list()).toEqual([]), { timeout: 15_000 });
   hand.socket.terminate();

@@ -1,5 +1,5 @@
-// A sampler without a model: its tokens are counted up from the seed, so that everybody knows what must arrive. As fast, or as slow,
-// as a test wants.
+// A sampler without a model: its tokens count up from the seed, so that a test knows what must arrive. Its speed is
+// configurable.
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '#domain/errors';
 import { createGenerationStream } from '#engine/generation-stream';
@@ -7,7 +7,7 @@ import type { AdapterRef, GenerateRequest, InferenceEngine } from '#engine/infer
 
 export const COUNTING_VOCAB = 260;
 
-/** A model that it could be. */
+/** A plausible model. */
 export const COUNTING_CONFIG = {
   model_type: 'llama',
   hidden_size: 32,
@@ -21,9 +21,9 @@ export const COUNTING_CONFIG = {
 };
 
 export interface CountingEngine extends InferenceEngine {
-  /** By the requests' ids, in order. */
+  /** Ids of the requests, in order. */
   readonly asked: readonly string[];
-  /** Directories by the adapters' ids, as they were handed over. */
+  /** Directories by adapter id, as they were passed. */
   readonly loaded: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-// Files between a server and its workers: by their hashes, in pieces, checked at both ends, and nothing else.
+// Files between a server and its workers: addressed by hash, sent in pieces, checked at both ends, and no other files.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -163,12 +163,12 @@ test('files that were not offered cannot be fetched', async () => {
   expect(response.status).toBe(404);
 });
 
-/** Bytes below a directory, each file once however many names it has. */
+/** Bytes under a directory; hard links count once. */
 async function bytesBelow(directory: string): Promise<number> {
   const found = new Map<number, number>();
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    const file = await stat(join(entry.parentPath, entry.name)).catch(() => null); // it may be going in this moment
+    const file = await stat(join(entry.parentPath, entry.name)).catch(() => null); // it may be deleted at this moment
     if (file) found.set(file.ino, file.size);
   }
   return [...found.values()].reduce((sum, bytes) => sum + bytes, 0);
@@ -190,7 +190,7 @@ test('adapters take no more than their share of the disk, whatever their number,
   expect(await isWhole(loaded.at(-2)!, 10_000)).toBe(true);
   await expect(stat(loaded[0]!)).rejects.toMatchObject({ code: 'ENOENT' });
 
-  const large = await load('large', 300_000); // used all the same, alone
+  const large = await load('large', 300_000); // accepted although it exceeds the limit alone
   expect(await isWhole(large, 300_000)).toBe(true);
   await load('next', 10_000);
   await expect.poll(() => bytesBelow(directory)).toBeLessThanOrEqual(cacheBytesMax);

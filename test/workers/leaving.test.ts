@@ -1,4 +1,4 @@
-// A worker of its own process's settings that is asked to stop: it waits for its calls as long as a server would.
+// A worker, configured by its process's environment, that is asked to stop: it waits for its calls as long as a server would.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readWorkerModel } from '#engine/workers/worker-model';
 import { STARTER_DIRECTORY } from '#starter-directory';
@@ -23,7 +23,7 @@ test('WHETSTONE_DRAIN_SECONDS is how long a stopping worker waits for its stream
 
   const asked = request({ sampling: sampling({ maxTokens: 200 }) });
   const stream = inference.generate(asked, AbortSignal.timeout(90_000))[Symbol.asyncIterator]();
-  await stream.next(); // it samples
+  await stream.next(); // it is sampling
   stopping.abort();
   const rest = async () => {
     while (!(await stream.next()).done);

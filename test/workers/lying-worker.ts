@@ -1,4 +1,4 @@
-// A worker that trains, but says of each token that it is a little likelier than it is: for the test of what tests workers.
+// A worker that trains, but reports each token as slightly more likely than it is: for the test of the conformance suite.
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';

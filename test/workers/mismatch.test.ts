@@ -1,4 +1,4 @@
-// A job whose sampler and trainer are not both exact says, from before its first step, how far they are apart, and warns where that is far.
+// A job whose sampler and trainer are not both exact reports their mismatch from before its first step, and warns if it is large.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** As the base model would have sampled it, its log-probabilities `off` by so much. */
+/** A rollout as the base model would have sampled it, with its log-probabilities `off` by so much. */
 async function sampledRollout(reward: number, answer: string, off: number): Promise<Trajectory> {
   const session = await lab.engine.open(aSession(), new AbortController().signal);
   const prompt = encoder.encode('ask\n');
@@ -64,7 +64,7 @@ test('if the engines agree, every step and the last event say so, without a warn
   const steps = rest.slice(0, -1);
   expect(steps.length).toBeGreaterThan(1);
   for (const step of steps) {
-    expect(step['sampler_log_ratio_p99']).toBeLessThan(1e-4); // the second step's too: it is of before the first
+    expect(step['sampler_log_ratio_p99']).toBeLessThan(1e-4); // also in the second step, because it is measured before the first
     expect(Math.abs(step['sampler_log_ratio_mean'] as number)).toBeLessThan(1e-4);
     expect(step['sampler_clipped_fraction']).toBe(0);
   }

@@ -1,5 +1,5 @@
-// The embedded engines as a worker, behind a real server and real sockets: they keep the same contracts as in this process. The sampler
-// is a process of its own, as `whetstone workers run` has it, and what it sends is passed on unread.
+// The embedded engines as a worker of a real server over real sockets: they keep the same contracts as in this process. The sampler
+// is a separate process, as with `whetstone workers run`, and its output is forwarded unparsed.
 import { silentLog } from '#base/log';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';

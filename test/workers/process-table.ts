@@ -1,4 +1,4 @@
-// Which processes a process has started, as `ps` lists them: tests kill some, and look for those that were left behind.
+// Which child processes a process has, as `ps` lists them: tests kill some, and look for leftovers.
 import { execFileSync } from 'node:child_process';
 
 export interface Process {
@@ -7,7 +7,7 @@ export interface Process {
   readonly command: string;
 }
 
-/** Those that run: a process that has ended stays in the table until its parent has heard of it. */
+/** Running processes: an ended process stays in the table until its parent has reaped it. */
 export function listProcesses(): Process[] {
   const table = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
   return table.split('\n').flatMap((line) => {
@@ -21,6 +21,6 @@ export function listProcesses(): Process[] {
 export const childrenOf = (pid: number, among = listProcesses()): Process[] =>
   among.filter(({ parent }) => parent === pid);
 
-/** Also those that its children have started, and so on. */
+/** Including the children of its children, and so on. */
 export const descendantsOf = (pid: number, among = listProcesses()): Process[] =>
   childrenOf(pid, among).flatMap((child) => [child, ...descendantsOf(child.pid, among)]);

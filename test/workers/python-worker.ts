@@ -10,14 +10,14 @@ const PACKAGE = fileURLToPath(new URL('../../python/whetstone-worker/src', impor
 
 export interface PythonWorker {
   readonly pid: number;
-  /** Asks it to leave; rejects where it ends with a fault. */
+  /** Asks it to leave; rejects if it ends with an error. */
   leave(): Promise<void>;
 }
 
 /**
- * Resolves when the server knows it; rejects with its last words where it ends before. `python`: the interpreter, where another one
- * than WORKER_PYTHON.
- */
+* Resolves once the server knows it; rejects with its last output if it ends before. `python`: an interpreter other than
+* WORKER_PYTHON.
+*/
 export async function startPythonWorker(
   server: { readonly url: string; readonly isThere: () => Promise<boolean> | boolean },
   args: readonly string[],
@@ -36,7 +36,7 @@ export async function startPythonWorker(
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   const killed = () => child.kill('SIGKILL');
-  process.once('exit', killed); // nobody would stop it where a test is broken off
+  process.once('exit', killed); // stops it if the test is aborted
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-5_000)));
   const ended = once(child, 'close').then(([code]) => {

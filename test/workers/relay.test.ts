@@ -1,5 +1,5 @@
-// A worker whose engine is a process of its own, as `whetstone workers run` has it: what that process sends is passed on unread, and
-// nobody who asks may notice.
+// A worker whose engine is a separate process, as with `whetstone workers run`: the worker forwards its output unparsed, and
+// clients must not notice.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { INFERENCE_TIMINGS, openInferenceEngine } from '#engine/onnx/open-engines';
 import type { InferenceEngine } from '#engine/inference-engine';
@@ -9,7 +9,7 @@ import { TEST_LIMITS } from '../serving/test-limits.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
-/** Guards against hanging. */
+/** A guard against hanging. */
 const SOON = { timeout: 60_000 };
 const signal = () => AbortSignal.timeout(SOON.timeout);
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

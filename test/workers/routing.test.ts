@@ -1,4 +1,5 @@
-// Several samplers of one model, as a server's clients meet them: who gets what, who is served next, and what a lost one costs.
+// Several samplers of one model, as a server's clients see them: which sampler gets a request, which request is next, and
+// what losing one costs.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,7 +180,7 @@ test('once closed, the samplers of a model finish their requests and accept no m
   await lab.connect({ inference: createCountingEngine({ tokenMs: 5 }), training: null });
   const long = { sampling: { ...PLAIN_SAMPLING, seed: 5, maxTokens: 4_000 } };
   const running = tokensOf(lab.inference.generate(request('running', long), signal()));
-  running.catch(() => {}); // looked at below
+  running.catch(() => {}); // awaited below
   await vi.waitFor(() => expect(lab.inference.status().running).toBe(1), { timeout: 30_000 });
   const starting = tokensOf(lab.inference.generate(request('starting', long), signal()));
   starting.catch(() => {});

@@ -1,6 +1,6 @@
-// DPO on the trainer on PyTorch, as the worker process that an operator starts: the batches of whole jobs against TRL's DPOTrainer and a
-// plain formula in float64, as test/golden/dpo-job.test.ts asks it of the embedded engine; and a job of a whole server, from its file to
-// its checkpoint. Needs the interpreter that WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
+// DPO on the PyTorch trainer, as the worker process that an operator starts: the batches of whole jobs against TRL's DPOTrainer
+// and a plain formula in float64, as test/golden/dpo-job.test.ts does for the embedded engine; and a job of a whole server, from
+// its file to its checkpoint. Needs the interpreter that WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { skipWithoutPython } from '../skipping.ts';
 import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
-/** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
+/** A process that imports PyTorch on a busy machine may take a minute until its first output. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 
 describe('DPO on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
@@ -79,7 +79,7 @@ describe('DPO on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
       });
       expect(status).toBe('succeeded');
       expect(steps).toHaveLength(4);
-      expect(steps[0]!['loss']).toBeCloseTo(Math.LN2, 6); // the policy is still its own reference
+      expect(steps[0]!['loss']).toBeCloseTo(Math.LN2, 6); // the policy still equals its reference
       expect(steps[3]!['loss']).toBeLessThan(steps[0]!['loss'] as number);
       expect(steps[3]!['rewards/margins']).toBeGreaterThan(0);
     } finally {

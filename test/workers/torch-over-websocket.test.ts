@@ -1,4 +1,4 @@
-// The trainer on PyTorch, as the worker process that an operator starts, behind a real server: it keeps the contract of every
+// The PyTorch trainer, as the worker process that an operator starts, connected to a real server: it keeps the contract of every
 // training engine. Needs the interpreter that WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
 import { describe, vi } from 'vitest';
 import type { TrainingEngine } from '#engine/training-engine';
@@ -9,7 +9,7 @@ import { startPythonWorker } from './python-worker.ts';
 import { TORCH_CAPABILITIES, trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab } from './worker-lab.ts';
 
-/** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
+/** A process that imports PyTorch on a busy machine may take a minute until its first output. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 
 describe('PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {

@@ -1,6 +1,6 @@
-// A trainer of two processes that share the model, as `whetstone-worker ray up --gpus-per-trainer 2` starts them: together they keep the
-// contract of one training engine, and each computes its own rows of a job. Needs the interpreter that WHETSTONE_WORKER_PYTHON names
-// (scripts/python-env.sh worker).
+// A trainer of two processes that share the model, as `whetstone-worker ray up --gpus-per-trainer 2` starts them: together they
+// keep the contract of one training engine, and each computes its own rows of a job. Needs the interpreter that
+// WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -25,9 +25,9 @@ import { openWorkerLab } from './worker-lab.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-worker/src', import.meta.url));
 const EPOCHS = 8;
-/** Gradients of a batch add up in another order than in one process. */
+/** Gradients of a batch are summed in a different order than in one process. */
 const ADAPTER_ERROR_MAX = 1e-4;
-/** Two processes that import PyTorch, on a machine that does other things too, may take a minute to say their first word. */
+/** Two processes that import PyTorch on a busy machine may take a minute until their first output. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 600_000 });
 
 describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
@@ -82,13 +82,13 @@ describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), (
     const found = await train('two', (step) => {
       if (step !== 2) return;
       ranks[1]!.process.kill('SIGKILL');
-      // Whoever started the ranks starts them again once all have ended: none goes on without the others.
+      // The process that started the ranks restarts them once all have ended: none continues without the others.
       next = Promise.all(ranks.map(({ ended }) => ended)).then(() => startRanks(url, args));
     });
     expect(await ranks[0]!.ended).not.toBe(0);
     const again = await next!;
     expect(await leave(again)).toEqual([0, 0]);
-    // Of each batch of three rows the second; the first and the third, which is alone in its call, are the other's.
+    // The second of each batch of three rows; the first and the third, which is alone in its call, belong to the other rank.
     const [first, second] = again.map((rank) => computedRows(rank));
     expect(second).toBeGreaterThan(0);
     expect(first).toBeGreaterThan(second!);
@@ -100,7 +100,7 @@ describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), (
 
 interface Rank {
   readonly process: ReturnType<typeof spawn>;
-  /** With its exit code. */
+  /** Resolves with its exit code. */
   readonly ended: Promise<number | null>;
   readonly log: () => string;
 }
@@ -120,7 +120,7 @@ function startRank(url: string, rank: string, port: string, args: readonly strin
     env,
     stdio: ['ignore', 'inherit', 'pipe'],
   });
-  process.once('exit', () => child.kill('SIGKILL')); // nobody would stop it where a test is broken off
+  process.once('exit', () => child.kill('SIGKILL')); // stops it if the test is aborted
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log += text;
@@ -129,7 +129,7 @@ function startRank(url: string, rank: string, port: string, args: readonly strin
   return { process: child, ended: once(child, 'close').then(([code]) => code as number | null), log: () => log };
 }
 
-/** The first is asked; the others end with it. */
+/** The first rank is asked to stop; the others end with it. */
 function leave(ranks: readonly Rank[]): Promise<(number | null)[]> {
   ranks[0]!.process.kill('SIGTERM');
   return Promise.all(ranks.map(({ ended }) => ended));

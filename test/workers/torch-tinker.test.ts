@@ -1,7 +1,7 @@
-// The Tinker protocol's losses on the trainer on PyTorch, as the worker process that an operator starts, beside the embedded engine: the
-// same rows give the same loss, the same log-probability of every target and the same LoRA gradients, and calls add up to the same sum.
-// That the embedded engine's are PyTorch's in float64: test/golden/tinker-losses.test.ts. Needs the interpreter that
-// WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
+// The Tinker protocol's losses on the PyTorch trainer, as the worker process that an operator starts, compared with the embedded
+// engine: the same rows give the same loss, the same log-probability of every target and the same LoRA gradients, and calls add
+// up to the same sum. test/golden/tinker-losses.test.ts compares the embedded engine with PyTorch in float64. Needs the
+// interpreter that WHETSTONE_WORKER_PYTHON names (scripts/python-env.sh worker).
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
 import { rowLogprobs, trainRow } from '../learning/one-row.ts';
 
-/** A process that imports PyTorch, on a machine that does other things too, may take a minute to say its first word. */
+/** A process that imports PyTorch on a busy machine may take a minute until its first output. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 300_000 });
 
 /** Nats of a log-probability; of a gradient, its largest element. */
@@ -83,7 +83,7 @@ describe('Tinker on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () =
         const wanted = expected.told[i]!;
         expect(maxDistance(logprobs, wanted.logprobs)).toBeLessThan(TOLERANCE);
         expect(maxDistance(before, wanted.logprobs)).toBeLessThan(TOLERANCE);
-        // A sum over targets: terms of either sign cancel, their roundings do not.
+        // A sum over targets: terms of opposite signs cancel, their rounding errors do not.
         expect(Math.abs(loss - wanted.loss) / logprobs.length).toBeLessThan(TOLERANCE);
       }
       expect([...ours.gradients.keys()].sort()).toEqual([...expected.gradients.keys()].sort());

@@ -1,4 +1,4 @@
-// The trainer of whetstone-worker on PyTorch in tests, in one process or several: what it declares, and how it is started on a processor.
+// The PyTorch trainer of whetstone-worker in tests, in one process or several: its capabilities, and how it is started on a CPU.
 import { join } from 'node:path';
 import type { EngineCapabilities } from '#engine/capabilities';
 import { MODEL } from './worker-lab.ts';

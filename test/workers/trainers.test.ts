@@ -1,4 +1,4 @@
-// Several trainers of one base model: jobs side by side, trainers that go in the middle of a job, and those that a row ends.
+// Several trainers of one base model: parallel jobs, trainers that leave in the middle of a job, and trainers that a row crashes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
-/** One more; `before` is waited for before rows are trained. */
+/** One more trainer; `before` is awaited before rows are trained. */
 async function addTrainer(
   before: (rows: readonly TrainingRow[]) => Promise<void> = async () => {},
   declared: { rowsAtOnce?: number } = {},
@@ -117,7 +117,7 @@ const allEnd = (world: World, ids: readonly string[]) =>
     expect(jobs).toMatchObject(ids.map(() => ({ status: 'succeeded', errorMessage: null })));
   }, SOON);
 
-/** Resolves for everybody when `count` of them wait. */
+/** Resolves for all callers once `count` of them wait. */
 function meetingOf(count: number) {
   let arrived = 0;
   let meet = () => {};
@@ -136,7 +136,7 @@ test('two trainers of one base model train two of its models at once, and one mo
   const beside = (await submit(other, BODY)).id;
   expect(lab.training.status()).toMatchObject({ ready: true, sessionsMax: 2 });
   const { runner } = startRunner(world);
-  await runner.start(); // alone, each of the two would wait for the other for ever
+  await runner.start(); // alone, because two would wait for each other forever
   await allEnd(world, [first, second, beside]);
   await runner.stop();
   const ended = await Promise.all([first, second].map((id) => world.jobs.get(OWNER, id)));
@@ -169,7 +169,7 @@ test('a job whose trainer has left waits for room while the jobs of another trai
   await world.jobs.cancel(OWNER, unwanted!);
   await vi.waitFor(async () => expect(await statusOf(world, unwanted!)).toBe('cancelled'), SOON);
   await addTrainer();
-  await allEnd(world, [wanted!]); // on the new one: the first still holds its own
+  await allEnd(world, [wanted!]); // on the new one: the first still holds its own jobs
   letGo();
   await allEnd(
     world,
@@ -185,7 +185,7 @@ const LIMITS = {
   memory: { budgetBytes: 1e9, fixedBytes: 0, bytesPerToken: 1, bytesPerPair: 0 },
 };
 
-/** With a trainer that computes two rows side by side and is played by hand. */
+/** With a scripted trainer that computes two rows in parallel. */
 async function openByHand(engine: TrainingEngine) {
   const hand = await sayHello(lab, {
     worker: { id: `hand-${performance.now()}`, name: 'hand', version: '1' },
@@ -200,7 +200,7 @@ async function openByHand(engine: TrainingEngine) {
   return { hand, session: await opening };
 }
 
-/** A session with a trainer that goes, by `go`, while it computes the rows; gives what the job sees. */
+/** A session with a trainer that leaves, by `go`, while it computes the rows; returns what the job sees. */
 async function loseTrainer(
   engine: TrainingEngine,
   rows: readonly TrainingRow[],

@@ -1,5 +1,5 @@
-// One command with both roles, as an operator with one machine starts it: vLLM samples, PyTorch trains, each comes back when it is
-// killed, and the command ends with all that it has started. Needs the interpreter that WHETSTONE_VLLM_PYTHON names.
+// One command with both roles, as an operator with one machine starts it: vLLM samples, PyTorch trains, each comes back after a
+// kill, and the command ends with everything that it started. Needs the interpreter that WHETSTONE_VLLM_PYTHON names.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
 const SOON = { timeout: 600_000, interval: 200 };
 const MESSAGES = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
 
-/** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
+/** vLLM is ready after a minute, and after several on a busy machine. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
 describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
@@ -68,7 +68,7 @@ describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLL
     return client.follow(job.id, { deadlineMs: 600_000 });
   };
 
-  /** The worker itself, not the leash that holds it. */
+  /** The worker itself, not its supervising parent process. */
   const killWorkerOf = (role: string) => {
     const runs = descendantsOf(worker!.pid).filter(({ command }) => command.includes(`run --roles=${role}`));
     const found = runs.filter(({ command }) => !command.includes('whetstone_worker.leash'));
@@ -98,8 +98,8 @@ describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLL
 
   test('SIGTERM ends it with 0, and no process is left', async () => {
     const family = descendantsOf(worker!.pid);
-    expect(family.map(({ command }) => command).join('\n')).toMatch(/vllm.*serve/); // and more than the two workers
-    await worker!.leave(); // rejects where the code is not 0
+    expect(family.map(({ command }) => command).join('\n')).toMatch(/vllm.*serve/); // more processes than the two workers
+    await worker!.leave(); // rejects if the exit code is not 0
     worker = undefined;
     const left = listProcesses().filter((each) => family.some(({ pid }) => pid === each.pid));
     expect(left).toEqual([]);

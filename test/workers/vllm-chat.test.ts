@@ -1,5 +1,5 @@
-// What a client sees of a server whose model is sampled by vLLM: choices, log-probabilities, forms, tools, a trained name's checkpoint,
-// and an answer whose vLLM dies. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
+// What a client sees of a server whose model is sampled by vLLM: choices, log-probabilities, response formats, tools, trained
+// checkpoints, and an answer whose vLLM dies. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SOON = { timeout: 600_000, interval: 200 };
 const ASKED = { model: MODEL, messages: [{ role: 'user' as const, content: 'What is 2 + 3?' }] };
 
-/** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
+/** vLLM is ready after a minute, and after several on a busy machine. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
 describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
@@ -233,7 +233,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
   });
 });
 
-/** The server in it: a grandchild of the worker, whose leash is between them. */
+/** The vLLM server: a grandchild of the worker, with its supervising process in between. */
 function killVllm(workerPid: number): void {
   for (const leash of childrenOf(workerPid)) for (const { pid } of childrenOf(leash.pid)) process.kill(pid, 'SIGKILL');
 }

@@ -1,5 +1,5 @@
-// The sampler on vLLM, as the worker process that an operator starts, behind a real server: it keeps the contract of every inference
-// engine. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
+// The vLLM sampler, as the worker process that an operator starts, connected to a real server: it keeps the contract of every
+// inference engine. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
 import { join } from 'node:path';
 import { describe, vi } from 'vitest';
 import { CONSTRAINT_KINDS } from '#domain/constraint';
@@ -14,7 +14,7 @@ import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
-/** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
+/** vLLM is ready after a minute, and after several on a busy machine. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
 describe('vLLM', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
@@ -22,7 +22,7 @@ describe('vLLM', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
     capabilities: {
       exactReplay: false,
       exactTraining: false,
-      exactLogprobs: true, // on a processor; a worker does not say so, because nobody has looked at its GPU
+      exactLogprobs: true, // on a CPU; a worker does not declare it, because this was not verified on its GPU
       constraints: CONSTRAINT_KINDS,
       promptLogprobs: true,
       sharedPrefixRows: false,
@@ -62,7 +62,7 @@ const startVllm = (lab: WorkerLab, directory: string, sequencesMax = 64): Promis
     { python: VLLM_PYTHON!, more: ON_A_PROCESSOR },
   );
 
-/** With heads as large as vLLM has attention for, and a tokenizer, without which it does not start. */
+/** With head sizes that vLLM's attention supports, and a tokenizer, without which it does not start. */
 async function writeServableModel(): Promise<TinyModel> {
   const model = await writeTinyModel('qwen3', 1, 512, { head_dim: 32 });
   await writeByteTokenizer(model.directory);

@@ -1,6 +1,6 @@
-// The Tinker SDK where vLLM samples and PyTorch trains, both as the processes that an operator starts: what a training client has learnt
-// is what its sampling client says, token for token, and in another process too. Needs the interpreters that WHETSTONE_VLLM_PYTHON,
-// WHETSTONE_WORKER_PYTHON and WHETSTONE_TINKER_PYTHON name (scripts/python-env.sh).
+// The Tinker SDK with vLLM as sampler and PyTorch as trainer, both as the processes that an operator starts: the sampling client
+// answers with what the training client has learnt, token for token, also from another process. Needs the interpreters that
+// WHETSTONE_VLLM_PYTHON, WHETSTONE_WORKER_PYTHON and WHETSTONE_TINKER_PYTHON name (scripts/python-env.sh).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const TINKER_PYTHON = process.env['WHETSTONE_TINKER_PYTHON'];
 const PYTHONS = skipWithoutPython('WHETSTONE_VLLM_PYTHON', 'WHETSTONE_WORKER_PYTHON', 'WHETSTONE_TINKER_PYTHON');
 const CHECK = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
-/** vLLM says that it is ready after a minute, and after several on a machine that does other things too. */
+/** vLLM is ready after a minute, and after several on a busy machine. */
 const PATIENT = { timeout: 900_000 };
 
 describe('Tinker where vLLM samples and PyTorch trains', PYTHONS, () => {

@@ -1,7 +1,7 @@
-// How tests start a worker with vLLM's build for processors.
+// How tests start a worker with the CPU build of vLLM.
 
 /** The interpreter of scripts/python-env.sh vllm. */
 export const VLLM_PYTHON = process.env['WHETSTONE_VLLM_PYTHON'];
 
-/** A GiB of keys and values is more than tests need; threads that are bound to cores would all want the same ones. */
+/** A GiB of keys and values is enough for tests; threads bound to cores would all compete for the same ones. */
 export const ON_A_PROCESSOR = { VLLM_CPU_KVCACHE_SPACE: '1', VLLM_CPU_OMP_THREADS_BIND: 'nobind' };

@@ -1,4 +1,4 @@
-// What an operator sees of workers: their list, and their metrics, by their names.
+// What an operator sees of workers: their list, and their metrics by name.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -7,15 +7,15 @@ type Frame = readonly [seq: number, ack: number, message: unknown];
 const frameOf = (bytes: Uint8Array) => decodeMessage(bytes) as Frame;
 
 export interface WithheldAcknowledgements {
-  /** That came of the worker and are not acknowledged there. */
+  /** Received from the worker and not acknowledged. */
   readonly unackedBytes: number;
-  /** Acknowledges what came, and goes on as the server does. */
+  /** Acknowledges what was received, and continues as the server does. */
   release(): void;
 }
 
 export function withholdAcknowledgements(socket: WebSocket): WithheldAcknowledgements {
   const send = socket.send.bind(socket) as (bytes: Uint8Array, sent?: (error?: Error) => void) => void;
-  /** Of the first message from here on. */
+  /** The first message from now on. */
   let said: number | null = null;
   let latest = 0;
   let unackedBytes = 0;

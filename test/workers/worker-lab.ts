@@ -1,4 +1,4 @@
-// A server that takes workers, and workers whose engines are the embedded ones, over real sockets on loopback.
+// A server that accepts workers, and workers with the embedded engines, over real sockets on loopback.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,17 +29,17 @@ export interface WorkerLab {
   isThere(): boolean;
   readonly inference: SamplerPool;
   readonly training: TrainerPool;
-  /** That it hosts. */
+  /** The model that it hosts. */
   readonly model: WorkerModel;
   readonly apiKeys: ApiKeys;
-  /** The server's; stands still until it is moved. */
+  /** The server's clock; stands still until it is advanced. */
   readonly clock: TestServer['clock'];
   readonly capabilities: EngineCapabilities;
   /** The server's ends of all connections. */
   sockets(): readonly WebSocket[];
-  /** Cuts every socket to the server, as a network would. */
+  /** Cuts every socket to the server, as a network failure would. */
   breakConnections(): void;
-  /** Resolves when the server knows it. */
+  /** Resolves once the server knows it. */
   connect(
     engines: WorkerEngines,
     changes?: Partial<DialOptions>,
@@ -47,14 +47,14 @@ export interface WorkerLab {
     sampler?: { sequencesMax?: number },
     trainer?: { rowsAtOnce?: number },
   ): Promise<DialedServer>;
-  /** Into a new directory: one that the hosted model could have. */
+  /** Writes an adapter that fits the hosted model into a new directory. */
   writeAdapter(directory: string, more?: Pick<LoraConfig, 'targets'>): Promise<void>;
   close(): Promise<void>;
 }
 
 export const MODEL = 'tiny/worker';
 
-/** `modelDirectory`: both ends have it. */
+/** `modelDirectory`: used by both ends. */
 export async function openWorkerLab(
   modelDirectory: string,
   limits: Partial<RegistryLimits & QueueLimits> = {},

@@ -1,4 +1,4 @@
-// `whetstone workers run` as an operator starts it: when and how its process ends, and what becomes of the engine's.
+// `whetstone workers run` as an operator starts it: when and how its process ends, and what happens to the engine's process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { writeTinyChatModel } from '../api/tiny-chat-model.ts';
 import { collect, request } from '../contract/inference-engine.ts';
 import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
 
-/** It loads two engines, on a machine that does other things too. */
+/** It loads two engines, possibly on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 });
 const SOON = { timeout: 120_000 };
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
@@ -37,7 +37,7 @@ function startWorker(args: readonly string[], key = BOOTSTRAP_KEY) {
   return start([...COMMAND, ...args], { WHETSTONE_API_KEY: key });
 }
 
-/** `ended`: once nobody holds its stderr, which its own children inherit. */
+/** `ended`: resolves once no process holds its stderr, which its own children inherit. */
 function start([program, ...args]: readonly string[], variables: Readonly<Record<string, string>>) {
   const env = { ...process.env, WHETSTONE_URL: lab.url, HF_HOME: home, ...variables };
   const child = spawn(program!, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -46,7 +46,7 @@ function start([program, ...args]: readonly string[], variables: Readonly<Record
   return {
     child,
     ended: once(child, 'close').then(([code]) => ({ code: code as number | null, stderr })),
-    /** The newest line of its log about this event. */
+    /** The newest log line of this event. */
     logged(this: void, event: string): Record<string, unknown> {
       const line = stderr.split('\n').findLast((text) => text.includes(`"${event}"`));
       if (!line) throw new Error(`no ${event} in: ${stderr}`);
@@ -111,7 +111,7 @@ test('when killed, it leaves no engine process', async () => {
   child.kill('SIGKILL');
   await ended;
   await vi.waitFor(() => expect(isRunning(engine)).toBe(false), SOON);
-  await isGone(); // its lease lapses
+  await isGone(); // its lease expires
 });
 
 test('started by npm, it leaves its server when the shell between them is gone, and its engine ends with it', async () => {
