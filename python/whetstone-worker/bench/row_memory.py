@@ -1,5 +1,5 @@
-"""The peak of a training step's memory beside the weights, per row length, with the estimate that rows are planned by
-(trainer/memory.py): `python bench/row_memory.py [TOKENS …]`. One child per length, since a process's peak does not come down.
+"""Measures the peak memory of a training step in addition to the weights, per row length, next to the estimate of
+trainer/memory.py: `python bench/row_memory.py [TOKENS …]`. One child process per length, since a process's peak never falls.
 """
 
 import argparse
@@ -40,8 +40,8 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=SHAPE["num_hidden_layers"])
     parser.add_argument("--vocab", type=int, default=SHAPE["vocab_size"])
     parser.add_argument("--head", action="store_true", help="with an adapter on the head too")
-    parser.add_argument("--json", action="store_true", help="one object per length instead of words")
-    parser.add_argument("--model", type=Path, help="in a child: where the model lies")
+    parser.add_argument("--json", action="store_true", help="one JSON object per length instead of text")
+    parser.add_argument("--model", type=Path, help="for the child processes: directory of the model")
     options = parser.parse_args()
     if options.model:
         print(json.dumps(measure(options.model, options.tokens[0], options.vocab, TARGETS if options.head else ALL_LINEAR)))

@@ -55,5 +55,5 @@ def test_files_that_are_damaged_or_missing_are_named(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match="cannot be loaded"):
         open_training_engine(model)
     (model / "config.json").write_text("[]")
-    with pytest.raises(WorkerError, match="no JSON object"):
+    with pytest.raises(WorkerError, match="is not a JSON object"):
         open_training_engine(model)

@@ -65,8 +65,8 @@ def nested(depth: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
-        ({"op": "tanh", "x": LOGPROB}, "is no expression"),
-        ({"op": "add", "x": LOGPROB}, "None is no expression"),
+        ({"op": "tanh", "x": LOGPROB}, "is not an expression"),
+        ({"op": "add", "x": LOGPROB}, "None is not an expression"),
         ({"op": "input"}, "an input has no name"),
         ({"op": "constant", "value": "1"}, "constant '1' is not a number"),
         (nested(DEPTH_MAX), "expressions deep"),

@@ -1,6 +1,6 @@
-"""AdamW with decoupled weight decay (arXiv:1711.05101), step by step as torch.optim.AdamW, whose bits it makes: decay, moments,
-bias correction, update. Our own only so that no number is too large for it: torch.optim refuses a learning rate of 1e40
-where this makes weights that are not finite, which the session then names.
+"""AdamW with decoupled weight decay (arXiv:1711.05101), bit-identical to torch.optim.AdamW: decay, moments, bias correction,
+update. A separate implementation only so that no number is rejected: torch.optim refuses a learning rate of 1e40, where this
+one produces weights that are not finite, which the session then reports.
 """
 
 import math
@@ -22,13 +22,13 @@ class OptimizerParams:
     epsilon: float
     weight_decay: float
     max_grad_norm: float
-    """Gradients are scaled down to this global norm; 0 is off."""
+    """Gradients are scaled down to this global norm; 0 disables clipping."""
 
 
 @dataclass
 class AdamwState:
     step: int
-    """Updates applied so far."""
+    """The number of updates applied so far."""
     mean: dict[str, Tensor]
     """First moment of the gradient, float32 by parameter name."""
     square: dict[str, Tensor]
@@ -48,7 +48,7 @@ def global_norm(gradients: Tensors) -> float:
 
 
 def clip_coefficient(norm: float, max_norm: float) -> float:
-    """What torch.nn.utils.clip_grad_norm_ multiplies every gradient by."""
+    """Returns the factor by which torch.nn.utils.clip_grad_norm_ multiplies every gradient."""
     return 1.0 if max_norm == 0 else min(1.0, max_norm / (norm + 1e-6))
 
 
@@ -56,7 +56,7 @@ def clip_coefficient(norm: float, max_norm: float) -> float:
 def apply_adamw(
     parameters: Tensors, gradients: Tensors, state: AdamwState, params: OptimizerParams, gradient_scale: float = 1.0
 ) -> None:
-    """In place. Every gradient is first multiplied by `gradient_scale`."""
+    """Updates the parameters in place. Every gradient is first multiplied by `gradient_scale`."""
     state.step += 1
     rate, beta1, beta2 = params.learning_rate, params.beta1, params.beta2
     step_size = _float32(rate / (1 - beta1**state.step))
@@ -73,7 +73,7 @@ def apply_adamw(
 
 
 def _float32(value: float) -> float:
-    """Rounded, and infinite beyond float32: PyTorch refuses scalars that a tensor could not hold."""
+    """Rounds to float32, infinite beyond its range: PyTorch refuses scalars that a tensor could not hold."""
     with np.errstate(over="ignore"):
         rounded = float(np.float32(value))
     return rounded if math.isinf(rounded) else value

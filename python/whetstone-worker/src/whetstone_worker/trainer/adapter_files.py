@@ -1,5 +1,5 @@
-"""What a training session reads and writes: an adapter as a PEFT directory, and beside it optimizer.safetensors, the moments of
-AdamW with the number of updates. The same names and bytes as the embedded engine's, so that either resumes from the other.
+"""The files that a training session reads and writes: an adapter as a PEFT directory, and next to it optimizer.safetensors, the
+moments of AdamW and the step count. Same names and bytes as the embedded engine's, so that either resumes from the other.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ CONFIG_FILE = "adapter_config.json"
 WEIGHTS_FILE = "adapter_model.safetensors"
 OPTIMIZER_FILE = "optimizer.safetensors"
 STEP = "step"
-"""`[1]`: float32 holds every step count below 2²⁴ exactly, more than any run has."""
+"""`[1]`: float32 represents every step count below 2²⁴ exactly, more than any run has."""
 
 
 def read_adapter(directory: Path, layers: Sequence[LinearLayer]) -> Adapter:
-    """`layers` are those of the base model that the adapter must fit."""
+    """`layers`: those of the base model, which the adapter must fit. Raises WorkerError bad_model_files."""
     path = directory / CONFIG_FILE
     try:
         text = path.read_text(encoding="utf-8")
@@ -33,13 +33,13 @@ def read_adapter(directory: Path, layers: Sequence[LinearLayer]) -> Adapter:
 
 
 def write_adapter(directory: Path, adapter: Adapter, base_model: str) -> None:
-    """Into an existing directory, fsynced. The config comes last: a directory that has it is complete."""
+    """Writes into an existing directory, with fsync. The config is written last: a directory that has it is complete."""
     write_tensors(directory / WEIGHTS_FILE, adapter.tensors)
     write_text(directory / CONFIG_FILE, format_peft_config(adapter.shape, base_model))
 
 
 def find_optimizer(directory: Path, layers: Sequence[LinearLayer], shape: LoraShape) -> AdamwState | None:
-    """None when the directory has none."""
+    """Returns None if the directory has no optimizer state. Raises WorkerError bad_model_files if it cannot be used."""
     path = directory / OPTIMIZER_FILE
     if not path.exists():
         return None

@@ -1,8 +1,8 @@
-"""Who attends to whom in a packed row: token i sees token j where j ≤ i and j's segment is i's own or one of its ancestors.
+"""The attention mask of a packed row: token i attends to token j if j ≤ i and j's segment is i's own or one of its ancestors.
 
-Two forms of one rule: a dense `[row, row]` table for scaled dot products anywhere, and a BlockMask for FlexAttention, which
-skips blocks of 128 × 128 that nobody sees, so that a row of many short sequences costs little more than they do. Knows
-segments and parents, nothing of models. Made of few rows of the table at a time, never of row × row integers.
+Two forms of one rule: a dense `[row, row]` table for scaled dot products on any device, and a BlockMask for FlexAttention,
+which skips blocks of 128 × 128 without a visible pair, so that a row of many short sequences costs little more than the
+sequences. Knows segments and parents, nothing of models. Computes a few rows of the table at a time, never row × row integers.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.row import Int32, TrainingRow
 
 BLOCK = 128
-"""FlexAttention's own default: the size of its kernels' tiles on every GPU that it supports."""
+"""FlexAttention's default: the tile size of its kernels on every GPU that it supports."""
 COMPILED_MAX = 64
-"""Kinds of rows that FlexAttention is compiled for."""
+"""The number of kinds of rows that FlexAttention may be compiled for."""
 
 
 def ancestor_table(parents: Int32) -> Tensor:
-    """bool `[segments, segments]`: true where the second is the first itself or an ancestor of it."""
+    """Returns bool `[segments, segments]`: true where the second is the first itself or one of its ancestors."""
     count = len(parents)
     table = np.zeros((count, count), dtype=bool)
     segments = np.arange(count, dtype=np.int32)
@@ -44,22 +44,23 @@ def _no_root(segment: int) -> WorkerError:
 
 
 def dense_mask(row: TrainingRow, device: torch.device) -> Tensor:
-    """bool `[1, 1, row, row]`, true where seen."""
+    """Returns bool `[1, 1, row, row]`, true where token i (row) sees token j (column)."""
     segments = torch.from_numpy(row.segments).long().to(device)
     sees = ancestor_table(row.parents).to(device)
     return sees[segments][:, segments].tril_()[None, None]
 
 
 def compile_every_length() -> None:
-    """Rows differ in length and segments, layers in whether they need gradients. Beyond so many kinds PyTorch warns, stops
-    compiling, and computes scores of row × row. Its own limit is 8; rows without gradients alone were 6 kinds.
+    """Raises PyTorch's limit of recompilations. Rows differ in length and segments, layers in whether they need gradients.
+    Beyond the limit PyTorch warns, stops compiling, and computes scores of row × row. Its default is 8; rows without
+    gradients alone are 6 kinds.
     """
     config: Any = torch._dynamo.config
     config.recompile_limit = max(config.recompile_limit, COMPILED_MAX)
 
 
 def block_mask(row: TrainingRow, device: torch.device, size: int) -> BlockMask:
-    """Of `size` ≥ row tokens, a multiple of 128. Tokens after the row are a segment of their own, which nobody trains."""
+    """The mask of `size` ≥ row tokens, a multiple of 128. Padding tokens form a segment of their own, which is not trained."""
     padding = size - len(row.segments)
     table = ancestor_table(row.parents)
     count = len(row.parents)
@@ -78,7 +79,7 @@ def block_mask(row: TrainingRow, device: torch.device, size: int) -> BlockMask:
 
 
 def _block_counts(sees: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
-    """bool `[blocks, blocks]` each: where some, and where all pairs of a block are seen."""
+    """Returns two bool `[blocks, blocks]`: whether some pair, and whether every pair, of a block is visible."""
     size = len(segments)
     places = torch.arange(size, device=segments.device)
     some, every = [], []
@@ -92,6 +93,6 @@ def _block_counts(sees: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _listed(blocks: Tensor) -> tuple[Tensor, Tensor]:
-    """How many columns of each row of blocks are set, int32 `[1, 1, blocks]`, and which, set ones first."""
+    """Returns the number of set columns per row of blocks, int32 `[1, 1, blocks]`, and their indices, set ones first."""
     order = blocks.to(torch.int8).argsort(dim=1, descending=True, stable=True)
     return blocks.sum(dim=1).to(torch.int32)[None, None], order.to(torch.int32)[None, None].contiguous()

@@ -1,8 +1,9 @@
-"""The frozen base model: a directory in Hugging Face's layout, through Transformers, ready for adapters on its linear layers.
+"""The frozen base model: a directory in Hugging Face's layout, loaded with Transformers, ready for adapters on its linear
+layers.
 
-Refused by name is what would train something else than is served: families whose head or attention is not the plain one,
-sliding windows, positions that depend on the row's length, quantised weights, weights that are missing. On CUDA in bfloat16
-with FlexAttention, elsewhere in float32 with scaled dot products.
+Refused by name is a model whose training would differ from what is served: families with a special head or attention, sliding
+windows, positions that depend on the row's length, quantised weights, missing weights. On CUDA it runs in bfloat16 with
+FlexAttention, elsewhere in float32 with scaled dot products.
 """
 
 import json
@@ -25,18 +26,18 @@ from whetstone_worker.trainer.memory import ModelSizes
 from whetstone_worker.trainer.row import TrainingRow
 
 FAMILIES = ("llama", "qwen2", "qwen3")
-"""Whose logits are states · headᵀ, whose attention is causal over the whole row, whose linear layers have the names of LoRA."""
+"""Families with logits = states · headᵀ, causal attention over the whole row, and linear layers with the names of LoRA."""
 ROPE_TYPES = ("default", "linear", "llama3", "yarn")
-"""Whose angles depend on the position alone: a packed row is longer than its sequences."""
+"""RoPE types whose angles depend on the position alone, because a packed row is longer than its sequences."""
 
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """What the frozen weights are stored in, and how attention is computed."""
+    """The dtype of the frozen weights, and the implementation of attention."""
 
     dtype: torch.dtype
     flex: bool
-    """FlexAttention under a block mask, instead of scaled dot products under a dense one."""
+    """FlexAttention with a block mask, instead of scaled dot products with a dense one."""
 
 
 def arithmetic_of(device: torch.device) -> Arithmetic:
@@ -47,9 +48,9 @@ def arithmetic_of(device: torch.device) -> Arithmetic:
 @dataclass(frozen=True)
 class BaseModel:
     decoder: nn.Module
-    """Tokens to states `[1, row, hidden]`, after the last norm."""
+    """Maps tokens to states `[1, row, hidden]`, after the last norm."""
     head: Tensor
-    """`[vocab, hidden]`; may be the embedding too."""
+    """`[vocab, hidden]`; may be the embedding as well."""
     linears: dict[str, LoraLinear]
     sizes: ModelSizes
     device: torch.device
@@ -59,15 +60,15 @@ class BaseModel:
 
     @property
     def layers(self) -> list[LinearLayer]:
-        """That can carry an adapter, in the order in which they run."""
+        """Returns the layers that can carry an adapter, in execution order."""
         vocab, hidden = self.head.shape
         return [*linear_layers(self.linears), LinearLayer(HEAD, hidden, vocab)]
 
     def states(self, row: TrainingRow) -> Tensor:
-        """`[row, hidden]`; differentiable by the adapter that is on."""
+        """Returns `[row, hidden]`, differentiable with respect to the attached adapter."""
         count = len(row.tokens)
         flex = self.arithmetic.flex
-        # Whole blocks, so that kernels are compiled for few lengths.
+        # Padded to whole blocks, so that kernels are compiled for few lengths.
         size = -(-count // BLOCK) * BLOCK if flex else count
         mask = block_mask(row, self.device, size) if flex else dense_mask(row, self.device)
         states: Tensor = self.decoder(
@@ -87,7 +88,7 @@ def _padded(values: Any, size: int, device: torch.device) -> Tensor:
 def open_base_model(
     directory: Path, device: torch.device, arithmetic: Arithmetic, name: str | None = None, mesh: DeviceMesh | None = None
 ) -> BaseModel:
-    """`mesh`: the ranks that share the layers; every one of them opens the model."""
+    """`mesh`: the ranks that share the layers; each of them opens the model. Raises WorkerError bad_model_files."""
     config = _read_config(directory)
     sizes = _check_config(config, directory / "config.json")
     if arithmetic.flex:
@@ -97,10 +98,10 @@ def open_base_model(
     linears = wrap_linears(model)
     if getattr(model.lm_head, "bias", None) is not None:
         raise WorkerError("bad_model_files", f"{directory}: the output head has a bias, which is not supported.")
-    # Layers are computed again in the backward pass. Transformers does so in training mode only; nothing else there differs,
-    # as _load turns dropout off.
+    # Gradient checkpointing: Transformers does it in training mode only. Nothing else differs in that mode, because _load
+    # disables dropout.
     model.train()
-    # Under its older name it is in the Transformers that vLLM 0.32 asks for (below 5.20): both roles may share an environment.
+    # The older name exists also in the Transformers that vLLM 0.32 requires (below 5.20): both roles may share an environment.
     recompute = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
     recompute({"use_reentrant": False, "preserve_rng_state": False})
     if mesh is not None:
@@ -118,8 +119,8 @@ def open_base_model(
 
 
 def shard_decoder(decoder: nn.Module, layers: Sequence[nn.Module], mesh: DeviceMesh) -> None:
-    """FSDP2: layer after layer comes to the device and is split there, so that no rank holds all. What is outside the layers
-    (the embedding, which may be the head, and a norm) stays whole."""
+    """Applies FSDP2: each layer is moved to the device and split there, so that no rank ever holds all layers. What is
+    outside the layers (the embedding, which may be the head, and a norm) is not split."""
     for layer in layers:
         fully_shard(layer, mesh=mesh)
     inside = {parameter for layer in layers for parameter in layer.parameters()}
@@ -134,7 +135,7 @@ def _read_config(directory: Path) -> Mapping[str, Any]:
         words = f"{path} cannot be read as JSON. A model directory needs Hugging Face's config.json."
         raise WorkerError("bad_model_files", words) from cause
     if not isinstance(config, dict):
-        raise WorkerError("bad_model_files", f"{path} is no JSON object.")
+        raise WorkerError("bad_model_files", f"{path} is not a JSON object.")
     return config
 
 
@@ -189,10 +190,10 @@ def _load(directory: Path, arithmetic: Arithmetic) -> Any:
             trust_remote_code=False,
             output_loading_info=True,
         )
-    except Exception as cause:  # whatever a damaged file makes Transformers and safetensors raise
+    except Exception as cause:  # any exception that Transformers or safetensors raises for a damaged file
         raise WorkerError("bad_model_files", f"{directory} cannot be loaded: {cause}") from cause
     model, report = loaded
-    # Transformers draws at random what a checkpoint lacks.
+    # Transformers initialises randomly what a checkpoint lacks.
     for fault in ("missing_keys", "mismatched_keys"):
         if report[fault]:
             raise WorkerError("bad_model_files", f"{directory}: {fault.replace('_', ' ')}: {sorted(report[fault])[:3]}.")

@@ -1,5 +1,5 @@
-"""TrainingEngine on PyTorch: LoRA over a frozen Transformers model, one session at a time. Called from one thread at a time by
-whoever holds the connection to the server; knows no wire and no jobs.
+"""TrainingEngine on PyTorch: LoRA over a frozen Transformers model, one session at a time. The owner of the connection calls it
+from one thread at a time. Does not know the wire format or jobs.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,12 +34,12 @@ class LoraConfig:
 @dataclass(frozen=True)
 class OpenSessionOptions:
     start: Path | None
-    """PEFT directory to start from (`from` of the contract); None for a fresh adapter."""
+    """PEFT directory to start from (`from` of the contract); None: a fresh adapter."""
     lora: LoraConfig
     reset_optimizer: bool = False
     """Start with zero moments even if `start` has some."""
     head_tokens_max: int | None = None
-    """Trained tokens whose logits may be in memory at once."""
+    """Number of trained tokens whose logits may be in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class EngineStatus:
 
 
 class TrainingEngine:
-    """Made by open_training_engine."""
+    """Created by open_training_engine."""
 
     def __init__(self, base: BaseModel, limits: TrainingLimits, sum_gradients: Callable[[Sequence[Tensor]], None]) -> None:
         self.limits = limits
@@ -60,7 +60,7 @@ class TrainingEngine:
         self._closed = False
 
     def open(self, options: OpenSessionOptions, cancelled: Callable[[], bool] = lambda: False) -> TrainingSession:
-        """`cancelled` is asked before and after files are read."""
+        """`cancelled` is called before and after files are read. Raises WorkerError."""
         if self._closed:
             raise WorkerError("engine_unavailable", "The training engine is closed.")
         if self._session is not None:
@@ -104,9 +104,9 @@ def open_training_engine(
     base_model_name: str | None = None,
     mesh: DeviceMesh | None = None,
 ) -> TrainingEngine:
-    """`memory_bytes`: for rows, beside the weights; default 85 % of what is free on a GPU, 40 % of the machine elsewhere.
-    `base_model_name`: written into adapter_config.json; default the directory's name.
-    `mesh`: this is one of several ranks that share the model (ranks.py)."""
+    """`memory_bytes`: for rows, in addition to the weights; default: 85 % of a GPU's free memory, else 40 % of the machine's.
+    `base_model_name`: written into adapter_config.json; default: the directory's name.
+    `mesh`: set if this is one of several ranks that share the model (ranks.py)."""
     be_deterministic(threads)
     give_freed_memory_back()
     device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -124,7 +124,7 @@ def open_training_engine(
 
 
 def _own(_gradients: Sequence[Tensor]) -> None:
-    """One rank's gradients are all there are."""
+    """Does nothing: with a single rank there are no other gradients to add."""
 
 
 def _read_start(options: OpenSessionOptions, layers: list[LinearLayer]) -> tuple[Adapter, AdamwState | None]:

@@ -1,9 +1,9 @@
-"""A LossProgram over the trained tokens of a row, with gradients by each token's log-probability. What every operation means,
-also where it has no derivative, is fixed by src/training/loss-reference.ts.
+"""Evaluates a LossProgram over the trained tokens of a row, differentiable with respect to each token's log-probability. The
+meaning of every operation, also at points without a derivative, is defined by src/training/loss-reference.ts.
 
-PyTorch's own derivatives differ from that meaning at two places, so the pointwise operations bring their own slopes: at a
-tie, `min` and `max` follow y alone (PyTorch halves), and a branch that `where` did not take has no say (in PyTorch,
-0 · ∞ of that branch makes NaN of everything).
+PyTorch's own derivatives differ from it in two places, so the pointwise operations define their own slopes: at a tie, the
+gradient of `min` and `max` goes to y alone (PyTorch halves it), and the branch that `where` did not select has no effect (in
+PyTorch, 0 · ∞ in that branch makes everything NaN).
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from whetstone_worker.trainer.row import TrainingRow
 
 @dataclass(frozen=True)
 class TokenValues:
-    """`[trained]` each, float32 (float64 in tests), nats."""
+    """Each `[trained]`, float32 (float64 in tests), in nats."""
 
     logprobs: Tensor
     entropies: Tensor
@@ -32,7 +32,7 @@ class TokenValues:
 @dataclass(frozen=True)
 class LossValue:
     loss: Tensor
-    """`[]`, differentiable by the log-probabilities."""
+    """`[]`, differentiable with respect to the log-probabilities."""
     metrics: Mapping[str, float]
 
 
@@ -64,7 +64,7 @@ def evaluate_loss(program: LossProgram, tokens: TokenValues) -> LossValue:
 
 
 class _Evaluation:
-    """Values are `[trained]`, or `[]` where no token is asked."""
+    """Values are `[trained]`, or `[]` if they do not depend on the token."""
 
     def __init__(self, tokens: TokenValues) -> None:
         self._tokens = tokens
@@ -132,11 +132,11 @@ class _Evaluation:
                 return _choice(x > y, x, y, torch.maximum)
             case "where":
                 return torch.where(x != 0, y, self._value(e.parts[2]))
-        raise AssertionError(f"{e.op} has no meaning here")
+        raise AssertionError(f"unknown operation {e.op}")
 
 
 def _choice(first: Tensor, x: Tensor, y: Tensor, pick: Any) -> Tensor:
-    """Its value is NaN where x or y is; its slope is all of x's where `first`, else all of y's."""
+    """Selects a value, which is NaN if x or y is. The whole slope is that of x if `first`, else that of y."""
     share = first.to(x.dtype)
     return _slope(pick(x.detach(), y.detach()), (x, share), (y, 1 - share))
 
@@ -149,7 +149,7 @@ def _sequence_mean(x: Tensor, sequences: Tensor) -> Tensor:
 
 
 def _slope(value: Tensor, *terms: tuple[Tensor, Tensor]) -> Tensor:
-    """`value`, whose derivative by each first is the second. Nothing is added where the gradient or the slope is 0."""
+    """Returns `value` with a derivative: `terms` are pairs of a variable and its slope. A slope of 0 adds nothing."""
     differentiable = [(x.expand_as(value), slope) for x, slope in terms if x.requires_grad]
     if not differentiable:
         return value

@@ -1,10 +1,10 @@
-"""A trainer of several ranks as one: rank 0 looks like a TrainingEngine to whoever has the connection, and tells the others
-what it is about to do; they do it with it (`follow`). They need no server, no key and no shared disk: what a session starts
-from goes to them as bytes.
+"""A trainer of several ranks as one: rank 0 presents a TrainingEngine to the connection and sends each command to the other
+ranks, which execute it at the same time (`follow`). The others need no server, no key and no shared disk: the files that a
+session starts from are sent to them as bytes.
 
-All ranks refuse the same things, because they look at the same rows with the same limits. A fault that only one has (no
-memory, a broken connection) leaves the others waiting in the middle of a sum: the process ends at once, and with it the
-others. Whoever started them starts them again.
+All ranks refuse the same rows, because they check the same rows against the same limits. A fault of a single rank (out of
+memory, a broken connection) leaves the others waiting in a collective operation: the process exits at once, and the others
+with it. Their supervisor starts them again.
 """
 
 import logging
@@ -32,11 +32,11 @@ from whetstone_worker.trainer.session import ForwardBackwardResult, TrainingSess
 T = TypeVar("T")
 
 JOIN_SECONDS = 600.0
-"""For a rank whose machine is slow to start, and for a model that is downloaded there."""
+"""Limit for a rank to start: its machine may be slow, and may have to download the model."""
 SILENCE_SECONDS = 1800.0
-"""Of rank 0, and of a rank in the middle of a sum: longer than the longest row."""
+"""Limit for rank 0 to send a command, and for a rank inside a collective operation: longer than the longest row."""
 IDLE_SECONDS = 300.0
-"""How often rank 0 says that it is there when there is nothing to do."""
+"""How often an idle rank 0 sends a sign of life."""
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class _Open:
     files: Mapping[str, bytes] | None
-    """Of the directory to start from."""
+    """The files of the directory to start from."""
     options: OpenSessionOptions
 
 
@@ -83,7 +83,7 @@ _Command = _Open | _Logprobs | _ForwardBackward | _OptimStep | _CloseSession | _
 
 
 def join_ranks(device: torch.device) -> DeviceMesh | None:
-    """As torchrun's variables say (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT). None: this process is all there is."""
+    """Reads torchrun's variables (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT). Returns None if this is the only process."""
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     if ranks == 1:
         return None
@@ -96,7 +96,7 @@ def join_ranks(device: torch.device) -> DeviceMesh | None:
 
 
 class LeadingEngine:
-    """On rank 0. Every method on one thread."""
+    """Runs on rank 0. All methods must be called on one thread."""
 
     def __init__(self, engine: TrainingEngine) -> None:
         self.limits = engine.limits
@@ -113,21 +113,21 @@ class LeadingEngine:
         return LeadingSession(self, RankedSession(session))
 
     def stand_by(self) -> None:
-        """Keeps the others from giving rank 0 up."""
+        """Sends a sign of life, so that the other ranks do not time out."""
         self.do(_StandBy(), lambda: None)
 
     def close(self) -> None:
         self.do(_End(), self._engine.close)
 
     def do(self, command: _Command, work: Callable[[], T]) -> T:
-        """What the command asks for, on all ranks."""
+        """Executes the command on all ranks."""
         try:
             dist.broadcast_object_list([command], src=0, group=self._commands)
             return work()
         except Exception as fault:
             if _is_shared(fault):
                 raise
-            log.critical("The ranks are out of step, and all end.", exc_info=fault)
+            log.critical("The ranks are out of step; all of them end.", exc_info=fault)
             os._exit(1)
 
 
@@ -146,7 +146,7 @@ class LeadingSession:
         return self._engine.do(_OptimStep(params), lambda: self._session.optim_step(params))
 
     def save(self, directory: Path, *, resumable: bool) -> None:
-        """Every rank has all of the adapter: one writes it."""
+        """Every rank has the whole adapter; one writes it."""
         self._session.save_alone(directory, resumable=resumable)
 
     def close(self) -> None:
@@ -154,9 +154,9 @@ class LeadingSession:
 
 
 def follow(engine: TrainingEngine) -> None:
-    """On the other ranks, until rank 0 ends. Raises what ends all of them."""
+    """Runs on the other ranks until rank 0 ends. Raises any fault that must end all ranks."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)  # rank 0 is asked, ends what runs, and says so
+        signal.signal(number, signal.SIG_IGN)  # rank 0 handles the signal, finishes, and then ends this rank
     commands = _command_group()
     session: RankedSession | None = None
     while True:
@@ -196,5 +196,5 @@ def _command_group() -> dist.ProcessGroup:
 
 
 def _is_shared(fault: Exception) -> bool:
-    """All ranks have it."""
+    """Whether all ranks raise this fault."""
     return isinstance(fault, WorkerError) and not isinstance(fault.__cause__, torch.OutOfMemoryError)

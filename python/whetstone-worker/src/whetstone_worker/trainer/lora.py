@@ -1,5 +1,5 @@
-"""Low-rank adapters (arXiv:2106.09685) on the linear layers of a decoder: y = xWᵀ + scale · (xAᵀ)Bᵀ. Decides names, shapes and
-initial values, all in PEFT's form: lora_A `[rank, in]`, lora_B `[out, rank]`. Knows no files and no models.
+"""Low-rank adapters (arXiv:2106.09685) on the linear layers of a decoder: y = xWᵀ + scale · (xAᵀ)Bᵀ. Defines names, shapes and
+initial values in PEFT's format: lora_A `[rank, in]`, lora_B `[out, rank]`. Does not know files or models.
 """
 
 import math
@@ -13,18 +13,18 @@ from torch import Tensor
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 MLP = ("gate_proj", "up_proj", "down_proj")
 HEAD = "lm_head"
-"""Also its path. Of a model whose head is its embedding too, the head alone is adapted."""
+"""Also its path. If the head is tied to the embedding, only the head is adapted."""
 TARGETS = (*ATTENTION, *MLP, HEAD)
 ALL_LINEAR = (*ATTENTION, *MLP)
-"""What PEFT means by `all-linear`."""
+"""The layers that PEFT means by `all-linear`."""
 
 
 @dataclass(frozen=True)
 class LinearLayer:
-    """Of the base model, weight `[out_features, in_features]`."""
+    """A layer of the base model, with weight `[out_features, in_features]`."""
 
     path: str
-    """`model.layers.0.self_attn.q_proj`"""
+    """Such as `model.layers.0.self_attn.q_proj`."""
     in_features: int
     out_features: int
 
@@ -35,7 +35,7 @@ class LinearLayer:
 
 @dataclass(frozen=True)
 class LoraShape:
-    """What fixes an adapter's tensors and what they mean."""
+    """Determines the shapes of an adapter's tensors and its scale."""
 
     rank: int
     alpha: float
@@ -83,7 +83,7 @@ def parameters(layers: Sequence[LinearLayer], shape: LoraShape) -> list[Paramete
 
 
 def head_copy(layers: Sequence[LinearLayer], shape: LoraShape) -> dict[str, tuple[int, ...]]:
-    """PEFT's `save_pretrained` puts the head itself beside an adapter of it. It is the base model's: nobody reads the copy."""
+    """The shapes of the head that PEFT's `save_pretrained` stores along with an adapter of it: a copy, which is not read."""
     heads = [layer for layer in layers if layer.target == HEAD and HEAD in shape.targets]
     return {f"base_model.model.{head.path}.base_layer.weight": (head.out_features, head.in_features) for head in heads}
 
@@ -91,8 +91,8 @@ def head_copy(layers: Sequence[LinearLayer], shape: LoraShape) -> dict[str, tupl
 def create_adapter(
     layers: Sequence[LinearLayer], rank: int, alpha: float, seed: int, targets: tuple[str, ...] = ALL_LINEAR
 ) -> Adapter:
-    """B is zero, so a fresh adapter changes nothing; A is U(−1/√in, 1/√in), as in PEFT. Other numbers than the embedded
-    engine draws from the same seed: the adapter that a model begins with comes from the server, as files."""
+    """B is zero, so a fresh adapter changes nothing; A is U(−1/√in, 1/√in), as in PEFT. The numbers differ from those of the
+    embedded engine for the same seed: the initial adapter of a model comes from the server, as files."""
     random = np.random.Generator(np.random.PCG64(seed & (2**64 - 1)))
     shape = LoraShape(rank, alpha, rank_stabilized=False, targets=targets)
     tensors: dict[str, Tensor] = {}

@@ -1,5 +1,5 @@
-"""A frozen linear layer that an adapter can be put on and taken off. Adapters stay float32; they are multiplied in the
-precision of what flows through, as mixed-precision training does.
+"""A frozen linear layer to which an adapter can be attached and detached. Adapters remain float32 and are multiplied in the
+dtype of the activations, as in mixed-precision training.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ class LoraLinear(nn.Module):
     def __init__(self, base: nn.Linear) -> None:
         super().__init__()
         self.base = base
-        # Not registered: the adapter belongs to the session, and a sharded base must not take it for its own.
+        # Not registered as parameters: the adapter belongs to the session, and a sharded base model must not include it.
         self._adapter: tuple[Tensor, Tensor, float] | None = None
 
     def put_on(self, a: Tensor, b: Tensor, scale: float) -> None:
@@ -33,7 +33,7 @@ class LoraLinear(nn.Module):
 
 
 def wrap_linears(model: nn.Module) -> dict[str, LoraLinear]:
-    """Replaces every linear layer of the decoder, by path, in the order in which they run. The head is token_head.py's."""
+    """Wraps every linear layer of the decoder; returns them by path, in execution order. token_head.py handles the head."""
     found = [(path, module) for path, module in model.named_modules() if path.rpartition(".")[2] in ALL_LINEAR]
     wrapped: dict[str, LoraLinear] = {}
     for path, module in found:

@@ -1,7 +1,7 @@
-"""A per-token loss as data (src/engine/loss-program.ts), read from what the wire brought: nested maps with an `op`.
+"""A per-token loss as data (src/engine/loss-program.ts), parsed from the message format: nested maps with an `op`.
 
-Equal subtrees become one node, so that what a program says twice is computed once. Knows the shape of programs, not what
-their operations mean: that is evaluate_loss.py.
+Equal subtrees become one node, so that a repeated expression is computed once. Knows the structure of programs;
+evaluate_loss.py knows what the operations mean.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "where": ("condition", "x", "y"),
 }
 DEPTH_MAX = 200
-"""Ours are 25 deep. Without a bound, a nested message ends the interpreter's stack."""
+"""Whetstone's own programs are 25 deep. Without a limit, a deeply nested message would overflow the interpreter's stack."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class Expression:
     op: Op
     parts: tuple["Expression", ...] = ()
     name: str = ""
-    """Of an `input`."""
+    """For op `input`: the name of the input."""
     value: float = 0.0
-    """Of a `constant`."""
+    """For op `constant`: the number."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LossProgram:
     name: str
     per_token: Expression
     per_trained_token: bool
-    """The sum over the trained tokens is divided by their number, or not."""
+    """Whether the sum over the trained tokens is divided by their number."""
     metrics: Mapping[str, Expression]
 
     def inputs(self) -> list[str]:
@@ -72,7 +72,7 @@ class _Parser:
 
     def parse(self, value: object, depth: int = 0) -> Expression:
         if not isinstance(value, Mapping) or value.get("op") not in _PARTS:
-            raise _refuse(self._program, f"{str(value)[:80]} is no expression")
+            raise _refuse(self._program, f"{str(value)[:80]} is not an expression")
         if depth >= DEPTH_MAX:
             raise _refuse(self._program, f"it is more than {DEPTH_MAX} expressions deep")
         op = cast(Op, value["op"])

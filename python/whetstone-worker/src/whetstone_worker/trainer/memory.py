@@ -1,8 +1,8 @@
-"""How long rows may be: what a row costs while it is trained, from the model's sizes, and what the device has. An estimate to
-plan rows by, a little above what was measured (README.md). The embedded engine's is in row-memory.ts.
+"""How long rows may be, from the memory that training a row takes (computed from the model's sizes) and that the device has.
+An estimate slightly above the measurements (README.md). The embedded engine's counterpart is row-memory.ts.
 
 Layers are checkpointed: of each only its input is kept, and one layer at a time is computed again. Fused attention keeps no
-scores, so what grows with the square of the row is the mask alone; FlexAttention has no such mask either.
+scores, so only the mask grows with the square of the row; FlexAttention has no such mask either.
 """
 
 import ctypes
@@ -16,16 +16,16 @@ import torch
 from whetstone_worker.trainer.token_head import head_chunk
 
 LENGTH_MAX = 32_768
-"""Sequences and rows beyond this are not trained, whatever the model reads and memory holds: as the embedded engine, as the
-reference trainer."""
+"""Limit in tokens of sequences and rows, whatever the model and the memory permit; the same as in the embedded engine and in
+the reference trainer."""
 CPU_SHARE = 0.4
-"""Of the machine's memory, or what its container may use: the rest is for everything else."""
+"""Share of the machine's memory, or of its container's limit, for training; the rest is for everything else."""
 CUDA_SHARE = 0.85
-"""Of what is free beside the weights: the allocator's fragments and the optimizer of the layers' adapters take the rest."""
+"""Share of the memory left after the weights. The allocator's fragmentation and the layers' optimizer state take the rest."""
 HEAD_RANK = 32
-"""Of the adapter on the head that is planned for. It has the vocabulary's size, whatever the layers have."""
+"""The assumed rank of an adapter on the head, whose size depends on the vocabulary."""
 HEAD_COPIES = 7
-"""Of that adapter: weights, summed gradients, a row's, two moments, and what an update computes beside them."""
+"""Copies of that adapter: weights, summed gradients, a row's gradients, two moments, and the temporaries of an update."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,16 @@ class RowMemory:
 @dataclass(frozen=True)
 class TrainingLimits:
     context_length: int
-    """Tokens of the longest sequence that the model reads."""
+    """Tokens of the longest sequence that the model supports."""
     row_length_max: int
-    """Tokens that fit in one row, of one sequence or several: more than the context where memory permits."""
+    """Tokens that fit in one row, of one sequence or several: more than the context length if memory permits."""
     memory: RowMemory
 
 
 def training_limits(
     sizes: ModelSizes, budget_bytes: int, float_bytes: int, dense_mask: bool, row_length_max: int | None
 ) -> TrainingLimits:
-    """`row_length_max`: an operator's limit below the memory's."""
+    """`row_length_max`: the operator's limit, which can only lower the one from memory."""
     memory = _row_memory(sizes, budget_bytes, float_bytes, dense_mask)
     limit = LENGTH_MAX if row_length_max is None else min(LENGTH_MAX, row_length_max)
     return TrainingLimits(min(sizes.max_positions, LENGTH_MAX), max(0, min(limit, _longest_row(memory))), memory)
@@ -70,8 +70,8 @@ def training_limits(
 
 def _row_memory(sizes: ModelSizes, budget_bytes: int, float_bytes: int, dense_mask: bool) -> RowMemory:
     attention, kv = sizes.heads * sizes.head_dim, sizes.kv_heads * sizes.head_dim
-    # Of the layer that is computed again: norms, residuals; q, k, v before and after norm and rotation, k and v for every query
-    # head, what was attended; gate, up, their products; and the gradients of the widest of them.
+    # For the layer being recomputed: norms, residuals; q, k, v before and after norm and rotation, k and v repeated for every
+    # query head, the attention output; gate, up, their products; and the gradients of the widest of them.
     one_layer = 8 * sizes.hidden + 8 * attention + 6 * kv + 8 * sizes.intermediate
     kept = sizes.layers * sizes.hidden + 4 * sizes.hidden
     return RowMemory(
@@ -104,20 +104,21 @@ def _machine_bytes() -> int:
     for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
         try:
             return min(total, int(limit.read_text()))
-        except (OSError, ValueError):  # no such controller, or the word "max"
+        except (OSError, ValueError):  # no such controller, or the value "max"
             continue
     return total
 
 
 def give_freed_memory_back() -> None:
-    """glibc keeps freed blocks of up to 32 MB in a heap that the inputs of layers, which stay, break into pieces: a row of 1024
-    tokens of a 135M model took 1.1 GB that way, of which 0.3 GB were in use at any time. Nothing to do with other libraries."""
+    """Makes glibc return freed memory. It keeps freed blocks of up to 32 MB in a heap, which the remaining inputs of layers
+    fragment: a row of 1024 tokens of a 135M model took 1.1 GB, of which at most 0.3 GB were in use. No effect with other
+    C libraries."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
 
 
 _M_MMAP_THRESHOLD = -3
-"""malloc.h"""
+"""From malloc.h."""
 _MMAP_THRESHOLD_BYTES = 1024 * 1024
-"""Tensors of rows are larger; what is smaller is reused at once."""
+"""Tensors of rows are larger; smaller blocks are reused at once."""

@@ -1,5 +1,5 @@
-"""adapter_config.json, as PEFT writes and reads it. What we cannot compute exactly is refused by name: an adapter that loads
-is an adapter that means here what it means there. The twin of the embedded engine's peft-config.ts, byte for byte.
+"""Reads and writes adapter_config.json as PEFT does. What this engine cannot compute exactly is refused by name: an adapter
+that loads has the same meaning as in PEFT. The counterpart of the embedded engine's peft-config.ts, byte for byte.
 """
 
 import json
@@ -11,7 +11,7 @@ from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.lora import ALL_LINEAR, TARGETS, LoraShape
 
 _BASE_CHANGING_INIT = re.compile(r"pissa|olora|loftq|corda")
-"""These initialisations also change the base weights, so their adapters mean nothing on the unchanged ones."""
+"""These initialisations also change the base weights, so their adapters are meaningless on the unchanged ones."""
 
 _MUST_BE_EMPTY = (
     "modules_to_save",
@@ -32,7 +32,7 @@ def parse_peft_config(text: str, path: str) -> LoraShape:
     except ValueError:
         bad("it is not valid JSON")
     if not isinstance(config, dict):
-        bad("it is no JSON object")
+        bad("it is not a JSON object")
     unsupported = _find_unsupported(config)
     if unsupported is not None:
         bad(f"{unsupported} is not supported; plain LoRA on linear layers is")
@@ -61,7 +61,7 @@ def _find_unsupported(config: Mapping[str, object]) -> str | None:
 
 
 def _parse_targets(modules: object, bad: Callable[[str], NoReturn]) -> tuple[str, ...]:
-    """PEFT writes `all-linear` as the path of every layer but the head. Whether it is every layer, the tensors show."""
+    """PEFT stores `all-linear` as the paths of all layers except the head. Only the tensors show whether it is every layer."""
     if modules == "all-linear":
         return ALL_LINEAR
     if not isinstance(modules, list):
@@ -76,7 +76,7 @@ def _parse_targets(modules: object, bad: Callable[[str], NoReturn]) -> tuple[str
 
 
 def format_peft_config(shape: LoraShape, base_model: str) -> str:
-    """Every field that PEFT's LoraConfig has had since 0.5, so that old and new versions load it, sorted as PEFT sorts them."""
+    """Writes every field that PEFT's LoraConfig has had since 0.5, so that old and new versions load it, in PEFT's order."""
     alpha = int(shape.alpha) if float(shape.alpha).is_integer() else shape.alpha  # 8, as JavaScript writes 8.0
     config: dict[str, object] = {
         "alpha_pattern": {},

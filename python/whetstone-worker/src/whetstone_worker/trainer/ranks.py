@@ -1,9 +1,8 @@
-"""One session over several ranks: the layers of the base model are sharded (FSDP2), the rows of a call are dealt out, and the
-adapter, which is small, is whole on every rank. Every rank makes the same calls with the same rows; what needs one writer
-is done by rank 0.
+"""One session over several ranks: the layers of the base model are sharded (FSDP2), the rows of a call are distributed, and the
+adapter, which is small, is replicated. Every rank makes the same calls with the same rows; rank 0 alone writes files.
 
-Layers are gathered by all ranks together, so every rank computes in every round: one whose turn brings no row computes the
-first row again for nothing. A rank that dies leaves the others waiting for it: whoever started them ends them all.
+Layers are gathered by all ranks together, so every rank computes in every round: a rank without a row computes the first row
+again and discards the result. A rank that dies leaves the others waiting; their supervisor ends them all.
 """
 
 import logging
@@ -27,16 +26,16 @@ log = logging.getLogger(__name__)
 _NOTHING = parse_loss_program(
     {"name": "nothing", "perToken": {"op": "mul", "x": {"op": "constant", "value": 0}, "y": {"op": "logprob"}}, "metrics": {}}
 )
-"""Asks for every gradient, and all of them are 0."""
+"""A loss that needs every gradient, and whose gradients are all 0."""
 
 
 class RankedSession:
-    """The verbs of a session; as many rows at once as there are ranks. `session` is this rank's own, with `sum_over_ranks`."""
+    """A session that computes as many rows at once as there are ranks. `session`: this rank's own, with `sum_over_ranks`."""
 
     def __init__(self, session: TrainingSession) -> None:
         self._session = session
         self.rows_computed = 0
-        """By this rank, whose results were used."""
+        """The number of rows that this rank computed and whose results were used."""
 
     def logprobs(self, rows: Sequence[TrainingRow]) -> list[Float32]:
         self._session.check(rows)
@@ -59,12 +58,12 @@ class RankedSession:
         dist.barrier()
 
     def save_alone(self, directory: Path, *, resumable: bool) -> None:
-        """On one rank: each has all that is saved."""
+        """Called on one rank only: each has everything that is saved."""
         self._session.save(directory, resumable=resumable)
 
     def close(self) -> None:
         self._session.close()
-        log.info("Rank %d computed %d rows of the session that was closed.", dist.get_rank(), self.rows_computed)
+        log.info("Rank %d computed %d rows of the session that has closed.", dist.get_rank(), self.rows_computed)
 
     def _dealt(
         self,
@@ -72,7 +71,7 @@ class RankedSession:
         compute: Callable[[Sequence[TrainingRow]], list[T]],
         idle: Callable[[Sequence[TrainingRow]], object],
     ) -> list[T]:
-        """Results of all rows, on every rank. Rows that train nothing take part in no round."""
+        """Returns the results of all rows, on every rank. Rows without trained tokens take part in no round."""
         rank, ranks = dist.get_rank(), dist.get_world_size()
         found: dict[int, T] = {index: compute([row])[0] for index, row in enumerate(rows) if len(row.targets) == 0}
         waiting = [index for index in range(len(rows)) if index not in found]
@@ -91,7 +90,7 @@ class RankedSession:
 
 
 def sum_over_ranks(gradients: Sequence[Tensor]) -> None:
-    """In place, in one message: adapters have hundreds of small tensors."""
+    """Sums in place, in one message, because adapters have hundreds of small tensors."""
     flat = torch.cat([gradient.flatten() for gradient in gradients])
     dist.all_reduce(flat)
     for gradient, sum_ in zip(gradients, torch.split(flat, [g.numel() for g in gradients]), strict=True):
@@ -99,7 +98,7 @@ def sum_over_ranks(gradients: Sequence[Tensor]) -> None:
 
 
 def least_over_ranks(value: int) -> int:
-    """So that a row is refused by all ranks or by none."""
+    """Returns the minimum, so that either all ranks refuse a row or none does."""
     values = [value] * dist.get_world_size()
     dist.all_gather_object(values, value)
     return min(values)

@@ -1,7 +1,7 @@
-"""One packed row of training, as it arrives: arrays of numbers, checked before any work is done.
+"""One packed training row, parsed from the wire: arrays of numbers, checked before any computation.
 
-The fields are those of TrainingRow in src/engine/training-engine.ts. The refusals are those of the embedded engine
-(check-row.ts), word for word, so that a server says the same whichever engine it has.
+The fields are those of TrainingRow in src/engine/training-engine.ts. The error messages equal those of the embedded engine
+(check-row.ts), so that a server reports the same with either engine.
 """
 
 from collections.abc import Mapping
@@ -23,19 +23,19 @@ class TrainingRow:
     tokens: Int32
     """`[row]`"""
     positions: Int32
-    """`[row]` place of each token in its own sequence."""
+    """`[row]` position of each token in its own sequence."""
     segments: Int32
     """`[row]`"""
     parents: Int32
-    """`[segments]`, −1 for none: a segment sees itself and its ancestors."""
+    """`[segments]`, −1 for none. A token sees its own segment and that segment's ancestors."""
     predict_from: Int32
-    """`[trained]` index in the row whose output predicts the target."""
+    """`[trained]` index in the row of the token whose output predicts the target."""
     targets: Int32
     """`[trained]`"""
     sequence_ids: Int32
     """`[trained]`"""
     inputs: Mapping[str, Float32]
-    """`[trained]` each."""
+    """`[trained]` each, by name."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RowLimits:
 
 
 def parse_row(value: Mapping[str, object]) -> TrainingRow:
-    """From the names of the wire, `predictFrom` and so on; numbers come as arrays or lists."""
+    """Reads the names used on the wire, `predictFrom` and so on. Numbers may be arrays or lists. Raises WorkerError."""
     inputs = value.get("inputs", {})
     if not isinstance(inputs, Mapping):
         raise _refuse("its inputs are not arrays by name")
@@ -94,7 +94,7 @@ def _integers(value: Mapping[str, object], name: str) -> Int32:
 
 def _array(numbers: object, name: str, dtype: type[Number]) -> npt.NDArray[Number]:
     try:
-        array: npt.NDArray[Number] = np.array(numbers, dtype=dtype)  # ours: a message's bytes cannot be written to
+        array: npt.NDArray[Number] = np.array(numbers, dtype=dtype)  # a copy: the message's bytes are read-only
     except (TypeError, ValueError, OverflowError) as cause:
         raise _refuse(f"{name} is not a list of {dtype.__name__}") from cause
     if array.ndim != 1:

@@ -1,6 +1,6 @@
-"""The four verbs over one adapter: log-probabilities, gradients, update, save. Holds the adapter, its optimizer and the
-gradients not yet applied; the base model belongs to the engine and is borrowed. A verb that fails changes nothing, but for
-an update whose weights are no numbers.
+"""The operations on one adapter: log-probabilities, gradients, update, save. Owns the adapter, its optimizer state and the
+gradients not yet applied; the base model belongs to the engine. An operation that fails changes nothing, except for an update
+that makes weights that are not finite.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,11 +38,11 @@ class ForwardBackwardResult:
     loss: float
     metrics: Mapping[str, float]
     logprobs: Float32
-    """Of row.targets as the loss read them, `[trained]`, nats."""
+    """Log-probabilities of row.targets as the loss used them, `[trained]`, in nats."""
 
 
 class TrainingSession:
-    """Made by TrainingEngine.open. One verb at a time."""
+    """Created by TrainingEngine.open. One operation at a time."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class TrainingSession:
         on_close: Callable[[], None],
         sum_gradients: Callable[[Sequence[Tensor]], None],
     ) -> None:
-        """`sum_gradients`: makes them, in place, those of all ranks (ranks.py)."""
+        """`sum_gradients`: replaces the gradients, in place, by their sum over all ranks (ranks.py)."""
         self._base = base
         self._limits = limits
         self._head_tokens = head_tokens
@@ -70,7 +70,7 @@ class TrainingSession:
         self._open = True
 
     def check(self, rows: Sequence[TrainingRow], loss: LossProgram | None = None) -> None:
-        """Raises what the verbs would refuse the rows with."""
+        """Raises the WorkerError with which `logprobs` or `forward_backward` would refuse the rows."""
         self._check_open()
         for row in rows:
             check_row(row, self._limits)
@@ -78,12 +78,12 @@ class TrainingSession:
                 check_inputs(row, loss)
 
     def logprobs(self, rows: Sequence[TrainingRow]) -> list[Float32]:
-        """Of each row's targets with the current weights, `[row][trained]`, nats."""
+        """Returns the log-probabilities of each row's targets under the current weights, `[row][trained]`, in nats."""
         self.check(rows)
         return [self._row_logprobs(row) for row in rows]
 
     def forward_backward(self, rows: Sequence[TrainingRow], loss: LossProgram) -> list[ForwardBackwardResult]:
-        """Adds the gradients of the rows, in their order, to those not yet applied."""
+        """Adds the gradients of the rows, in order, to those not yet applied."""
         self.check(rows, loss)
         computed = [self._row_gradients(row, loss) for row in rows]
         for _, gradients in computed:
@@ -92,7 +92,7 @@ class TrainingSession:
         return [result for result, _ in computed]
 
     def optim_step(self, params: OptimizerParams) -> float:
-        """Applies and clears the gradients; gives their norm."""
+        """Applies and clears the gradients. Returns their global norm before clipping."""
         self._check_open()
         self._sum_gradients(list(self._gradients.values()))
         norm = global_norm(self._gradients)
@@ -110,7 +110,7 @@ class TrainingSession:
         return norm
 
     def save(self, directory: Path, *, resumable: bool) -> None:
-        """Into an existing, empty directory, fsynced."""
+        """Writes into an existing, empty directory, with fsync. Raises WorkerError storage_unavailable."""
         self._check_open()
         self._require_finite("and are not saved")
         if resumable:
@@ -149,7 +149,7 @@ class TrainingSession:
         logprobs, entropies = self._token_values(row)
         value = evaluate_loss(program, token_values(row, program, logprobs, entropies))
         adapted = list(self._adapter.tensors.values())
-        # A program that asks for no log-probability has no gradient.
+        # A program that does not use the log-probabilities has no gradient.
         if value.loss.requires_grad:
             gradients = list(torch.autograd.grad(value.loss, adapted, materialize_grads=True))
         else:

@@ -1,5 +1,5 @@
-"""Named float32 tensors in a safetensors file: exactly those that are expected, or a refusal that names the tensor and both
-shapes. Files are written beside their place, fsynced, then renamed: a name never holds half a file.
+"""Named float32 tensors in a safetensors file: exactly the expected ones, or an error that names the tensor and both shapes.
+Files are written to a temporary name, fsynced, then renamed, so that a name never refers to half a file.
 """
 
 import os
@@ -19,7 +19,7 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 def read_tensors(path: Path, expected: Shapes, passed_over: Shapes = MappingProxyType({})) -> dict[str, Tensor]:
-    """`passed_over`: may be there, and are not read."""
+    """`passed_over`: tensors that may exist and are not read. Raises WorkerError bad_model_files."""
     try:
         with safe_open(path, framework="pt") as file:
             found = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118
@@ -50,10 +50,10 @@ def _float32(path: Path, name: str, tensor: Tensor) -> Tensor:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Equal tensors are equal bytes."""
+    """Equal tensors produce equal bytes. Raises WorkerError storage_unavailable."""
     held = {name: tensor.detach().to("cpu", torch.float32).contiguous() for name, tensor in tensors.items()}
     with _replacing(path) as temporary:
-        save_file(held, temporary, metadata={"format": "pt"})  # Transformers refuses files without it
+        save_file(held, temporary, metadata={"format": "pt"})  # Transformers refuses files without this metadata
 
 
 def write_text(path: Path, text: str) -> None:

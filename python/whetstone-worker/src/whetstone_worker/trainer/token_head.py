@@ -1,10 +1,10 @@
-"""Log-probabilities and entropies of trained tokens, a chunk of them at a time: logits are `[chunk, vocab]`, never
+"""Log-probabilities and entropies of trained tokens, one chunk at a time: logits are `[chunk, vocab]`, never
 `[trained, vocab]`, which for a thousand tokens and a vocabulary of 150k would be 600 MB several times over. The head W is
-frozen, and may carry an adapter: logits = states · Wᵀ + down · Bᵀ with down = scale · states · Aᵀ.
+frozen and may carry an adapter: logits = states · Wᵀ + down · Bᵀ with down = scale · states · Aᵀ.
 
-Most gradients need no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed beside the value, and so is
-∂ logprob / ∂ down. That of B is as large as the vocabulary for every token: the backward pass computes the logits again, in the
-same chunks. log Σ exp is taken in float32 with the largest logit subtracted first, whatever the weights are stored in.
+Most gradients need no logits either: ∂ logprob / ∂ state = W[target] − softmax · W is computed along with the value, and so is
+∂ logprob / ∂ down. The gradient of B is as large as the vocabulary for every token: the backward pass computes the logits again
+in the same chunks. log Σ exp is computed in float32 after subtracting the largest logit, whatever the dtype of the weights.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 LOGITS_MAX = 16 * 1024 * 1024
-"""Floats of logits in memory at once, as in the embedded engine."""
+"""Number of logits in memory at once, as in the embedded engine."""
 CHUNK_MIN = 64
-"""Matrices with fewer rows are too thin to be computed fast."""
+"""Smaller chunks are too thin for fast matrix products."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class HeadAdapter:
 
 
 def head_chunk(vocab: int, limit: int | None) -> int:
-    """Trained tokens whose logits are computed at once."""
+    """Returns the number of trained tokens whose logits are computed at once."""
     chunk = max(CHUNK_MIN, LOGITS_MAX // vocab)
     return chunk if limit is None else min(chunk, limit)
 
@@ -37,7 +37,7 @@ def head_chunk(vocab: int, limit: int | None) -> int:
 def token_head(
     states: Tensor, head: Tensor, targets: Tensor, chunk: int, adapter: HeadAdapter | None = None
 ) -> tuple[Tensor, Tensor]:
-    """From states `[trained, hidden]` and head `[vocab, hidden]`: logprobs and entropies, float32 `[trained]`, nats."""
+    """Takes states `[trained, hidden]`, head `[vocab, hidden]`; returns logprobs and entropies, float32 `[trained]`, nats."""
     down, b = None, None
     if adapter is not None:
         down, b = adapter.scale * torch.nn.functional.linear(states.float(), adapter.a), adapter.b
@@ -61,7 +61,7 @@ class _TokenHead(torch.autograd.Function):
             largest = logits.amax(dim=1, keepdim=True)
             logits -= largest
             total = logits.exp().sum(dim=1, keepdim=True).log()
-            logits -= total  # log-probabilities from here
+            logits -= total  # now log-probabilities
             logprobs[part] = logits.gather(1, target[:, None])[:, 0]
             normalizers[part] = (largest + total)[:, 0]
             probabilities = logits.exp()
@@ -102,7 +102,7 @@ def _logits(states: Tensor, down: Tensor | None, b: Tensor | None, head: Tensor,
 
 
 def _base_logits(states: Tensor, head: Tensor) -> Tensor:
-    """In float32, also from halves: a logit of 20 rounded to bfloat16 is off by up to 0.06 nats."""
+    """In float32 also for half-precision inputs: a logit of 20 rounded to bfloat16 is off by up to 0.06 nats."""
     if head.dtype == torch.float32:
         return states @ head.T
     if states.is_cuda:
