@@ -1,4 +1,4 @@
-"""The client against a server that is played: broken lines, pages, refusals, files that lead elsewhere."""
+"""The client against a simulated server: lost connections, pages, refusals, files with unsafe paths."""
 
 import asyncio
 import hashlib
@@ -26,7 +26,7 @@ def event(number: int, kind: str, **data: object) -> str:
 JOB = {"id": "job", "type": "rl", "model_id": "m", "status": "succeeded", "progress": 1}
 
 
-def test_a_job_is_followed_across_a_broken_line_and_a_server_that_restarts() -> None:
+def test_a_job_is_followed_across_a_lost_connection_and_a_server_restart() -> None:
     seen: list[str | None] = []
     streams = iter(
         [
@@ -49,19 +49,19 @@ def test_a_job_is_followed_across_a_broken_line_and_a_server_that_restarts() -> 
     assert progress == [(1, 2, {"loss": 0.5})]
 
 
-def test_a_job_that_fails_says_why() -> None:
+def test_a_job_that_fails_raises_its_cause() -> None:
     failed = httpx.Response(200, text=event(1, "training_failed", error_message="No memory."))
     with pytest.raises(TrainingFailedError, match="No memory"):
         asyncio.run(client_of(lambda _: failed).follow("job"))
 
 
-def test_a_wait_ends_with_its_deadline() -> None:
+def test_waiting_ends_at_the_deadline() -> None:
     away = httpx.Response(503, json={"error": {"message": "Away."}})
-    with pytest.raises(TimeoutError, match="it goes on"):
+    with pytest.raises(TimeoutError, match="it continues on the server"):
         asyncio.run(client_of(lambda _: away).follow("job", deadline_s=0.05))
 
 
-def test_a_refusal_is_told_at_once_in_the_words_of_the_server() -> None:
+def test_a_refusal_is_raised_at_once_with_the_server_s_message() -> None:
     asked = 0
 
     def answer(_: httpx.Request) -> httpx.Response:
@@ -74,7 +74,7 @@ def test_a_refusal_is_told_at_once_in_the_words_of_the_server() -> None:
     assert (refused.value.status, refused.value.code, refused.value.request_id, asked) == (404, "x", "r", 1)
 
 
-def test_a_model_is_registered_with_the_adapter_that_was_asked_for_and_nothing_else() -> None:
+def test_a_model_is_registered_with_exactly_the_requested_adapter() -> None:
     sent: list[dict[str, object]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -88,7 +88,7 @@ def test_a_model_is_registered_with_the_adapter_that_was_asked_for_and_nothing_e
     assert "lora" not in sent[1]
 
 
-def test_lists_are_read_to_their_end() -> None:
+def test_all_pages_of_a_list_are_read() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         first = int(request.url.params.get("after", "0")) + 1
         rows = [{**JOB, "id": str(number)} for number in range(first, min(first + 100, 251))]
@@ -108,7 +108,7 @@ def test_a_file_outside_of_the_directory_is_refused(path: str, tmp_path: Path) -
         asyncio.run(client_of(lambda _: httpx.Response(200, json=artifact)).pull_artifact("p/n", tmp_path))
 
 
-def test_events_come_out_whole_wherever_the_network_cuts() -> None:
+def test_events_are_parsed_wherever_the_network_splits_them() -> None:
     body = ': ping\n\nid: 1\r\ndata: {"a":"ä\u2028😀"}\r\n\r\ndata: x\ndata: y\n\ndata: never finished'.encode()
 
     async def read(size: int) -> list[tuple[str | None, str]]:
@@ -122,7 +122,7 @@ def test_events_come_out_whole_wherever_the_network_cuts() -> None:
         assert asyncio.run(read(size)) == [("1", '{"a":"ä\u2028😀"}'), (None, "x\ny")]
 
 
-def test_pull_goes_on_behind_what_had_arrived(tmp_path: Path) -> None:
+def test_pull_resumes_after_the_data_already_received(tmp_path: Path) -> None:
     content = b"one two three"
     digest = hashlib.sha256(content).hexdigest()
     files = [{"path": "a.txt", "size_bytes": len(content), "sha256": digest}]
@@ -148,7 +148,7 @@ def test_pull_goes_on_behind_what_had_arrived(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_download_goes_on_where_the_line_breaks(tmp_path: Path) -> None:
+def test_a_download_resumes_where_the_connection_broke(tmp_path: Path) -> None:
     content = b"one two three"
     digest = hashlib.sha256(content).hexdigest()
     asked: list[str | None] = []
@@ -178,6 +178,6 @@ def test_a_server_that_does_not_answer_is_named() -> None:
         asyncio.run(ask())
 
 
-def test_an_address_without_a_scheme_is_refused_when_the_client_is_made() -> None:
+def test_an_address_without_a_scheme_is_refused_when_the_client_is_created() -> None:
     with pytest.raises(ValueError, match="must be a URL such as"):
         AsyncClient("localhost:8484", "k")

@@ -1,4 +1,4 @@
-"""When a loop ends: the same cases as src/client/early-stopping.test.ts."""
+"""When a training loop ends: the same cases as in src/client/early-stopping.test.ts."""
 
 import asyncio
 import math
@@ -21,7 +21,7 @@ from whetstone_client.early_stopping import Evaluated
         ([0.5, None, math.nan], EarlyStopping(2), 2, 0),
     ],
 )
-def test_a_loop_ends_where_nothing_improves(
+def test_a_loop_ends_when_nothing_improves(
     values: list[float | None], stopping: EarlyStopping, at: int | None, best: int
 ) -> None:
     stopped = next((step for step, value in enumerate(values) if stopping.report(step, value)), None)

@@ -1,4 +1,4 @@
-"""Rollouts: what fails is left out and counted."""
+"""Rollouts: those that fail are left out and counted."""
 
 import asyncio
 import threading
@@ -12,13 +12,13 @@ def worth(reward: float) -> Trajectory:
     return Trajectory(messages_and_choices=[], reward=reward)
 
 
-def test_rollouts_come_back_by_scenario() -> None:
+def test_rollouts_are_grouped_by_scenario() -> None:
     gathered = gather([1, 2], lambda scenario, place: [worth(scenario), worth(scenario + place.rollout)], rollouts=2)
     assert [[each.reward for each in group.trajectories] for group in gathered.groups] == [[1, 1, 1, 2], [2, 2, 2, 3]]
     assert (gathered.reward, gathered.trajectories) == (14 / 8, 8)
 
 
-def test_a_rollout_that_fails_is_left_out_and_counted_and_is_no_reward_of_0() -> None:
+def test_a_failed_rollout_is_left_out_and_counted_and_gets_no_reward_of_0() -> None:
     def play(scenario: str, place: Place) -> Trajectory:
         if scenario == "broken" and place.rollout == 1:
             raise ApiError(400, "too long", "context_too_long", None, None)
@@ -31,7 +31,7 @@ def test_a_rollout_that_fails_is_left_out_and_counted_and_is_no_reward_of_0() ->
     assert [(failure.group, failure.rollout) for failure in gathered.failures] == [(1, 1)]
 
 
-def test_a_rollout_is_tried_again_but_not_where_it_was_refused() -> None:
+def test_a_rollout_is_retried_unless_it_was_refused() -> None:
     asked = {"away": 0, "refused": 0}
 
     def play(scenario: str, _: Place) -> Trajectory:
@@ -47,12 +47,12 @@ def test_a_rollout_is_tried_again_but_not_where_it_was_refused() -> None:
     assert asked == {"away": 3, "refused": 1}
 
 
-def test_a_reward_that_is_no_number_is_a_failure() -> None:
+def test_a_reward_that_is_not_a_number_is_a_failure() -> None:
     gathered = gather([1.0, float("nan")], lambda scenario, _: worth(scenario), retries=0)
     assert (gathered.reward, len(gathered.failures)) == (1, 1)
 
 
-def test_where_nothing_succeeds_the_cause_is_told() -> None:
+def test_if_every_rollout_fails_the_error_names_the_cause() -> None:
     def play(_: int, __: Place) -> Trajectory:
         raise ApiError(401, "Invalid API key.", None, None, None)
 
@@ -60,7 +60,7 @@ def test_where_nothing_succeeds_the_cause_is_told() -> None:
         gather([1, 2], play)
 
 
-def test_no_more_rollouts_at_once_than_asked_for() -> None:
+def test_the_limit_of_concurrent_rollouts_is_kept() -> None:
     running, most = 0, 0
 
     async def play(_: int, __: Place) -> Trajectory:
@@ -75,7 +75,7 @@ def test_no_more_rollouts_at_once_than_asked_for() -> None:
     assert most == 3
 
 
-def test_plain_functions_work_where_a_loop_runs_already() -> None:
+def test_synchronous_functions_work_in_a_running_event_loop() -> None:
     async def notebook() -> float:
         return gather([1], lambda _, __: worth(threading.current_thread().name.startswith("rollout"))).reward
 

@@ -1,7 +1,7 @@
-"""Artifacts and local files: a directory becomes a version, a version becomes a directory.
+"""Copies between artifacts and local files: pushes a directory as a version, pulls a version into a directory.
 
-Files that the server has are not sent again, files that are there are not fetched again, and no file is written outside of the
-directory, whatever the server says.
+Files that the server already has are not sent, local files that are already complete are not downloaded, and no file is written
+outside of the directory, whatever paths the server sends.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ from whetstone_client.retry import is_refusal, pause_before
 from whetstone_client.wire import Artifact
 
 _CHUNK_BYTES = 1024 * 1024
-_ATTEMPTS = 6  # without a byte between: 15 seconds of pauses
+_ATTEMPTS = 6  # attempts in a row without any progress: 15 seconds of pauses
 
 
 class ArtifactFilesError(Exception):
-    """What is wrong with files on this machine, or with what arrived."""
+    """Something is wrong with local files or with received data."""
 
 
 async def get(http: Http, name: str) -> Artifact:
@@ -73,14 +73,14 @@ async def pull(http: Http, name: str, directory: Path) -> Artifact:
 
 
 async def save(http: Http, path: str, target: Path) -> None:
-    """A file that the server makes: its size and its checksum stand in the answer."""
+    """Downloads a file that the server creates for the request. The response's headers have its size and checksum."""
     async with http.stream("GET", path) as response:
         size, digest = int(response.headers["content-length"]), response.headers["etag"].strip('"')
     await _receive(http, path, target, digest, size)
 
 
 async def _receive(http: Http, path: str, target: Path, digest: str, size: int) -> None:
-    """What arrived before the line broke stays as `.part`: the next try, of this call or a later one, goes on behind it."""
+    """Received data is kept as `.part` if the connection breaks; the next attempt, in this call or a later one, resumes there."""
     unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
     if unfinished.is_symlink():
         raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")
@@ -109,7 +109,7 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int) 
 
 
 def _path(name: str, path: str = "") -> str:
-    """`project/name[:version]` is the key's own entity's."""
+    """Adds the key's own entity to `project/name[:version]`."""
     owned = name if name.count("/") == 2 else f"~/{name}"
     return "/v1/artifacts/" + "/".join(
         quote(part, safe="~") for part in [*owned.split("/"), *(path.split("/") if path else [])]
@@ -117,7 +117,7 @@ def _path(name: str, path: str = "") -> str:
 
 
 def _checked(path: str) -> str:
-    """A server is not trusted with paths outside of the directory."""
+    """Raises ArtifactFilesError for a path outside of the directory: the server's paths are not trusted."""
     parts = PurePosixPath(path).parts
     if not parts or ".." in PureWindowsPath(path).parts or path.startswith("/") or PureWindowsPath(path).anchor:
         raise ArtifactFilesError(f"The file {path!r} would lie outside of the directory.")
@@ -128,7 +128,7 @@ def _walk(directory: Path) -> list[Path]:
     found = sorted(directory.rglob("*"))
     for path in found:
         if path.is_symlink():
-            raise ArtifactFilesError(f"{path} is a symbolic link. Push what it leads to.")
+            raise ArtifactFilesError(f"{path} is a symbolic link. Push its target instead.")
     return [path for path in found if path.is_file()]
 
 

@@ -1,4 +1,4 @@
-"""The training API of a Whetstone server, a method for each thing to do. `Client` is the same for plain functions."""
+"""The training API of a Whetstone server, one method per operation. `Client` is the same for synchronous code."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
     try:
         return await asyncio.wait_for(waiting, deadline_s)
     except asyncio.TimeoutError as error:
-        raise TimeoutError(f"{what} did not end within {deadline_s:g} s; it goes on.") from error
+        raise TimeoutError(f"{what} did not end within {deadline_s:g} s; it continues on the server.") from error
 
 
 class AsyncClient:
@@ -71,7 +71,7 @@ class AsyncClient:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Where nothing is passed: `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
+        """Arguments default to `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
         self._http = Http(base_url, api_key, transport)
 
     async def close(self) -> None:
@@ -96,7 +96,7 @@ class AsyncClient:
         save_policy: SavePolicy | None = None,
         return_existing: bool = True,
     ) -> Model:
-        """`lora` says what kind of adapter is trained; `from_checkpoint` forks a model: `entity/project/name@N`."""
+        """`lora`: the adapter to train; `from_checkpoint`: forks a model, given as `entity/project/name@N`."""
         body = {"project": project, "name": name, "base_model": base_model, "return_existing": return_existing}
         adapter = {} if lora is None else {"lora": lora.model_dump(exclude_none=True)}
         forked = {} if from_checkpoint is None else {"from_checkpoint": from_checkpoint}
@@ -104,7 +104,7 @@ class AsyncClient:
         return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **adapter, **forked, **kept})
 
     async def set_save_policy(self, model_id: str, policy: SavePolicy | None) -> Model:
-        """Which checkpoints stay; it counts from the next one on. None: all do."""
+        """Sets which checkpoints are kept, from the next one on. None: all of them."""
         body = {"save_policy": policy and policy.model_dump(exclude_none=True)}
         return await self._http.call(Model, "PUT", f"/v1/preview/models/{model_id}/save-policy", body)
 
@@ -121,7 +121,7 @@ class AsyncClient:
         return self._http.rows(Checkpoint, f"{_model(model_id)}/checkpoints")
 
     async def best_checkpoint(self, model_id: str, metric: str, *, greater_is_better: bool = True) -> Evaluated | None:
-        """By a metric such as `val/reward`, of equal ones the oldest. None: no checkpoint has the metric."""
+        """Returns the oldest checkpoint with the best value of a metric such as `val/reward`. None: no checkpoint has it."""
         best: Evaluated | None = None
         async for checkpoint in self.list_checkpoints(model_id):
             value = checkpoint.metrics.get(metric)
@@ -133,26 +133,26 @@ class AsyncClient:
         await self._http.call(dict[str, Any], "DELETE", f"{_model(model_id)}/checkpoints", {"steps": list(steps)})
 
     async def download_checkpoint(self, model_id: str, step: int | None, file: Path | str) -> None:
-        """A tar with a PEFT directory; no step: the latest. Goes on where an earlier download ended early."""
+        """Downloads a tar with a PEFT directory; step None: the latest. Resumes an earlier download that was interrupted."""
         if step is None:
             newest = [each.step async for each in self.list_checkpoints(model_id)][-1:]
-            step = newest[0] if newest else None  # which may be another one when a download goes on
+            step = newest[0] if newest else None  # pinned, because the latest may change before a download resumes
         path = f"{_model(model_id)}/checkpoints/{'latest' if step is None else step}/download"
         await artifact_files.save(self._http, path, Path(file))
 
     def list_history(self, model_id: str) -> AsyncIterator[HistoryStep]:
-        """Metrics, step by step."""
+        """Yields the metrics of each step."""
         return self._http.rows(HistoryStep, f"{_model(model_id)}/metrics")
 
     # Chat
 
     async def chat(self, /, messages: Sequence[Mapping[str, Any]], **fields: Any) -> ChatCompletion:
-        """Fields are those of the openai package: `model`, `n`, `temperature`, `max_tokens`, `seed`, `tools`, …"""
+        """`fields`: those of the openai package, such as `model`, `n`, `temperature`, `max_tokens`, `seed`, `tools`."""
         body = {**fields, "messages": messages, "stream": False}
         return await self._http.call(ChatCompletion, "POST", "/v1/chat/completions", body)
 
     async def chat_stream(self, /, messages: Sequence[Mapping[str, Any]], **fields: Any) -> AsyncIterator[str]:
-        """The answer as it is written: pieces of the first choice's text."""
+        """Yields the text of the first choice piece by piece."""
         body = {**fields, "messages": messages, "stream": True}
         async with self._http.stream("POST", "/v1/chat/completions", json=body) as response:
             async for _, data in read_events(response.aiter_bytes()):
@@ -167,7 +167,7 @@ class AsyncClient:
     # Jobs
 
     async def submit(self, job: RlJob | SftJob | DpoJob, *, idempotency_key: str | None = None) -> str:
-        """The id of the job. The same key again gives the same job."""
+        """Returns the id of the job. The same idempotency key returns the same job."""
         kind = "" if isinstance(job, RlJob) else "dpo-" if isinstance(job, DpoJob) else "sft-"
         path = f"/v1/preview/{kind}training-jobs"
         headers = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
@@ -182,7 +182,7 @@ class AsyncClient:
         on_progress: OnProgress | None = None,
         deadline_s: float = _HOUR,
     ) -> TrainingJob:
-        """Submits a job and follows it: returns when the new checkpoint can be called."""
+        """Submits a job and follows it. Returns when the new checkpoint can be used."""
         key = str(uuid.uuid4())
         job_id = await _within(deadline_s, insist(lambda: self.submit(job, idempotency_key=key)), "Submitting the job")
         if on_submitted:
@@ -197,11 +197,11 @@ class AsyncClient:
         on_progress: OnProgress | None = None,
         deadline_s: float = _HOUR,
     ) -> TrainingJob:
-        """How far a job is, and what became of it.
+        """Reports the progress of a job through callbacks and returns the finished job.
 
-        Lost connections and a server that restarts are waited out; after the deadline there is a TimeoutError, and the job goes
-        on. Raises TrainingFailedError. What the server advises, such as that nothing could be trained, goes to the logger
-        `whetstone_client` as warnings.
+        Waits through lost connections and restarts of the server. Raises TrainingFailedError if the job fails, and TimeoutError
+        after the deadline, while the job continues. The server's warnings, such as that nothing could be trained, are logged
+        by the logger `whetstone_client`.
         """
 
         async def hear() -> TrainingJob:
@@ -223,7 +223,7 @@ class AsyncClient:
         return await _within(deadline_s, hear(), f"Job {job_id}")
 
     async def follow_events(self, job_id: str) -> AsyncIterator[TrainingEvent]:
-        """From the beginning; goes on where it was after a lost connection. Ends with the job."""
+        """Yields events from the start, and resumes after a lost connection. Ends with the job."""
         last_id: str | None = None
         attempt = 1
         while True:
@@ -233,7 +233,7 @@ class AsyncClient:
                 async with self._http.stream("GET", f"{_job(job_id)}/events", headers=headers) as response:
                     async for event_id, data in read_events(response.aiter_bytes()):
                         if event_id is None:
-                            continue  # the server says that it failed: asked again below
+                            continue  # the server reports an internal error: connect again below
                         last_id, attempt = event_id, 1
                         event = TrainingEvent.model_validate_json(data)
                         yield event
@@ -261,7 +261,7 @@ class AsyncClient:
     # Evaluation
 
     async def wait_for_evaluation(self, job_id: str, *, deadline_s: float = _HOUR) -> Evaluation | None:
-        """Until the job's checkpoint has answered its held-out prompts. None: the job has none."""
+        """Waits until the job's checkpoint has answered its held-out prompts. Returns None if the job has none."""
 
         async def look() -> Evaluation | None:
             pause_s = _LOOK_AGAIN_S
@@ -280,7 +280,7 @@ class AsyncClient:
     async def reward_answers(
         self, job_id: str, reward: Callable[[Answer, AnsweredPrompt], float], *, deadline_s: float = _HOUR
     ) -> float | None:
-        """Waits for the answers, logs what each is worth, and gives their mean. None: there are none."""
+        """Waits for the answers, logs the reward of each, and returns their mean. None: there are no answers."""
         evaluation = await self.wait_for_evaluation(job_id, deadline_s=deadline_s)
         if evaluation and evaluation.status == "failed":
             raise RuntimeError(f"The evaluation failed: {evaluation.error_message}")
@@ -312,15 +312,15 @@ class AsyncClient:
         return self._http.rows(Artifact, "/v1/artifacts", {"project": project, "name": name})
 
     async def get_artifact(self, name: str) -> Artifact:
-        """`entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`."""
+        """`name`: `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`."""
         return await artifact_files.get(self._http, name)
 
     async def push_artifact(
         self, name: str, source: Path | str, *, kind: str = "dataset", aliases: Sequence[str] = ()
     ) -> Artifact:
-        """A file or a directory becomes the next version of `project/name`; its `uri` is an SFT job's `training_data_url`."""
+        """Pushes a file or directory as the next version of `project/name`. An SFT job takes its `uri` as `training_data_url`."""
         return await artifact_files.push(self._http, name, Path(source), kind, aliases)
 
     async def pull_artifact(self, name: str, directory: Path | str) -> Artifact:
-        """Files that are there are not fetched again."""
+        """Downloads the artifact's files. Does not download files that already exist."""
         return await artifact_files.pull(self._http, name, Path(directory))

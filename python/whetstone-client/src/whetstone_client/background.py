@@ -1,4 +1,4 @@
-"""One event loop in a thread of its own, for plain functions that wait for coroutines: in notebooks too, which have a loop."""
+"""One event loop in its own thread, so that synchronous code can wait for coroutines, also in notebooks, which run a loop."""
 
 import asyncio
 import threading
@@ -19,10 +19,12 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def run_in_background(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Waits for it. Ctrl-C cancels it."""
+    """Waits for the coroutine. Ctrl-C cancels it."""
     if threading.current_thread().name == _THREAD:
         coroutine.close()
-        raise RuntimeError("Callbacks of a client must not wait for it: note what they hear, and call the client afterwards.")
+        raise RuntimeError(
+            "A callback of a client must not call the client: store what it receives, and call the client later."
+        )
     future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
     try:
         return future.result()

@@ -1,4 +1,4 @@
-"""`AsyncClient` for plain functions: every method waits for the one of the same name."""
+"""`AsyncClient` for synchronous code: every method calls the one of the same name and waits for its result."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
@@ -34,7 +34,7 @@ def _iterating(
 
 class Client:
     def __init__(self, base_url: str | None = None, api_key: str | None = None) -> None:
-        """Where nothing is passed: `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
+        """Arguments default to `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
         self._client = AsyncClient(base_url, api_key)
 
     def __enter__(self) -> "Client":

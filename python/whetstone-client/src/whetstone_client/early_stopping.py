@@ -1,7 +1,7 @@
-"""When a loop of RL jobs ends because its model gets no better.
+"""When a loop of RL jobs should end because its model no longer improves.
 
 The rules are those of `early_stopping_patience` in SFT and DPO jobs, and of Transformers: any improvement is the new best; one
-by more than the threshold begins the count of evaluations anew. Knows numbers only: who evaluates is the business of the loop.
+by more than the threshold resets the count of evaluations. Knows numbers only: the loop itself evaluates.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What the checkpoint of a step was worth."""
+    """The metric's value at the checkpoint of a step."""
 
     step: int
     value: float
@@ -19,15 +19,15 @@ class Evaluated:
 @dataclass
 class EarlyStopping:
     patience: int
-    """Evaluations without improvement after which the loop ends."""
+    """Number of evaluations without improvement after which the loop ends."""
     threshold: float = 0.0
-    """What an improvement must be more than."""
+    """An improvement must be greater than this."""
     greater_is_better: bool = True
-    """False for a loss."""
+    """False for a loss, which should fall."""
     best: Evaluated | None = None
-    """So far; None: nothing was a number."""
+    """The best evaluation so far; None: there was no valid value."""
     without_improvement: int = 0
-    """Evaluations since one was better by more than the threshold."""
+    """Number of evaluations since the last improvement by more than the threshold."""
 
     def __post_init__(self) -> None:
         if self.patience < 1:
@@ -36,7 +36,7 @@ class EarlyStopping:
             raise ValueError(f"threshold must be a number from 0, not {self.threshold}.")
 
     def report(self, step: int, value: float | None) -> bool:
-        """After the evaluation of the checkpoint of this step. True: the loop should end. No number is no improvement."""
+        """Records the evaluation of a step's checkpoint; True: the loop should end. None and NaN are no improvement."""
         gain = math.nan
         if value is not None and math.isfinite(value):
             gain = gain_of(value, self.best, self.greater_is_better)

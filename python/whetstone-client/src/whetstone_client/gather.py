@@ -1,7 +1,7 @@
-"""Rollouts into groups: many at once, each tried again where that may help.
+"""Collects rollouts into groups: many run at once, and each is retried if that may help.
 
-One that fails is left out and counted; it is never a reward of 0, which would teach the model that it did badly where only the
-network did.
+A rollout that fails is left out and counted. It never gets a reward of 0, which would teach the model that it did badly when
+only the network failed.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Place:
-    """Which rollout it is: enough to draw a seed from."""
+    """Identifies a rollout, for example to derive its seed."""
 
     group: int
     rollout: int
@@ -34,7 +34,7 @@ class RolloutFailure:
 
 @dataclass(frozen=True)
 class GatherProgress:
-    """Rollouts."""
+    """Numbers of rollouts."""
 
     done: int
     failed: int
@@ -44,15 +44,15 @@ class GatherProgress:
 @dataclass(frozen=True)
 class Gathered:
     groups: list[TrajectoryGroup]
-    """One per scenario, in their order; the server gets the failures too."""
+    """One group per scenario, in their order. The server also receives the failures."""
     reward: float
-    """Mean of the trajectories there are."""
+    """Mean reward of the trajectories that succeeded."""
     trajectories: int
     failures: list[RolloutFailure]
 
 
 Played: TypeAlias = Trajectory | list[Trajectory]
-"""Several where one request gave several choices (`n`)."""
+"""Several trajectories if one request returned several choices (`n`)."""
 
 
 async def gather_async(
@@ -65,7 +65,7 @@ async def gather_async(
     metadata: Callable[[S], dict[str, Any]] | None = None,
     on_progress: Callable[[GatherProgress], None] | None = None,
 ) -> Gathered:
-    """Plays each scenario `rollouts` times. Raises where no rollout succeeded."""
+    """Runs each scenario `rollouts` times. Raises RuntimeError if no rollout succeeds."""
     asked = list(scenarios)
     places = [Place(group, at) for group in range(len(asked)) for at in range(rollouts)]
     found: dict[Place, list[Trajectory]] = {}
@@ -107,7 +107,7 @@ def gather(
     metadata: Callable[[S], dict[str, Any]] | None = None,
     on_progress: Callable[[GatherProgress], None] | None = None,
 ) -> Gathered:
-    """`gather_async` for plain functions, each in a thread."""
+    """`gather_async` for synchronous functions, each run in a thread."""
     with ThreadPoolExecutor(concurrency, "rollout") as threads:
 
         async def in_thread(scenario: S, place: Place) -> Played:
@@ -140,5 +140,5 @@ async def _with_retries(play: Callable[[], Awaitable[Played]], retries: int) -> 
 
 
 def _describe(error: Exception) -> dict[str, str]:
-    """In the form in which jobs show it."""
+    """Returns the format in which jobs show a failure."""
     return {"type": type(error).__name__, "message": str(error)}

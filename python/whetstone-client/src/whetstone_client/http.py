@@ -1,4 +1,4 @@
-"""Requests to one server: its address, the key, and what a refusal says."""
+"""HTTP requests to one server: adds the address and the key, and turns error responses into exceptions."""
 
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -31,7 +31,7 @@ class Http:
             base_url=url.rstrip("/").removesuffix("/v1"),
             headers={"authorization": f"Bearer {key}"},
             timeout=_TIMEOUT,
-            limits=httpx.Limits(max_connections=None),  # `gather` says how many there are at once
+            limits=httpx.Limits(max_connections=None),  # `gather` limits the number of concurrent requests
             transport=transport,
         )
 
@@ -57,7 +57,7 @@ class Http:
         return TypeAdapter(answer).validate_json(response.content)
 
     async def rows(self, row: type[T], path: str, query: Mapping[str, str | None] | None = None) -> AsyncIterator[T]:
-        """All rows of all pages. The next page is asked for before this one is given out: the reader may delete its cursor."""
+        """Yields all rows of all pages. Requests a page before it yields the previous one, whose cursor the reader may delete."""
 
         async def get(after: str | None) -> dict[str, Any]:
             limits = {"after": after, "limit": str(_PAGE_SIZE)}
@@ -82,7 +82,7 @@ class Http:
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx.Response]:
-        """Sends a stream, gives one back, or both."""
+        """Sends a stream, returns a streamed response, or both."""
         with self._named_failures():
             streaming = self._client.stream(method, path, json=json, content=content, params=query, headers=headers)
             async with streaming as response:
@@ -93,7 +93,7 @@ class Http:
 
     @contextmanager
     def _named_failures(self) -> Iterator[None]:
-        """httpx says that all connection attempts failed, and not to whom."""
+        """Adds the address: httpx reports only that all connection attempts failed."""
         try:
             yield
         except httpx.ConnectError as error:

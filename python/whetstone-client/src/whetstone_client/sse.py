@@ -1,12 +1,12 @@
-"""Server-sent events out of a response body. `iter_lines` of httpx would cut at U+2028 too, which JSON may contain."""
+"""Parses server-sent events. `iter_lines` of httpx is not usable: it also splits at U+2028, which JSON may contain."""
 
 from collections.abc import AsyncIterator
 
-_EVENT_BYTES_MAX = 64 * 1024 * 1024  # a server that never ends an event must not fill the memory
+_EVENT_BYTES_MAX = 64 * 1024 * 1024  # limits memory if a server never ends an event
 
 
 async def read_events(body: AsyncIterator[bytes]) -> AsyncIterator[tuple[str | None, str]]:
-    """The id and the data of each event, without comments and without what never ended."""
+    """Yields the id and the data of each event. Skips comments and an incomplete last event. Raises ValueError."""
     event_id: str | None = None
     data: list[str] = []
     async for line in _lines(body):

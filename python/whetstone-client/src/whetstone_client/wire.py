@@ -1,4 +1,4 @@
-"""What goes over the wire, under the wire's names. Fields that a newer server adds are kept."""
+"""The objects of the HTTP API, with the API's field names. Fields that a newer server adds are kept."""
 
 from typing import Any, Literal
 
@@ -12,14 +12,14 @@ class Wire(BaseModel):
 
 
 class SavePolicy(Wire):
-    """Which checkpoints of a model stay when a job makes one, under the names of Transformers."""
+    """Which checkpoints of a model are kept when a job creates one, with the names of Transformers."""
 
     save_total_limit: int
-    """The newest, the best, then the newest of the others. What is in use stays beside them."""
+    """Keeps the newest, the best, then the newest of the others. Checkpoints in use are kept in addition."""
     metric_for_best_model: str | None = None
-    """A metric of checkpoints, such as `val/reward`. None: age alone counts."""
+    """A metric of checkpoints, such as `val/reward`. None: only their age counts."""
     greater_is_better: bool | None = None
-    """None is false for a metric whose name ends with `loss`, else true."""
+    """None: false for a metric whose name ends with `loss`, otherwise true."""
 
 
 class Model(Wire):
@@ -29,18 +29,18 @@ class Model(Wire):
     name: str
     base_model: str
     lora: "Lora | None" = None
-    """Of the latest checkpoint; where one model is read."""
+    """Those of the latest checkpoint; set only when a single model is read."""
     save_policy: SavePolicy | None = None
-    """None: all checkpoints stay. Where one model is read."""
+    """None: all checkpoints are kept. Set only when a single model is read."""
 
     @property
     def path(self) -> str:
-        """As chat names it; with `:step3` one of its checkpoints."""
+        """The model's name for chat; append `:step3` for one of its checkpoints."""
         return f"{self.entity}/{self.project}/{self.name}"
 
 
 class Lora(Wire):
-    """The adapter of a model, under the names of PEFT's LoraConfig. None is the server's choice."""
+    """The adapter of a model, with the names of PEFT's LoraConfig. None: the server's default."""
 
     r: int | None = None
     lora_alpha: float | None = None
@@ -56,7 +56,7 @@ class Checkpoint(Wire):
 
 
 class Evaluation(Wire):
-    """How far the answers of a job's checkpoint are."""
+    """The progress of the evaluation of a job's checkpoint."""
 
     status: Status
     num_prompts: int
@@ -86,7 +86,7 @@ class TrainingEvent(Wire):
 
 
 class TrainingProgress(Wire):
-    """Gradient steps that are done, all of them, and the metrics of the last one."""
+    """Number of finished gradient steps, their total, and the metrics of the last one."""
 
     done: int
     total: int
@@ -104,7 +104,7 @@ class Message(Wire):
 
 
 class Choice(Wire):
-    """Goes into a trajectory as it came: its tokens and log-probabilities are what is trained."""
+    """Put it into a trajectory unchanged: its tokens and log-probabilities are what is trained."""
 
     index: int
     message: Message
@@ -122,7 +122,7 @@ class ChatCompletion(Wire):
 
 
 class Answer(Wire):
-    """Of a checkpoint to a held-out prompt."""
+    """A checkpoint's answer to a held-out prompt."""
 
     index: int
     message: Message
@@ -150,7 +150,7 @@ class ArtifactFile(Wire):
 
 
 class Artifact(Wire):
-    """A version of named files."""
+    """A version of a set of named files."""
 
     id: str
     entity: str
@@ -162,7 +162,7 @@ class Artifact(Wire):
 
 
 class Trajectory(Wire):
-    """Messages are context; choices of chat answers, as they came (from this package or from openai's), are trained."""
+    """Messages are context; choices of chat responses (of this package or openai's), unchanged, are trained."""
 
     messages_and_choices: list[Any]
     reward: FiniteFloat
@@ -184,30 +184,30 @@ class RlJob(Wire):
 
 
 class BatchConfig(Wire):
-    """How rows of data are trained, whatever they are. None is the server's choice."""
+    """How rows of data are trained, for SFT and DPO. None: the server's default."""
 
     batch_size: int | Literal["auto"] | None = None
     epochs: int | None = None
     learning_rate: float | list[float] | None = None
-    """One, or one per batch of all epochs."""
+    """A single learning rate, or one per batch of all epochs."""
     lr_scheduler_type: Literal["constant", "linear", "cosine"] | None = None
     warmup_steps: int | None = None
     warmup_ratio: float | None = None
     packing: bool | None = None
     validation_split: float | None = None
-    """Fraction of the rows, the last ones, that is held out."""
+    """Fraction of the rows to hold out, from the end."""
     eval_steps: int | None = None
-    """Gradient steps from one evaluation of the held-out rows to the next."""
+    """Number of gradient steps between evaluations of the held-out rows."""
     early_stopping_patience: int | None = None
-    """Evaluations without improvement after which the job ends, with a checkpoint."""
+    """Number of evaluations without improvement after which the job ends, with a checkpoint."""
     early_stopping_threshold: float | None = None
-    """What an improvement must be more than."""
+    """An improvement must be greater than this."""
     load_best_model_at_end: bool | None = None
-    """The checkpoint has the weights of the best evaluation; by default where the job may end early."""
+    """Whether the checkpoint gets the weights of the best evaluation; default: true if the job may end early."""
 
 
 class SftConfig(BatchConfig):
-    """None is the server's choice: a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
+    """None: the server's default, a learning rate that fits the model's size, one epoch, a constant rate, packed rows."""
 
     assistant_turns: Literal["all", "last"] | None = None
 
@@ -220,18 +220,18 @@ class SftJob(Wire):
 
 
 class DpoConfig(BatchConfig):
-    """None is the server's choice: beta 0.1, the loss sigmoid, 8 pairs per gradient step; the rest as of SftConfig."""
+    """None: the server's default, beta 0.1, sigmoid loss, 8 pairs per gradient step; the rest as in SftConfig."""
 
     beta: float | None = None
-    """How near the policy stays to the checkpoint that the job begins with."""
+    """How strongly the policy is kept near the checkpoint that the job starts from."""
     loss_type: Literal["sigmoid", "robust", "hinge", "ipo"] | None = None
     label_smoothing: float | None = None
     metric_for_best_model: Literal["val/loss", "val/rewards/margins", "val/rewards/accuracies"] | None = None
-    """By which evaluations are compared."""
+    """The metric by which evaluations are compared."""
 
 
 class DpoJob(Wire):
-    """On preference pairs: a line of the data has a prompt, a chosen and a rejected answer."""
+    """Trains on preference pairs: each line of the data has a prompt, a chosen and a rejected answer."""
 
     model_id: str
     training_data_url: str
