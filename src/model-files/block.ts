@@ -6,7 +6,7 @@ export const FUSED_LINEARS = ['qkv', 'o', 'gate_up', 'down'] as const;
 export const ATTENTION_LINEARS = ['qkv', 'o'] as const satisfies readonly (typeof FUSED_LINEARS)[number][];
 export type FusedLinear = (typeof FUSED_LINEARS)[number];
 
-/** A linear layer as the checkpoint stores it; rows of outputs that are fused there are one projection. */
+/** A linear layer as the checkpoint stores it; outputs that are fused there are one projection. */
 export interface Projection {
   /** `self_attn.q_proj` */
   readonly module: string;
@@ -23,7 +23,7 @@ export interface Norms {
   readonly mlpOutput: string | null;
   /** RMS norms of queries and keys before the rotation: over each head, or over the whole projection. */
   readonly queryKey: 'head' | 'projection' | null;
-  /** What is stored is the distance of the factor from 1. */
+  /** The stored value is the factor minus 1. */
   readonly plusOne: boolean;
 }
 
@@ -49,7 +49,7 @@ export type RopeScaling =
       readonly attentionFactor: number;
     }
   | {
-      /** arXiv:2402.13753, as far as the short factors hold: up to the original number of positions. */
+      /** arXiv:2402.13753. Only the short factors, which apply up to the original number of positions. */
       readonly kind: 'longrope';
       /** One per frequency. */
       readonly factors: readonly number[];
@@ -74,9 +74,9 @@ export interface LayerAttention {
 
 export interface Multipliers {
   readonly embedding: number;
-  /** Of scores. */
+  /** Multiplies the attention scores. */
   readonly attention: number;
-  /** Of what a layer's attention and MLP add. */
+  /** Multiplies what a layer's attention and MLP add. */
   readonly residual: number;
   readonly logits: number;
 }
@@ -87,18 +87,18 @@ export interface SoftCaps {
   readonly logits: number | null;
 }
 
-/** MLPs among which a router chooses for each token (arXiv:1701.06538); each is gated, as the dense one is, and has no biases. */
+/** MLPs among which a router chooses for each token (arXiv:1701.06538); each is gated like the dense one and has no biases. */
 export interface Experts {
   readonly count: number;
-  /** How many a token goes to. */
+  /** The number of experts per token. */
   readonly perToken: number;
-  /** Of one expert. */
+  /** The width of one expert. */
   readonly intermediate: number;
   /** The weights of a token's experts are divided by their sum. */
   readonly normalized: boolean;
-  /** By layer: whether it has them; the others have the dense MLP. */
+  /** By layer: whether it has experts; other layers have the dense MLP. */
   readonly layers: readonly boolean[];
-  /** Modules of a layer: `mlp.gate`, which chooses, and `mlp.experts`, whose seventh has `mlp.experts.6.gate_proj`. */
+  /** Names of a layer's modules: `mlp.gate` chooses, and `mlp.experts` contains the experts, such as `mlp.experts.6.gate_proj`. */
   readonly router: string;
   readonly module: string;
   readonly names: Readonly<Record<'gate' | 'up' | 'down', string>>;

@@ -25,7 +25,7 @@ export async function checkAdapter(directory: string, config: DecoderConfig, bas
   }
 }
 
-/** A path names a place on somebody's machine, and a directory may hold the model that another calls by its owner too: the shapes decide. */
+/** A path is local to some machine, and a directory may hold a model that is also known as `owner/name`: then the shapes decide. */
 function mayBe(trainedOn: string, baseModel: string): boolean {
   if (/^(?:$|[./~]|[A-Za-z]:\\)/.test(trainedOn) || trainedOn === baseModel) return true;
   return trainedOn.endsWith(`/${baseModel}`) || baseModel.endsWith(`/${trainedOn}`);

@@ -10,7 +10,7 @@ export interface ConfigReader {
   positive(key: string, fallback?: number): number;
   positiveOrNull(key: string): number | null;
   flag(key: string): boolean;
-  /** A number per layer or frequency, or whatever else comes in a list; null where the key is missing or null. */
+  /** A list, for example one number per layer or frequency; null if the key is missing or null. */
   listOrNull<T>(key: string, length: number, isItem: (value: unknown) => value is T): readonly T[] | null;
   /** Throws if the key holds anything but one of these. */
   only(key: string, allowed: readonly unknown[], reason: string): void;

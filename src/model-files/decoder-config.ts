@@ -21,7 +21,7 @@ import { qwen3Moe } from './families/qwen3-moe.ts';
 import { smollm3 } from './families/smollm3.ts';
 import { quantizationFault } from './quantization.ts';
 
-/** A decoder with grouped-query attention and gated MLPs: how large it is, and what its layers are made of. */
+/** A decoder with grouped-query attention and gated MLPs: its sizes, and what its layers consist of. */
 export interface DecoderConfig extends Sizes, Block {
   readonly family: string;
   readonly experts: Experts | null;
@@ -99,6 +99,6 @@ function readSizes(config: ConfigReader): Sizes {
   };
 }
 
-/** Beyond them other factors hold, also for the tokens before. */
+/** Beyond this length, LongRoPE uses other factors, also for earlier tokens. */
 const positionsMax = ({ rope }: LayerAttention): number =>
   rope?.scaling?.kind === 'longrope' ? rope.scaling.originalMaxPositions : Infinity;

@@ -10,7 +10,7 @@ export interface ParameterSpec {
   readonly shape: readonly number[];
 }
 
-/** The output head: `[vocab, hidden]`, and no bias. With tied weights its weight is the embedding's. */
+/** The output head: `[vocab, hidden]`, without bias. With tied weights its weight is the embedding's. */
 export const HEAD_MODULE = 'lm_head';
 export const HEAD_WEIGHT = `${HEAD_MODULE}.weight`;
 export const EMBEDDING_WEIGHT = 'model.embed_tokens.weight';

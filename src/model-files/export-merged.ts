@@ -57,7 +57,7 @@ export async function exportMerged({
     await writeSafetensors(join(unfinished, 'model.safetensors'), counted(tensors, onNumbers));
     for (const entry of await readdir(base, { withFileTypes: true })) {
       if (entry.isDirectory() || IS_WEIGHTS.test(entry.name) || entry.name === 'config.json') continue;
-      await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches are made of them
+      await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches consist of them
     }
     const json = withDtype(await readFile(join(base, 'config.json'), 'utf8'), TORCH_DTYPE[dtype]);
     await writeFile(join(unfinished, 'config.json'), untiesHead(config, adapter) ? withUntiedHead(json) : json);
@@ -68,11 +68,11 @@ export async function exportMerged({
   }
 }
 
-/** The adapter is on a head that is the embedding. */
+/** Whether the adapter is on a head that is tied to the embedding. */
 export const untiesHead = ({ tiedEmbeddings }: DecoderConfig, { targets }: LoraShape): boolean =>
   tiedEmbeddings && targets.includes(HEAD_MODULE);
 
-/** Of these tensors, by the module that an adapter may be on, and a head beside the embedding where merging unties it. */
+/** The tensors to write, each with the module whose adapter applies; includes a separate head if merging unties it. */
 function mergedTensors(
   names: readonly string[],
   config: DecoderConfig,
@@ -85,7 +85,7 @@ function mergedTensors(
   return tensors;
 }
 
-/** In the text, so that 30.0 is not written as 30, which Transformers refuses where it wants a float. */
+/** Changes the text and not the parsed JSON, so that 30.0 is not written as 30, which Transformers refuses where it expects a float. */
 const withDtype = (config: string, dtype: string): string =>
   config.replace(/("(?:torch_)?dtype"\s*:\s*)"[^"]*"/g, `$1"${dtype}"`);
 
@@ -96,7 +96,7 @@ function withUntiedHead(config: string): string {
     : config.replace('{', '{\n  "tie_word_embeddings": false,');
 }
 
-/** `[out, in]`; summed in float64, so that only the last rounding is ours. */
+/** `[out, in]`; summed in float64, so that the result is rounded only once. */
 export function mergeAdapter(
   weight: Float32Array,
   path: string,

@@ -14,10 +14,10 @@ const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
   ],
 ];
 
-/** A model of llama.cpp. What sees images for one, guesses ahead, or was measured for quantising is none. */
+/** A GGUF model. Excludes image projectors (mmproj), draft heads (mtp) and importance matrices (imatrix). */
 export const isGguf = (name: string): boolean => /\.gguf$/i.test(name) && !/mmproj|imatrix|^mtp-/i.test(basename(name));
 
-/** `path` is a file. Null: not a kind of file that could be taken for a model. */
+/** `path` is a file. Returns null if it does not look like a model of another format. */
 export function foreignFile(path: string): string | null {
   if (extname(path) === '.safetensors')
     return `${path} is a single file of weights. Name its directory, which also needs config.json and tokenizer.json.`;

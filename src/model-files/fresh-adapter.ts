@@ -1,10 +1,10 @@
-// The adapter with which every trained model starts: B is zero, so that it changes nothing yet.
+// The adapter that every trained model starts with: B is zero, so it changes nothing yet.
 import type { LoraConfig } from '#domain/lora-config';
 import type { DecoderConfig } from './decoder-config.ts';
 import { createLoraAdapter, linearLayers } from './lora.ts';
 import { writePeftDirectory } from './peft-directory.ts';
 
-/** Into an existing, empty directory. `baseModel` is written into it, for whoever loads it elsewhere. */
+/** Writes into an existing, empty directory. `baseModel` is stored in it for tools that load the adapter elsewhere. */
 export function writeFreshAdapter(
   directory: string,
   config: DecoderConfig,

@@ -1,6 +1,6 @@
-// Downloads one file of the Hub into its blob in the cache. An interrupted download resumes where it stopped, in this process or after a
-// restart: received bytes are next to the blob under the hash that the complete file must have, which is checked at the end. An incomplete
-// download never has the blob's name.
+// Downloads one file of the Hub into its blob in the cache. An interrupted download resumes where it stopped, in this process or after
+// a restart: received bytes are next to the blob in a partial file, and the hash is checked at the end. An incomplete download never
+// has the blob's name.
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -13,18 +13,18 @@ export interface BlobRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
-  /** Bytes of this file that are there. */
+  /** Called with the number of bytes received so far. */
   readonly onBytes: (done: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** A line that gives no byte for so long is dead. */
+/** A connection that delivers no byte for this long counts as dead. */
 const SILENCE_MS = 60_000;
-/** In a row without a new byte; as long as bytes come, a broken line is called again without end. */
+/** Consecutive attempts without a new byte; as long as bytes arrive, a broken connection is retried without limit. */
 const TRIES_MAX = 3;
 const WAIT_MS = 500;
 
-/** Into `blob`, whose directory exists. */
+/** Downloads into `blob`, whose directory must exist. */
 export async function fetchBlob(file: HubFile, blob: string, request: BlobRequest): Promise<void> {
   const path = await claimPartial(blob);
   try {
@@ -33,7 +33,7 @@ export async function fetchBlob(file: HubFile, blob: string, request: BlobReques
       await receiveWhole(file, path, request);
     } catch (error) {
       if (!(error instanceof DamagedFile) || wasThere === 0) throw error;
-      await receiveWhole(file, path, request); // the damage may have lain here since a loss of power
+      await receiveWhole(file, path, request); // existing bytes may have been damaged, for example by a power failure
     }
     await rename(path, blob);
   } catch (error) {
@@ -46,7 +46,7 @@ export async function fetchBlob(file: HubFile, blob: string, request: BlobReques
 
 class DamagedFile extends Error {}
 
-/** Throws `DamagedFile`, and then nothing is left of it. */
+/** Throws `DamagedFile` after deleting the partial file. */
 async function receiveWhole(file: HubFile, path: string, request: BlobRequest): Promise<void> {
   const partial = await openPartial(file, path);
   try {
@@ -70,7 +70,7 @@ async function receiveWhole(file: HubFile, path: string, request: BlobRequest): 
   throw new DamagedFile(`${file.path} arrived damaged: its hash is not ${file.hash}`);
 }
 
-/** Of the line or the other side, which may be better the next time; a full disk is not. */
+/** Whether the network or the server failed, so that a retry may succeed; a full disk is different. */
 export const isBroken = (fault: unknown): boolean =>
   fault instanceof HubRefusal
     ? fault.status >= 500 || fault.status === 429
@@ -79,7 +79,7 @@ export const isBroken = (fault: unknown): boolean =>
 interface Partial {
   readonly handle: FileHandle;
   size: number;
-  /** Of these bytes. */
+  /** The hash of the bytes so far. */
   hash: ReturnType<typeof createContentHash>;
 }
 
@@ -100,13 +100,13 @@ async function openPartial(file: HubFile, path: string): Promise<Partial> {
   }
 }
 
-/** One answer of the Hub, as far as it gets. Returns when it ended whole. */
+/** Receives one response of the Hub. Returns if it was complete. */
 async function receive(file: HubFile, partial: Partial, request: BlobRequest): Promise<void> {
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(new Error(`no byte for ${SILENCE_MS / 1000} s`)), SILENCE_MS);
   try {
     const response = await request.fetch(request.url, {
-      // Encoded bytes are not those that were hashed, nor those that a range counts.
+      // Without compression: hashes and ranges refer to the original bytes.
       headers: { ...request.headers, 'accept-encoding': 'identity', ...rangeFrom(partial.size) },
       signal: AbortSignal.any([request.signal, silence.signal]),
     });
@@ -127,7 +127,7 @@ async function receive(file: HubFile, partial: Partial, request: BlobRequest): P
 
 const rangeFrom = (size: number): Record<string, string> => (size === 0 ? {} : { range: `bytes=${size}-` });
 
-/** A server that knows no ranges sends all of it. */
+/** False if the server ignored the range and sends the whole file. */
 const continues = (response: Response, size: number): boolean =>
   response.status === 206 && response.headers.get('content-range')?.startsWith(`bytes ${size}-`) === true;
 
@@ -137,8 +137,8 @@ async function startOver(file: HubFile, partial: Partial): Promise<void> {
   partial.hash = createContentHash(file);
 }
 
-// Two servers may download the same model, and so may two models of one server. Whoever writes a partial file has it under a name of its
-// own, and taking one is a rename, which only one can win.
+// Several servers, or several models of one server, may download the same file. Every writer gives its partial file a unique name and
+// takes over an abandoned one by renaming it, which only one of them can do.
 const CLAIMED = new Set<string>();
 let claims = 0;
 
@@ -157,7 +157,7 @@ async function claimPartial(blob: string): Promise<string> {
   return mine;
 }
 
-/** Of servers on this machine that were killed. */
+/** Partial files of processes on this machine that were killed. */
 async function abandoned(blob: string): Promise<string[]> {
   const directory = dirname(blob);
   const mark = `${basename(blob)}.${hostname()}.`;
@@ -176,7 +176,7 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   );
 
-/** What an earlier try has left of it; 0: nothing. */
+/** How many bytes an earlier attempt has left; 0: none. */
 export async function partialSize(blob: string): Promise<number> {
   const sizes = await Promise.all([freePartial(blob), ...(await abandoned(blob).catch(() => []))].map(sizeOf));
   return sizes.find((size) => size > 0) ?? 0;

@@ -5,7 +5,7 @@ import type { GgufBytes } from './gguf/gguf-file.ts';
 import { isBroken, type BlobRequest } from './hub-blob.ts';
 import type { HubFile } from './hub-file.ts';
 
-/** Of one answer: small enough to arrive over a slow line before it counts as dead. */
+/** The size of one request: small enough to arrive over a slow connection before it counts as dead. */
 const PIECE_BYTES = 2 ** 22;
 const PIECE_MS = 60_000;
 const RETRIES = 2;
@@ -34,7 +34,7 @@ async function readPiece(start: number, length: number, request: Omit<BlobReques
     headers: { ...request.headers, 'accept-encoding': 'identity', range: `bytes=${start}-${start + length - 1}` },
     signal: AbortSignal.any([request.signal, AbortSignal.timeout(PIECE_MS)]),
   });
-  let at = response.status === 206 ? start : 0; // a server that knows no ranges sends all of it
+  let at = response.status === 206 ? start : 0; // a server without support for ranges sends the whole file
   const piece = new Uint8Array(length);
   for await (const chunk of response.body ?? []) {
     const bytes = chunk as Uint8Array;

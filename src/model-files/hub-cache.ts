@@ -44,7 +44,7 @@ async function presentFiles(snapshot: string): Promise<readonly string[]> {
   return names.filter((_, i) => present[i]);
 }
 
-/** From now on the revision is found in the cache. A commit names itself. */
+/** From now on the revision is found in the cache. A commit hash needs no ref. */
 export async function writeRef(folder: string, revision: string, commit: string): Promise<void> {
   if (revision === commit) return;
   const path = joinInside(folder, 'refs', revision);
@@ -52,17 +52,17 @@ export async function writeRef(folder: string, revision: string, commit: string)
   await writeFile(path, commit);
 }
 
-/** Relative, so that the cache can be moved. Where links are not allowed (Windows), a copy. */
+/** A relative link, so that the cache can be moved. A copy where links are not allowed (Windows). */
 export async function linkBlob(blob: string, path: string): Promise<void> {
   if (await pathExists(path)) return;
   await mkdir(dirname(path), { recursive: true });
   await rm(path, { force: true }); // a link whose blob was deleted
   await symlink(relative(dirname(path), blob), path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') return copyFile(blob, path); // EEXIST: another server was faster
+    if (error.code !== 'EEXIST') return copyFile(blob, path); // EEXIST: another process was faster
   });
 }
 
-/** The cache may be a group's: what is new in it is for whoever may read the cache, though the server writes for its user alone. */
+/** Gives new files the permissions of the cache, which a group may share: the server creates files for its user alone. */
 export async function shareAs(cacheDirectory: string, folder: string): Promise<void> {
   const readers = (await stat(cacheDirectory)).mode & 0o777;
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -73,7 +73,7 @@ export async function shareAs(cacheDirectory: string, folder: string): Promise<v
   await chmod(folder, readers).catch(ignoreOthersFiles);
 }
 
-/** Of other users; and what another server's download has renamed meanwhile. */
+/** Ignores files of other users, and those that another process has renamed in the meantime. */
 function ignoreOthersFiles(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPERM' && error.code !== 'ENOENT') throw error;
 }

@@ -30,7 +30,7 @@ export interface HubAccess {
 
 /** Called with bytes while a model is downloaded or converted, and when that has ended, successfully or not. */
 export interface DownloadProgress {
-  /** `doing`: not said while it is downloaded. */
+  /** `doing`: absent during the download. */
   readonly onBytes: (model: string, done: number, of: number, doing?: string) => void;
   readonly onEnd: (model: string) => void;
 }
@@ -46,12 +46,12 @@ const WEIGHTS = /\.safetensors$/;
 const isWanted = (path: string, parts: ModelParts): boolean =>
   WANTED.test(path) && (parts === 'everything' || !WEIGHTS.test(path));
 
-const METADATA_TIMEOUT_MS = 30_000; // an unreachable Hub must not hold up a start; files have a limit on silence
+const METADATA_TIMEOUT_MS = 30_000; // an unreachable Hub must not delay a start; downloads of files have a silence limit instead
 
 export interface DownloadOptions {
   readonly hub: HubAccess;
   readonly parts: ModelParts;
-  /** Where what a GGUF file says of configuration and tokenizer is written. */
+  /** Where configurations and tokenizers from GGUF files are written. */
   readonly ggufDirectory: string;
   readonly progress: DownloadProgress;
   readonly log: Log;
@@ -59,10 +59,10 @@ export interface DownloadOptions {
 }
 
 export interface DownloadedModel {
-  /** In the API. */
+  /** The model's id in the API. */
   readonly id: string;
   readonly directory: string;
-  /** The directory was made of a GGUF file; else it is the snapshot, and nobody has looked whether it is a model. */
+  /** True: the directory was made from a GGUF file. False: it is the snapshot, not yet checked for being a model. */
   readonly isGguf: boolean;
 }
 
@@ -99,7 +99,7 @@ export async function downloadModel(model: HubModel, options: DownloadOptions): 
   }
 }
 
-/** Of one commit: where its files are and go. */
+/** Where the files of one commit come from and go to. */
 interface Place {
   readonly folder: string;
   readonly commit: string;
@@ -107,7 +107,7 @@ interface Place {
   readonly requestFor: (file: HubFile) => Omit<BlobRequest, 'onBytes'>;
 }
 
-/** What is in the file is known before it is fetched; and where the model runs elsewhere, it is not. */
+/** Reads the header before downloading the file; if the model runs elsewhere, the file is not downloaded. */
 async function downloadGguf(
   model: HubModel,
   chosen: GgufChoice,
@@ -159,7 +159,7 @@ async function fetchFiles(
 
 interface ListedModel {
   readonly commit: string;
-  /** All of them, also those that are not wanted. */
+  /** All files, including those that are not downloaded. */
   readonly files: readonly ListFileEntry[];
 }
 
@@ -188,7 +188,7 @@ function refuseForeign(id: string, names: readonly string[]): void {
   if (foreign !== null) throw new AppError('bad_model_files', foreign);
 }
 
-/** What makes a model one that cannot be loaded is in the small files. */
+/** Downloads small files first: they show whether the model can be loaded. */
 const weightsLast = (a: HubFile, b: HubFile): number => Number(WEIGHTS.test(a.path)) - Number(WEIGHTS.test(b.path));
 
 async function checkRoom(

@@ -7,7 +7,7 @@ import type { ListFileEntry } from '@huggingface/hub';
 export interface HubFile {
   readonly path: string;
   readonly size: number;
-  /** Of the content: SHA-256 in LFS, SHA-1 of the Git blob otherwise. Names it in the cache. */
+  /** Hash of the content: SHA-256 in LFS, SHA-1 of the Git blob otherwise. It is the file's name in the cache. */
   readonly hash: string;
 }
 
@@ -28,16 +28,16 @@ export function parseHubFile({ path, size, oid, lfs }: ListFileEntry): HubFile {
   throw new Error(`the Hub gives ${path} the hash ${JSON.stringify(hash)}, which is none`);
 }
 
-/** Relative, by forward slashes, no step up or in place, nothing that Windows reads as a drive or a separator. */
+/** Relative, with forward slashes, without `.` and `..`, and without anything that Windows reads as a drive or a separator. */
 const isPlainPath = (path: unknown): path is string =>
   typeof path === 'string' && path.split('/').every((part) => !['', '.', '..'].includes(part) && !/[\\:\0]/.test(part));
 
-/** Takes the file's bytes; its hex digest is the file's hash if they arrived whole. */
+/** Hashes the file's bytes; the hex digest equals the file's hash if they are complete. */
 export function createContentHash({ hash, size }: HubFile): Hash {
   return SHA_256.test(hash) ? createHash('sha256') : createHash('sha1').update(`blob ${size}\0`);
 }
 
-/** The joined path, which lies in `directory`, or an error: for names from outside, after they were checked. */
+/** Joins the path; throws if the result is outside `directory`. A second check for names from outside. */
 export function joinInside(directory: string, ...names: readonly string[]): string {
   const path = join(directory, ...names);
   const way = relative(directory, path);

@@ -87,7 +87,7 @@ export const offlineRefusal = (model: HubModel, cacheDirectory: string): AppErro
     `Model ${nameOf(model)} is not complete in the cache ${cacheDirectory}, and HF_HUB_OFFLINE is set: unset it once to download the model.`,
   );
 
-/** "fetch failed" says nothing; its cause does. */
+/** The message of "fetch failed" is useless; its cause says what happened. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

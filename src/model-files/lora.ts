@@ -7,7 +7,7 @@ import { ATTENTION_LINEARS, FUSED_LINEARS, type FusedLinear } from './block.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import { HEAD_MODULE, layerPrefix } from './decoder-parameters.ts';
 
-/** What PEFT calls `all-linear`, of all families; a model has those of its own linears. */
+/** PEFT's `all-linear` for all families; a model has those that its layers contain. */
 export const LAYER_TARGETS = [
   'q_proj',
   'k_proj',
@@ -19,7 +19,7 @@ export const LAYER_TARGETS = [
   'gate_up_proj',
   'down_proj',
 ] as const;
-/** With tied weights an adapter of the head changes the logits only: tokens are read by the embedding as it is, as in PEFT. */
+/** With tied weights, an adapter on the head changes only the logits: the embedding of tokens stays unchanged, as in PEFT. */
 export const LORA_TARGETS = [...LAYER_TARGETS, HEAD_MODULE] as const;
 export type LoraTarget = (typeof LORA_TARGETS)[number];
 
@@ -32,7 +32,7 @@ export interface LinearLayer {
   readonly outFeatures: number;
 }
 
-/** Those that can carry an adapter. Of a model with experts those of attention: `gate_proj` is every expert's linear there too. */
+/** The linears that can carry an adapter. With experts only those of attention, because `gate_proj` would be a linear of every expert. */
 export const adaptedLinears = ({ experts }: DecoderConfig): readonly FusedLinear[] =>
   experts ? ATTENTION_LINEARS : FUSED_LINEARS;
 
@@ -52,7 +52,7 @@ export function linearLayers(config: DecoderConfig): LinearLayer[] {
   return [...ofLayers, { path: HEAD_MODULE, target: HEAD_MODULE, inFeatures: hidden, outFeatures: vocab }];
 }
 
-/** What fixes an adapter's tensors and what they mean. */
+/** What determines an adapter's tensors and their meaning. */
 export interface LoraShape {
   readonly rank: number;
   readonly alpha: number;
@@ -82,7 +82,7 @@ export function loraParameters(layers: readonly LinearLayer[], { rank, targets }
     ]);
 }
 
-/** PEFT's `save_pretrained` puts the head itself beside an adapter of it. It is the base model's, frozen: nobody reads the copy. */
+/** PEFT's `save_pretrained` stores the frozen head itself next to its adapter. The copy is not read. */
 export function headCopy(layers: readonly LinearLayer[], { targets }: LoraShape): LoraParameter[] {
   return layers
     .filter(({ target }) => target === HEAD_MODULE && targets.includes(target))

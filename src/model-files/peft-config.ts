@@ -26,7 +26,7 @@ const PeftConfig = z.object({
   layers_to_transform: z.unknown().optional(),
 });
 
-/** These initialisations also change the base weights, so their adapters mean nothing on the unchanged ones. */
+/** These initialisations also change the base weights, so their adapters are meaningless on the unchanged ones. */
 const BASE_CHANGING_INIT = /^(pissa|olora|loftq|corda)/;
 
 export function parsePeftConfig(json: string, path: string): LoraShape {
@@ -38,7 +38,7 @@ export function parsePeftConfig(json: string, path: string): LoraShape {
   } catch (cause) {
     throw bad('it is not valid JSON', cause);
   }
-  const type = isObject(raw) ? raw.peft_type : undefined; // first: other kinds have other fields
+  const type = isObject(raw) ? raw.peft_type : undefined; // checked first: other types have other fields
   if (typeof type === 'string' && type !== 'LORA') throw bad(`peft_type ${type} is not supported; LORA is`);
   const parsed = PeftConfig.safeParse(raw);
   if (!parsed.success) throw bad(z.prettifyError(parsed.error).replaceAll('\n', ' '));
@@ -71,7 +71,7 @@ function findUnsupported(config: z.infer<typeof PeftConfig>): string | null {
   return mustBeEmpty.find((field) => Object.keys(config[field] ?? {}).length > 0) ?? null;
 }
 
-/** PEFT writes `all-linear` as the path of every layer, without the head. Whether it is every layer, the tensors show. */
+/** PEFT writes `all-linear` as the paths of all layers except the head. Whether it is all of them is checked by the tensors. */
 function parseTargets(modules: string | readonly string[], bad: (fault: string) => AppError): readonly LoraTarget[] {
   if (modules === 'all-linear') return LAYER_TARGETS;
   if (typeof modules === 'string') throw bad(`target_modules ${modules} is a pattern; give a list of module names`);

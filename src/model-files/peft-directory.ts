@@ -11,7 +11,7 @@ import { formatPeftConfig, parsePeftConfig } from './peft-config.ts';
 export const ADAPTER_CONFIG_FILE = 'adapter_config.json';
 export const ADAPTER_WEIGHTS_FILE = 'adapter_model.safetensors';
 
-/** `layers` are those of the base model that the adapter must fit. */
+/** `layers` are those of the base model, which the adapter must fit. */
 export async function readPeftDirectory(directory: string, layers: readonly LinearLayer[]): Promise<LoraAdapter> {
   const configPath = join(directory, ADAPTER_CONFIG_FILE);
   const json = await readFile(configPath, 'utf8').catch((cause: unknown) => {
@@ -26,7 +26,7 @@ export async function readPeftDirectory(directory: string, layers: readonly Line
   return { ...shape, targets: shape.targets.filter((target) => present.has(target)), tensors };
 }
 
-/** The adapter's, one at a time. */
+/** The adapter's tensors, one at a time. */
 export const eachLoraTensor = (directory: string, layers: readonly LinearLayer[], shape: LoraShape) =>
   eachTensor(join(directory, ADAPTER_WEIGHTS_FILE), loraParameters(layers, shape), headCopy(layers, shape));
 
@@ -40,7 +40,7 @@ export async function readTensors(
   return tensors;
 }
 
-/** As `readTensors`, one at a time. Those `unread` may be there too. */
+/** Like `readTensors`, one at a time. Tensors in `unread` may also be present. */
 async function* eachTensor(
   path: string,
   parameters: readonly ParameterSpec[],
@@ -72,7 +72,7 @@ const misfit = (path: string, fault: string): AppError =>
 
 const format = (shape: readonly number[]): string => `[${shape.join(', ')}]`;
 
-/** Into an existing directory, fsynced. The config comes last: a directory that has it is complete. */
+/** Writes into an existing directory, fsynced. The config is written last: a directory that has it is complete. */
 export async function writePeftDirectory(
   directory: string,
   adapter: LoraAdapter,

@@ -2,10 +2,10 @@
 // F32 would be read as weights, without their scales.
 import type { ConfigJson } from './config-json.ts';
 
-/** Where Transformers, compressed-tensors and MLX say it. */
+/** Where Transformers, compressed-tensors and MLX describe it. */
 const KEYS = ['quantization_config', 'compression_config', 'quantization'];
 
-/** By `quant_method`: what it is, and how the names of such checkpoints end. */
+/** By `quant_method`: what it is, and how the names of such checkpoints usually end. */
 const METHODS: Readonly<Record<string, readonly [what: string, suffix?: string]>> = {
   gptq: ['GPTQ, integers in packs with a scale per group', '-GPTQ-Int4'],
   awq: ['AWQ, integers in packs with a scale per group', '-AWQ'],

@@ -16,7 +16,7 @@ const STARTER_ID = 'whetstone/starter';
 export interface ResolveModelOptions {
   /** Where the package keeps models/starter. */
   readonly starterDirectory: string;
-  /** Where what GGUF files say of configuration and tokenizer is written. */
+  /** Where configurations and tokenizers from GGUF files are written. */
   readonly ggufDirectory: string;
   readonly hub: HubAccess;
   readonly parts: ModelParts;
@@ -62,7 +62,7 @@ async function resolveLocal(
   { parts, ggufDirectory }: Pick<ResolveModelOptions, 'parts' | 'ggufDirectory'>,
 ): Promise<ResolvedModel> {
   if (await hasModelFiles(directory, parts)) {
-    // Engines elsewhere know other families.
+    // Engines on other machines may support other families.
     if (parts === 'everything') await readDecoderConfig(directory);
     return { id, directory };
   }
@@ -75,7 +75,7 @@ async function resolveLocal(
   throw new AppError('bad_model_files', message);
 }
 
-/** Of a directory that has no other weights. */
+/** The GGUF file of a directory that has no other weights. */
 function onlyGguf(directory: string, names: readonly string[]): string | null {
   const files = names.some((name) => name.endsWith('.safetensors')) ? [] : names.filter(isGguf).sort();
   if (files.length < 2) return files[0] ?? null;
@@ -85,7 +85,7 @@ function onlyGguf(directory: string, names: readonly string[]): string | null {
   );
 }
 
-/** `owner/name` is an id also where it is a path; of any other path the last part names the model. */
+/** `owner/name` is the id even if it is also a path; for any other path, the last part is the id. */
 const localId = async (path: string): Promise<string> => (HUB_ID.test(path) ? path : basename(await realpath(path)));
 
 async function adapterBase(directory: string): Promise<string | null> {

@@ -5,9 +5,9 @@ import { isNumber, type ConfigJson, type ConfigReader } from './config-json.ts';
 
 export interface RopeSource {
   readonly dim: number;
-  /** Where layers of several kinds turn differently: the kind's name in `rope_parameters`. */
+  /** If kinds of layers differ in RoPE: the kind's name in `rope_parameters`. */
   readonly layers?: 'full_attention' | 'sliding_attention';
-  /** What config.json said of these layers before it had `rope_parameters`. Default: `rope_theta` and `rope_scaling`. */
+  /** The keys for these layers in configs without `rope_parameters`. Default: `rope_theta` and `rope_scaling`. */
   readonly older?: ConfigJson;
 }
 
@@ -34,7 +34,7 @@ function readScaling(config: ConfigReader, source: ConfigJson, dim: number): Rop
   const maxPositions = () => config.positive('max_position_embeddings');
   switch (kind) {
     case 'default':
-    case 'dynamic': // begins behind max_position_embeddings, and no sequence goes there
+    case 'dynamic': // applies only beyond max_position_embeddings, which no sequence exceeds
       return null;
     case 'linear':
       return { kind, factor: number('factor') };

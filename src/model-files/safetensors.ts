@@ -27,9 +27,9 @@ export interface TensorSource {
   names(): readonly string[];
   has(name: string): boolean;
   shape(name: string): readonly number[];
-  /** As stored: `F32`, `F16`, `BF16`, `I64`, … Only floats can be read. */
+  /** The stored type: `F32`, `F16`, `BF16`, `I64`, … Only floats can be read. */
   dtype(name: string): string;
-  /** Whole, or some rows of its first axis. */
+  /** Reads the whole tensor, or some rows of its first axis. */
   read(name: string, rows?: RowRange): Promise<Float32Array>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export type StoredDtype = 'F32' | 'F16' | 'BF16';
 export interface NamedTensor {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Or how to get it, when it is written: a model need not be in memory as a whole. */
+  /** The values, or a function that returns them when they are written: a model need not be in memory as a whole. */
   readonly data: Float32Array | (() => Promise<Float32Array>);
   readonly dtype: StoredDtype;
 }
@@ -94,7 +94,7 @@ async function readIndex(indexPath: string): Promise<Files> {
   if (!isObject(weightMap)) throw badFile(indexPath, 'it has no weight_map');
   const shardOf = new Map<string, string>();
   for (const [tensor, file] of Object.entries(weightMap)) {
-    // A shard lies beside its index: a downloaded index must not make us read other files.
+    // A shard must be in the directory of its index: a downloaded index must not make us read other files.
     if (typeof file !== 'string' || file !== basename(file) || !file.endsWith('.safetensors')) {
       throw badTensor(indexPath, tensor, `its shard ${JSON.stringify(file)} is not the name of a .safetensors file`);
     }
@@ -170,7 +170,7 @@ function tensorSource(tensors: Located, opened: readonly OpenFile[]): TensorSour
   };
 }
 
-/** Rows lie one after another: a part of a tensor is a tensor. */
+/** Rows are adjacent, so a range of rows is a tensor. */
 function rowsOf(entry: TensorEntry, { first, count }: RowRange): TensorEntry {
   const [rows, ...rest] = entry.shape as [number, ...number[]];
   const rowBytes = entry.byteLength / rows;
@@ -184,7 +184,7 @@ const DECODERS: Readonly<Record<string, (bytes: ArrayBuffer) => Float32Array>> =
   F64: (bytes) => Float32Array.from(new Float64Array(bytes)),
 };
 
-/** A whole multiple of every element's size: decoding takes no more than this beside the result. */
+/** A multiple of every element's size. Decoding needs only this much memory in addition to the result. */
 const DECODED_BYTES = 2 ** 24;
 
 async function decodeInChunks(
@@ -212,7 +212,7 @@ async function closeAll(files: readonly OpenFile[]): Promise<void> {
 }
 
 /**
- * Written beside its place, fsynced, then renamed: `path` never holds half a file. float32 is rounded to `dtype`
+ * Written to a temporary file, fsynced, then renamed: `path` never holds an incomplete file. float32 is rounded to `dtype`
  * (nearest, ties to even). Wider dtypes come first, then by name, as in the reference writer: every tensor is aligned.
  */
 export async function writeSafetensors(
@@ -251,7 +251,7 @@ function encodeHeader(ordered: readonly NamedTensor[], metadata: Readonly<Record
 
 const elementsOf = ({ shape }: NamedTensor): number => shape.reduce((product, size) => product * size, 1);
 
-const CHUNK_ELEMENTS = 2 ** 22; // rounding to halves makes a copy: 8 MB of it at a time
+const CHUNK_ELEMENTS = 2 ** 22; // rounding to 16 bits makes a copy: 8 MB of it at a time
 
 async function writeTensor(handle: FileHandle, tensor: NamedTensor): Promise<void> {
   const { dtype } = tensor;

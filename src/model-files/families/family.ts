@@ -8,6 +8,6 @@ export interface Family {
   readonly defaults: ConfigJson;
   /** Throws `bad_model_files` for unsupported options. */
   block(config: ConfigReader, sizes: Sizes): Block;
-  /** Where it has them. */
+  /** Absent if the family has no experts. */
   experts?(config: ConfigReader, sizes: Sizes): Experts;
 }

@@ -1,5 +1,5 @@
 // Gemma 2: scaled embeddings, norms around attention and MLP that multiply by 1 + weight, GeGLU, soft-capped scores and
-// logits; every other layer looks at a window of tokens.
+// logits; every other layer has an attention window.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { localAndGlobal, readActivation, SANDWICH_NORMS, separateLinears } from './parts.ts';

@@ -1,5 +1,5 @@
 // Gemma 3, text only: Gemma 2's layers with norms on each head's queries and keys instead of soft-caps; five layers in six
-// look at a window of tokens and turn faster than the others.
+// have an attention window and a smaller RoPE base than the others.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { localAndGlobal, readActivation, SANDWICH_NORMS, separateLinears } from './parts.ts';

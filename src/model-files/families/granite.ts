@@ -1,4 +1,4 @@
-// Granite 3, dense: Llama's layers, with a multiplier on embeddings, scores, residuals and logits.
+// Granite 3, dense: Llama's layers, with multipliers on embeddings, scores, residuals and logits.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { everyLayer, NO_SOFT_CAPS, PRE_NORMS, readActivation, separateLinears } from './parts.ts';

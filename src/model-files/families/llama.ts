@@ -1,4 +1,4 @@
-// Llama 2 and 3: norms before attention and MLP, none inside; biases only where config.json says so.
+// Llama 2 and 3: norms before attention and MLP, none inside; biases only if config.json has them.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { everyLayer, NO_SOFT_CAPS, plainMultipliers, PRE_NORMS, readActivation, separateLinears } from './parts.ts';

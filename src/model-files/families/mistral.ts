@@ -1,4 +1,4 @@
-// Mistral: Llama's layers; in the first version every layer looks at a window of tokens.
+// Mistral: Llama's layers; in the first version every layer has an attention window.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { everyLayer, NO_SOFT_CAPS, plainMultipliers, PRE_NORMS, readActivation, separateLinears } from './parts.ts';

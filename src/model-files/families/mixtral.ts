@@ -1,4 +1,4 @@
-// Mixtral: Mistral's attention, and in every layer a few large MLPs, of which a token goes through two.
+// Mixtral: Mistral's attention, and in every layer a few large experts, two of them per token.
 import type { Family } from './family.ts';
 import { mistral } from './mistral.ts';
 import { readExpertCounts } from './parts.ts';

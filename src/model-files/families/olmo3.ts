@@ -1,4 +1,4 @@
-// OLMo 3: OLMo 2's layers, of which three in four look at a window of tokens; only the others stretch their positions.
+// OLMo 3: OLMo 2's layers, three in four with an attention window; only the others scale their positions.
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import {

@@ -1,4 +1,4 @@
-// Parts that families have in common: each family lists its parts, and no family builds on another.
+// Parts that families share: each family lists its parts, and no family builds on another.
 import type { Activation, Block, LayerAttention, Norms, Projection, Sizes } from '../block.ts';
 import type { ConfigReader } from '../config-json.ts';
 
@@ -10,7 +10,7 @@ interface Biases {
   readonly mlp?: boolean;
 }
 
-/** A tensor per projection: Llama's names. */
+/** One tensor per projection: Llama's names. */
 export function separateLinears(sizes: Sizes, { qkv = false, output = false, mlp = false }: Biases = {}): Linears {
   const { hidden, heads, kvHeads, headDim, intermediate } = sizes;
   return {
@@ -45,7 +45,7 @@ const projection = (module: string, inFeatures: number, outFeatures: number, bia
   bias,
 });
 
-/** Before attention and before the MLP. */
+/** Norms before attention and before the MLP. */
 export const PRE_NORMS: Norms = {
   attentionInput: 'input_layernorm',
   attentionOutput: null,
@@ -55,7 +55,7 @@ export const PRE_NORMS: Norms = {
   plusOne: false,
 };
 
-/** After attention and after the MLP, before their results are added. */
+/** Norms after attention and after the MLP, before their results are added. */
 export const POST_NORMS: Norms = {
   attentionInput: null,
   attentionOutput: 'post_attention_layernorm',
@@ -65,7 +65,7 @@ export const POST_NORMS: Norms = {
   plusOne: false,
 };
 
-/** On both sides of attention and of the MLP. */
+/** Norms on both sides of attention and of the MLP. */
 export const SANDWICH_NORMS: Norms = {
   attentionInput: 'input_layernorm',
   attentionOutput: 'post_attention_layernorm',
@@ -115,7 +115,7 @@ export function refuseSlidingWindow(config: ConfigReader): void {
   config.only('use_sliding_window', [null, false], 'Transformers trains and serves these models without windows');
 }
 
-/** `keys`: what the number of experts is called, the first that is there. */
+/** `keys`: possible names of the number of experts; the first one that exists counts. */
 export function readExpertCounts(config: ConfigReader, keys: readonly [string, ...string[]]) {
   const key = keys.find((name) => (config.json[name] ?? null) !== null) ?? keys[0];
   const [count, perToken] = [config.positive(key), config.positive('num_experts_per_tok')];

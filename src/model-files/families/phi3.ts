@@ -1,5 +1,5 @@
-// Phi-3, Phi-3.5 and Phi-4, dense: Llama's layers with fused tensors; only the first values of a head turn, and LongRoPE's
-// short factors, which end where the long ones begin.
+// Phi-3, Phi-3.5 and Phi-4, dense: Llama's layers with fused tensors; only the first values of a head are rotated, with LongRoPE's
+// short factors, which apply up to the length at which the long ones take over.
 import { isNumber } from '../config-json.ts';
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';

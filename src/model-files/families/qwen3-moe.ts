@@ -1,4 +1,4 @@
-// Qwen3 with experts: in all layers or most, a hundred small MLPs, of which a token goes through eight.
+// Qwen3 with experts: a hundred small experts in all or most layers, eight of them per token.
 import { isNumber } from '../config-json.ts';
 import type { Family } from './family.ts';
 import { readExpertCounts } from './parts.ts';
@@ -22,7 +22,7 @@ export const qwen3Moe: Family = {
     if (!Array.isArray(dense) || !dense.every(isNumber))
       throw config.refuse(`mlp_only_layers must be a list of layers, got ${JSON.stringify(dense)}.`);
     return {
-      ...readExpertCounts(config, ['num_experts', 'num_local_experts']), // as Transformers 4 and 5 write it
+      ...readExpertCounts(config, ['num_experts', 'num_local_experts']), // the keys of Transformers 4 and 5
       intermediate: config.positive('moe_intermediate_size'),
       normalized: config.flag('norm_topk_prob'),
       layers: Array.from({ length: layers }, (_, layer) => !dense.includes(layer) && (layer + 1) % step === 0),

@@ -1,26 +1,26 @@
-// GGUF's architectures ↔ the families of config.json: which is which, and what their metadata and tensors say of a model. The keys are those of
-// llama.cpp (gguf-py/gguf/constants.py), the meaning is what its graphs do with them.
+// Maps GGUF's architectures to the families of config.json, and their metadata and tensors to its values. Keys are those of llama.cpp
+// (gguf-py/gguf/constants.py), and mean what its graphs do with them.
 import { isNumber } from '../config-json.ts';
 import type { GgufTensor } from './gguf-header.ts';
 import type { Metadata } from './metadata.ts';
 
 export interface Architecture {
-  /** Of config.json. */
+  /** `model_type` of config.json. */
   readonly modelType: string;
-  /** Rows of queries and keys lie in pairs that turn together, not in halves. */
+  /** Rows of queries and keys are stored as pairs that are rotated together, not as halves. */
   readonly interleaved: boolean;
   /** Layers may route tokens to experts. */
   readonly experts?: true;
-  /** llama.cpp takes the embedding as head, whatever the file has. */
+  /** llama.cpp uses the embedding as head, whatever the file contains. */
   readonly alwaysTied?: true;
-  /** What config.json says beyond `commonConfig`. */
+  /** Values of config.json in addition to those that all architectures have. */
   config(metadata: Metadata, model: GgufParts): Record<string, unknown>;
 }
 
-/** What tells more of a model than its metadata. */
+/** Parts of the file other than metadata that determine config.json. */
 export interface GgufParts {
   readonly tensors: ReadonlyMap<string, GgufTensor>;
-  /** By frequency; null: the model has none. */
+  /** One per frequency; null: the model has none. */
   readonly ropeFactors: readonly number[] | null;
 }
 
@@ -32,7 +32,7 @@ const biases = (_: Metadata, { tensors }: GgufParts) => ({
 const gemma = (metadata: Metadata, largestLayers: number) => ({
   hidden_activation: 'gelu_pytorch_tanh',
   sliding_window: metadata.own('attention.sliding_window'),
-  // llama.cpp knows the one size that scales otherwise by its number of layers.
+  // Like llama.cpp, recognizes the one model size with a different scale by its number of layers.
   query_pre_attn_scalar:
     metadata.needed('block_count') === largestLayers
       ? metadata.needed('embedding_length') / metadata.needed('attention.head_count')
@@ -50,7 +50,7 @@ const mixtral = (metadata: Metadata) => ({
 
 export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   llama: {
-    modelType: 'llama', // Mixtral where it has experts
+    modelType: 'llama', // Mixtral if it has experts
     interleaved: true,
     experts: true,
     config: (metadata, parts) => ({ ...biases(metadata, parts), ...(hasExperts(metadata) && mixtral(metadata)) }),
@@ -61,7 +61,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     modelType: 'qwen3_moe',
     interleaved: false,
     experts: true,
-    // What llama.cpp's graph fixes: experts in all layers, weights that are divided by their sum.
+    // Fixed by llama.cpp's graph: experts in all layers, weights divided by their sum.
     config: (metadata, parts) => ({
       ...biases(metadata, parts),
       num_experts: metadata.needed('expert_count'),
@@ -119,7 +119,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 const headDim = (metadata: Metadata): number =>
   metadata.own('attention.key_length') ?? metadata.needed('embedding_length') / metadata.needed('attention.head_count');
 
-/** As config.json says it. Throws `bad_model_files` for architectures that are not here. */
+/** The contents of config.json. Throws `bad_model_files` for unsupported architectures. */
 export function configOf(metadata: Metadata, parts: GgufParts): Record<string, unknown> {
   const architecture = architectureOf(metadata);
   if (hasExperts(metadata) && !architecture.experts)
@@ -157,7 +157,7 @@ function architectureOf(metadata: Metadata): Architecture {
   );
 }
 
-/** Factors per frequency are all that remains of Llama 3's scaling, and LongRoPE's; both have the form of LongRoPE. */
+/** GGUF keeps only factors per frequency of Llama 3's scaling and of LongRoPE; both are returned in LongRoPE's form. */
 function ropeScaling(metadata: Metadata, { ropeFactors }: GgufParts): Record<string, unknown> | null {
   const context = metadata.needed('context_length');
   const original = metadata.own('rope.scaling.original_context_length') ?? context;

@@ -15,7 +15,7 @@ import { tokenizerOf } from './gguf-tokenizer.ts';
 import { readMetadata } from './metadata.ts';
 import { fromPairs, ggufParameters, type GgufParameter } from './tensor-layout.ts';
 
-/** In the model directory: which file has the weights, and how they lie in it. */
+/** A file in the model directory that names the GGUF file with the weights and its architecture. */
 const GGUF_POINTER = 'model.gguf.json';
 
 export interface GgufPointer {
@@ -24,8 +24,8 @@ export interface GgufPointer {
 }
 
 /**
- * The model directory of the file at `path`, below `directory`. `file`: what is there, or will be, read from elsewhere; it is closed. Throws
- * `bad_model_files`.
+ * Creates the model directory of the file at `path`, below `directory`. `file`: a source to read instead, if the file at `path` is not
+ * complete yet; it is closed. Throws `bad_model_files`.
  */
 export async function makeGgufDirectory(path: string, directory: string, file?: GgufBytes): Promise<string> {
   const whole = resolve(path);
@@ -61,7 +61,7 @@ async function describe(path: string, file: GgufFile, name = path): Promise<Reco
   }
 }
 
-/** Of LongRoPE the short ones, which hold up to the original number of positions. */
+/** For LongRoPE the short factors, which apply up to the original number of positions. */
 async function readRopeFactors(file: GgufFile): Promise<readonly number[] | null> {
   const name = ['rope_factors_short.weight', 'rope_freqs.weight'].find((each) => file.tensors.has(each));
   return name === undefined ? null : [...(await file.read(name))];
@@ -97,12 +97,12 @@ export async function openGgufTensors(directory: string): Promise<TensorSource |
     async read(name, rows) {
       const { parameter, tensor, shape, firstRow } = find(name);
       if (interleaved && parameter.heads !== null) {
-        // Rows of a head change places: the whole tensor, which is small beside the largest.
+        // Restoring the order reorders the rows of a head, so this reads the whole tensor, which is small compared to the largest.
         const values = fromPairs(await file.read(tensor.name), parameter.heads, shape[0]!);
         const rowSize = values.length / shape[0]!;
         return rows ? values.slice(rows.first * rowSize, (rows.first + rows.count) * rowSize) : values;
       }
-      // A vector of which some numbers are wanted may begin inside a block.
+      // A range of a vector may start inside a block, so vectors are read whole.
       const ranged = shape.length > 1 ? rows : undefined;
       const { first, count } = ranged ?? { first: 0, count: shape[0]! };
       const values = await file.read(tensor.name, { first: firstRow + first, count });
@@ -115,9 +115,9 @@ export async function openGgufTensors(directory: string): Promise<TensorSource |
 
 interface TensorPlace {
   readonly tensor: GgufTensor;
-  /** Of the parameter, which may be one of a stack. */
+  /** The shape of the parameter, which may be one of a stack. */
   readonly shape: readonly number[];
-  /** Of the parameter, in the tensor. */
+  /** The parameter's first row in the tensor. */
   readonly firstRow: number;
 }
 

@@ -11,9 +11,9 @@ import {
 export interface GgufParameter extends ParameterSpec {
   /** The name in the file. */
   readonly gguf: string;
-  /** Not null: its place in that tensor, `[experts, …shape]`, and what it is called in older files, where it is a tensor by itself. */
+  /** For experts: the index in the stacked tensor `[experts, …shape]`, and the name in older files, where it is a separate tensor. */
   readonly expert: { readonly place: number; readonly alone: string } | null;
-  /** Not null: rows of this many heads, which may lie in pairs (`toPairs`). */
+  /** Not null: rows of this many heads, which may be stored as pairs (`toPairs`). */
   readonly heads: number | null;
   /** The file stores 1 + weight. */
   readonly plusOne: boolean;
@@ -47,7 +47,7 @@ const EXPERT_LINEARS: Readonly<Record<string, string>> = {
 };
 const EXPERT = /^model\.layers\.(\d+)\.\w+\.experts\.(\d+)\.(\w+)\.weight$/;
 
-/** Chooses among experts; always float32, as llama.cpp's converter writes it. */
+/** The router of the experts; always float32, as written by llama.cpp's converter. */
 export const isRouter = (gguf: string): boolean => gguf.endsWith('.ffn_gate_inp.weight');
 
 const NORMS = {
@@ -57,7 +57,7 @@ const NORMS = {
   mlpOutput: 'post_ffw_norm',
 } as const;
 
-/** `model.layers.3.self_attn.q_proj` → `blk.3.attn_q`, and the head's. */
+/** `model.layers.3.self_attn.q_proj` → `blk.3.attn_q`; includes the head. */
 export function ggufModule(path: string, { norms }: DecoderConfig): string {
   if (path === HEAD_MODULE) return 'output';
   const [, layer, module] = /^model\.layers\.(\d+)\.(.+)$/.exec(path)!;
@@ -86,15 +86,15 @@ function placeOf(name: string, config: DecoderConfig): Pick<GgufParameter, 'gguf
   return { gguf: WHOLE[name] ?? `${ggufModule(name.slice(0, -end.length), config)}${end}`, expert: null };
 }
 
-/** Of the rows of a linear's weight, bias, or B of its adapter. */
+/** How many heads the rows of a linear's weight, its bias, or B of its adapter consist of; null: none. */
 export function headsOf(name: string, { heads, kvHeads }: DecoderConfig): number | null {
   if (name.includes('.self_attn.q_proj.')) return heads;
   return name.includes('.self_attn.k_proj.') ? kvHeads : null;
 }
 
 /**
- * Rows of a head, halves that turn together → pairs: row `half · d/2 + i` goes to `2i + half`. `values` are `[heads · d, columns]`, or
- * `[heads · d]`.
+ * Reorders the rows of heads from halves that are rotated together to pairs: row `half · d/2 + i` moves to `2i + half`. `values` are
+ * `[heads · d, columns]`, or `[heads · d]`.
  */
 export const toPairs = (values: Float32Array, heads: number, rows: number): Float32Array =>
   moveRows(values, heads, rows, (half, i, size) => [half * (size / 2) + i, 2 * i + half]);
