@@ -80,7 +80,7 @@ async def save(http: Http, path: str, target: Path) -> None:
 
 
 async def _receive(http: Http, path: str, target: Path, digest: str, size: int) -> None:
-    """Received data is kept as `.part` if the connection breaks; the next attempt, in this call or a later one, resumes there."""
+    """Received data is kept as `.part` if the connection breaks; the next attempt, of this or a later call, resumes there."""
     unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
     if unfinished.is_symlink():
         raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")

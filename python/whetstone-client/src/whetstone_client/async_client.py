@@ -318,7 +318,7 @@ class AsyncClient:
     async def push_artifact(
         self, name: str, source: Path | str, *, kind: str = "dataset", aliases: Sequence[str] = ()
     ) -> Artifact:
-        """Pushes a file or directory as the next version of `project/name`. An SFT job takes its `uri` as `training_data_url`."""
+        """Pushes a file or directory as the next version of `project/name`. SFT jobs take its `uri` as `training_data_url`."""
         return await artifact_files.push(self._http, name, Path(source), kind, aliases)
 
     async def pull_artifact(self, name: str, directory: Path | str) -> Artifact:

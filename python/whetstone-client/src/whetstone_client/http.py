@@ -57,7 +57,7 @@ class Http:
         return TypeAdapter(answer).validate_json(response.content)
 
     async def rows(self, row: type[T], path: str, query: Mapping[str, str | None] | None = None) -> AsyncIterator[T]:
-        """Yields all rows of all pages. Requests a page before it yields the previous one, whose cursor the reader may delete."""
+        """Yields the rows of all pages. Requests a page before yielding the previous one, whose last row the reader may delete."""
 
         async def get(after: str | None) -> dict[str, Any]:
             limits = {"after": after, "limit": str(_PAGE_SIZE)}
