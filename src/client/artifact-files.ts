@@ -1,5 +1,5 @@
-// Artifacts, checkpoints and local files: a directory becomes a version, a version becomes a directory. Files that the server has are
-// not sent again, files that are there are not fetched again, and a version appears whole or not at all on both sides.
+// Transfers artifacts and checkpoints between a server and local files: a directory becomes a version, and a version a directory.
+// Existing files are not transferred again, and a version appears completely or not at all on both sides.
 import { createHash } from 'node:crypto';
 import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -10,24 +10,24 @@ import { receive, type OnBytes } from './received-file.ts';
 
 export type { OnBytes } from './received-file.ts';
 
-/** What is wrong with files on this machine, or with what arrived. */
+/** A problem with local files, or with received data. */
 export class ArtifactFilesError extends Error {
   override readonly name = 'ArtifactFilesError';
 }
 
 export interface PushOptions extends Omit<ArtifactManifest, 'files'> {
   readonly onFile?: (path: string, state: 'sent' | 'there') => void;
-  /** Of all files together. */
+  /** Counts the bytes of all files together. */
   readonly onBytes?: OnBytes;
 }
 
 export interface PullOptions {
   readonly onFile?: (path: string, state: 'fetched' | 'there') => void;
-  /** Of all files together. */
+  /** Counts the bytes of all files together. */
   readonly onBytes?: OnBytes;
 }
 
-/** `source` is a file or a directory. Throws for a symbolic link: what it leads to is not the caller's say. */
+/** `source` is a file or a directory. Throws for a symbolic link: its target may not be what the caller meant to publish. */
 export async function pushArtifact(
   client: Client,
   name: string,
@@ -68,7 +68,7 @@ export async function pushArtifact(
 
 const UPLOAD_MS_MAX = 24 * 60 * 60 * 1000;
 
-/** Says how many of all bytes there were, whenever it hears of more. */
+/** Returns a function that adds bytes and reports the total so far. */
 function countBytes(tell: (done: number, of: number) => void, sizes: Iterable<number>): (bytes: number) => void {
   const of = [...sizes].reduce((sum, size) => sum + size, 0);
   let done = 0;
@@ -76,8 +76,8 @@ function countBytes(tell: (done: number, of: number) => void, sizes: Iterable<nu
 }
 
 /**
- * Into `directory`, which is made. Throws for files whose bytes are not those of the version. What had arrived when a pull ended early
- * stays beside its file as `.part`: the next pull goes on behind it, as this one does where the line breaks.
+ * Creates `directory`. Throws if received files do not have the version's bytes. Bytes from an interrupted pull stay next to their
+ * file as `.part`: the next pull continues after them, as does this one after a lost connection.
  */
 export async function pullArtifact(
   client: Client,
@@ -117,8 +117,8 @@ export async function pullArtifact(
 }
 
 /**
- * Saves the tar of a checkpoint. What had arrived when a download ended early stays beside `file` as `.part`: the next download goes on
- * behind it, as this one does where the line breaks.
+ * Saves the tar of a checkpoint. Bytes from an interrupted download stay next to `file` as `.part`: the next download continues
+ * after them, as does this one after a lost connection.
  */
 export async function downloadCheckpointTo(
   client: Client,
@@ -148,10 +148,10 @@ export async function downloadCheckpointTo(
 
 async function latestOf(client: Client, modelId: string): Promise<number | 'latest'> {
   for await (const { step } of client.listCheckpoints(modelId, { order: 'desc' })) return step;
-  return 'latest'; // which the server refuses, with its words
+  return 'latest'; // the server refuses it with its own message
 }
 
-/** Throws, with these words, where it has other bytes; then nothing of it is kept. */
+/** Throws with the given message, and deletes the file, if it does not have the expected bytes. */
 async function finish(unfinished: string, target: string, sha256: string, damaged: string): Promise<void> {
   if ((await hashOf(unfinished)) !== sha256) {
     await rm(unfinished);
@@ -160,7 +160,7 @@ async function finish(unfinished: string, target: string, sha256: string, damage
   await rename(unfinished, target);
 }
 
-/** A server is not trusted with paths outside of the directory. */
+/** A server might send paths outside the directory. */
 function checkedPath(path: string): string {
   if (path.split(/[/\\]/).some((segment) => segment === '' || segment === '..') || /^[a-z]:/i.test(path))
     throw new ArtifactFilesError(`The file ${JSON.stringify(path)} would lie outside of the directory.`);
@@ -177,7 +177,7 @@ async function refuseLinks(directory: string, path: string): Promise<void> {
   }
 }
 
-/** Regular files below a directory, slash-separated, sorted. */
+/** The regular files below a directory, with slashes as separators, sorted. */
 async function walk(directory: string, prefix = ''): Promise<string[]> {
   const entries: Dirent[] = await readdir(directory, { withFileTypes: true });
   const nested = entries.map(async (entry) => {

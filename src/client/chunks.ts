@@ -1,6 +1,6 @@
-// Bodies of answers, piece by piece.
+// Reads response bodies chunk by chunk.
 
-/** Not every browser iterates over a stream. */
+/** Not all browsers can iterate over a stream. */
 export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {
@@ -10,6 +10,6 @@ export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       yield value;
     }
   } finally {
-    await reader.cancel().catch(() => {}); // who stops listening lets go of the connection
+    await reader.cancel().catch(() => {}); // a reader that leaves early closes the connection
   }
 }

@@ -1,5 +1,5 @@
-// A typed client of the training API, with nothing but fetch: the same file in Node, Bun, Deno and browsers. Names are the wire's.
-// It is also what the command line uses. Chat takes and gives what the openai package does; any OpenAI client works beside it.
+// A typed client for the training API that only uses fetch: the same file runs in Node, Bun, Deno and browsers. Names are those of the
+// API. The command line uses it too. Chat requests and answers have the form of the openai package; any OpenAI client works as well.
 import {
   follow,
   followEvents,
@@ -59,20 +59,20 @@ export type { AnswerReward } from './evaluation.ts';
 export type * from './wire.ts';
 
 export interface SubmitOptions {
-  /** A repeated submission with the same key gives the same job. */
+  /** Repeated submissions with the same key return the same job. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface TrainOptions extends FollowOptions, SubmitOptions {
-  /** As soon as the job has an id. */
+  /** Called as soon as the job has an id. */
   readonly onSubmitted?: (job: { readonly id: string }) => void;
 }
 
 export interface CheckpointDownload {
   readonly content: ReadableStream<Uint8Array>;
   readonly isRest: boolean;
-  /** Of the whole tar, as its checksum. */
+  /** Size of the whole tar, to which the checksum also refers. */
   readonly sizeBytes: number;
   readonly sha256: string;
 }
@@ -139,7 +139,7 @@ export function createClient(options: ClientOptions) {
       save_policy?: SavePolicy | null;
     }): Promise<Model> => call('POST', '/v1/preview/models', { body: { return_existing: true, ...model } }),
     getModel: (id: string): Promise<Model> => call('GET', modelPath(id)),
-    /** Counts from the next checkpoint on. Null: all stay. */
+    /** Applies from the next checkpoint on. Null: all checkpoints are kept. */
     setSavePolicy: (id: string, policy: SavePolicy | null): Promise<Model> =>
       call('PUT', `${modelPath(id)}/save-policy`, { body: { save_policy: policy } }),
     listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>
@@ -147,24 +147,24 @@ export function createClient(options: ClientOptions) {
     deleteModel: (id: string): Promise<{ model_id: string; deleted_checkpoints: number }> =>
       call('DELETE', modelPath(id)),
     listBaseModels: (): Promise<string[]> => call('GET', '/v1/preview/base-models'),
-    /** Everything that can be named in a chat request. */
+    /** All models that a chat request can name. */
     listCallableModels: async (): Promise<readonly { id: string; owned_by: string }[]> =>
       (await call<{ data: { id: string; owned_by: string }[] }>('GET', '/v1/models')).data,
 
-    /** Engines that run elsewhere and are connected to this server. */
+    /** Engines on other machines that are connected to this server. */
     listWorkers: async (): Promise<readonly Worker[]> =>
       (await call<{ data: readonly Worker[] }>('GET', '/v1/workers')).data,
 
     submitTrainingJob,
     submitSftJob,
     submitDpoJob,
-    /** Submits a job, of groups or of examples, and follows it: resolves when the new checkpoint can be called. */
+    /** Submits a job with groups or examples, and follows it: resolves when the new checkpoint can be called. */
     train: (job: RlJobRequest | SftJobRequest, options?: TrainOptions): Promise<TrainingJob> =>
       train((once) => ('training_data_url' in job ? submitSftJob(job, once) : submitTrainingJob(job, once)), options),
-    /** The same of a job of preference pairs. */
+    /** The same for a job with preference pairs. */
     trainDpo: (job: DpoJobRequest, options?: TrainOptions): Promise<TrainingJob> =>
       train((once) => submitDpoJob(job, once), options),
-    /** How far a job is, and what became of it. Lost connections and a server that restarts are waited out. */
+    /** Follows a job to its end. Continues after lost connections and server restarts. */
     follow: followJob,
     getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),
     listTrainingJobs: (filter: { model_id?: string; status?: TrainingJob['status']; order?: 'asc' | 'desc' } = {}) =>
@@ -172,22 +172,22 @@ export function createClient(options: ClientOptions) {
     cancelTrainingJob: (id: string): Promise<TrainingJob> => call('POST', `${jobPath(id)}/cancel`),
     getJobConfig: (id: string): Promise<JobConfig> => call('GET', `${jobPath(id)}/config`),
     listJobGroups: (id: string) => rows<JobGroup>(`${jobPath(id)}/groups`),
-    /** What the checkpoint of a job answered to the prompts of its evaluation, and the rewards. */
+    /** The answers of a job's checkpoint to its evaluation prompts, with their rewards. */
     listEvaluationAnswers: (id: string) => rows<AnsweredPrompt>(`${jobPath(id)}/evaluation/answers`),
-    /** Of a model's jobs. */
+    /** The evaluations of a model's jobs. */
     listEvaluations: (modelId: string, { order = 'asc' }: { order?: 'asc' | 'desc' } = {}) =>
       rows<ModelEvaluation>(`${modelPath(modelId)}/evaluations`, { order }),
-    /** Until the checkpoint has answered; null: the job named no prompts. */
+    /** Resolves when the checkpoint has answered; null: the job has no prompts. */
     waitForEvaluation: (id: string, options: WaitOptions = {}): Promise<Evaluation | null> =>
       waitForEvaluation(http, jobPath(id), within(options)),
-    /** Waits for the answers, logs what each is worth, and gives their mean. Null: there are none. */
+    /** Waits for the answers, logs their rewards, and returns the mean. Null: there are no answers. */
     rewardAnswers: (id: string, reward: AnswerReward, options: WaitOptions = {}): Promise<number | null> =>
       rewardAnswers(http, { job: jobPath(id), model: modelPath }, id, reward, within(options)),
     cancelEvaluation: (id: string): Promise<Evaluation> => call('POST', `${jobPath(id)}/evaluation/cancel`),
-    /** Of one group, as training read them. */
+    /** The tokens of one group as they were trained. */
     listTokens: (id: string, group: number) => rows<TrajectoryTokens>(`${jobPath(id)}/groups/${group}/tokens`),
     listHistory: (modelId: string) => rows<HistoryStep>(`${modelPath(modelId)}/metrics`),
-    /** All of it, in one form; `tensorboard` is an event file. */
+    /** The whole history in one format; `tensorboard` is an event file. */
     async exportHistory(modelId: string, format: 'jsonl' | 'csv' | 'tensorboard'): Promise<ReadableStream<Uint8Array>> {
       return (await send('GET', `${modelPath(modelId)}/metrics?format=${format}`)).body!;
     },
@@ -195,7 +195,7 @@ export function createClient(options: ClientOptions) {
     followEvents: followJobEvents,
 
     listCheckpoints,
-    /** By a metric such as `val/reward`, of equal ones the oldest. Null: no checkpoint has the metric. */
+    /** The best checkpoint by a metric such as `val/reward`; the oldest if several are equal. Null: no checkpoint has the metric. */
     bestCheckpoint: (
       modelId: string,
       metric: string,
@@ -207,8 +207,8 @@ export function createClient(options: ClientOptions) {
     ): Promise<{ deleted_count: number; not_found_steps: number[] }> =>
       call('DELETE', `${modelPath(modelId)}/checkpoints`, { body: { steps } }),
     /**
-     * A tar with adapter_config.json and adapter_model.safetensors. Goes on behind the bytes that are here of the tar with this SHA-256;
-     * `isRest`: it did, and has not all of them again.
+     * A tar with adapter_config.json and adapter_model.safetensors. Continues after the bytes that the caller has of the tar with this
+     * SHA-256; `isRest`: the content starts there, and not from the beginning.
      */
     async downloadCheckpoint(
       modelId: string,
@@ -230,10 +230,10 @@ export function createClient(options: ClientOptions) {
       rows<Artifact>('/v1/artifacts', filter),
     /** `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`. */
     getArtifact: (name: string): Promise<Artifact> => call('GET', artifactPath(name)),
-    /** Makes a version, or tells which files' contents are missing. */
+    /** Creates a version, or returns the files whose contents are missing. */
     commitArtifact: (name: string, manifest: ArtifactManifest): Promise<Artifact | { readonly missing: string[] }> =>
       call('PUT', artifactPath(name), { body: manifest }),
-    /** For a manifest to come. `sha256` is checked. */
+    /** Uploads a file for a later manifest. The server checks `sha256`. */
     async uploadArtifactFile(name: string, path: string, content: FileContent, sha256: string, signal?: AbortSignal) {
       const url = `${artifactPath(`${name}:draft`, path)}?sha256=${sha256}`;
       await send('PUT', url, { file: content, signal });
@@ -241,7 +241,7 @@ export function createClient(options: ClientOptions) {
     async downloadArtifactFile(name: string, path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
       return (await send('GET', artifactPath(name, path), { signal })).body!;
     },
-    /** Goes on behind the bytes that are here of the file with this SHA-256. Null: the server does not, and has them all again. */
+    /** Continues after the bytes that the caller has of the file with this SHA-256. Null: the server would send the whole file again. */
     async resumeArtifactFile(
       name: string,
       path: string,
@@ -263,7 +263,7 @@ export function createClient(options: ClientOptions) {
       options: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<ChatCompletion> =>
       call('POST', '/v1/chat/completions', { body: { ...body, stream: false }, signal: options.signal }),
-    /** The answer as it is written: pieces of the first choice's text. */
+    /** Streams the answer: pieces of the first choice's text. */
     async *chatStream<T extends ChatRequest>(body: T, signal?: AbortSignal): AsyncGenerator<string> {
       const response = await send('POST', '/v1/chat/completions', { body: { ...body, stream: true }, signal });
       for await (const { data } of readServerSentEvents(chunksOf(response.body!))) {

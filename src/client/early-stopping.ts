@@ -1,29 +1,29 @@
-// When a loop of RL jobs ends because its model gets no better, and which checkpoint is the best one. The rules are those of
-// `early_stopping_patience` in SFT and DPO jobs, and of Transformers: any improvement is the new best; one by more than the threshold
-// begins the count of evaluations anew. Knows numbers only; what an answer is worth, and when it is asked, is the loop's business.
+// Decides when a loop of RL jobs ends because its model no longer improves, and which checkpoint is the best. The rules are those of
+// `early_stopping_patience` in SFT and DPO jobs, and of Transformers: any improvement is the new best; an improvement by more than the
+// threshold resets the count of evaluations. Knows only numbers; the loop evaluates and computes rewards.
 import type { Checkpoint } from './wire.ts';
 
 export interface EarlyStoppingOptions {
   /** Evaluations without improvement after which the loop ends. */
   readonly patience: number;
-  /** What an improvement must be more than. Default 0. */
+  /** An improvement must be greater than this. Default 0. */
   readonly threshold?: number;
-  /** False for a loss. Default true: rewards. */
+  /** False for a loss. Default: true, for rewards. */
   readonly greaterIsBetter?: boolean;
 }
 
 export interface Evaluated {
-  /** Of the checkpoint. */
+  /** The checkpoint's step. */
   readonly step: number;
   readonly value: number;
 }
 
 export interface EarlyStopping {
-  /** After the evaluation of the checkpoint of this step. True: the loop should end. No number is no improvement. */
+  /** Call after each evaluation, with the checkpoint's step. Returns true if the loop should end. A missing value is no improvement. */
   report(step: number, value: number | null | undefined): boolean;
-  /** So far; null: nothing was a number. */
+  /** The best so far; null: no value was a number. */
   readonly best: Evaluated | null;
-  /** Evaluations since one was better by more than the threshold. */
+  /** Evaluations since the last improvement by more than the threshold. */
   readonly withoutImprovement: number;
 }
 
@@ -49,7 +49,7 @@ export function createEarlyStopping(options: EarlyStoppingOptions): EarlyStoppin
   };
 }
 
-/** The checkpoint with the best value of a metric, of equal ones the oldest; null: none has the metric. */
+/** The checkpoint with the best value of a metric; the oldest if several are equal; null: none has the metric. */
 export async function bestCheckpoint(
   checkpoints: AsyncIterable<Checkpoint>,
   metric: string,

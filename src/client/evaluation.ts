@@ -1,4 +1,4 @@
-// Rewards of held-out answers: waits until a job's checkpoint has answered, asks the caller what each answer is worth, and logs it.
+// Rewards for held-out answers: waits until a job's checkpoint has answered, calls the caller's reward function, and logs the rewards.
 import { waitForEvaluation } from './follow.ts';
 import type { Http } from './http.ts';
 import { insist } from './retry.ts';
@@ -6,10 +6,10 @@ import type { AnsweredPrompt, LogRequest, TrainingJob } from './wire.ts';
 
 export type Answer = NonNullable<AnsweredPrompt['answers']>[number];
 
-/** What an answer is worth; the prompt has the metadata that it was sent with. */
+/** Returns the reward of an answer; the prompt has the metadata that it was sent with. */
 export type AnswerReward = (answer: Answer, prompt: AnsweredPrompt) => number | Promise<number>;
 
-/** The mean; null where nothing was answered. Throws where the evaluation failed. */
+/** Returns the mean reward; null if there are no answers. Throws if the evaluation failed. */
 export async function rewardAnswers(
   http: Http,
   path: { readonly job: string; readonly model: (id: string) => string },
@@ -25,7 +25,7 @@ export async function rewardAnswers(
       messages_and_choices: [],
       reward: await reward(answer, prompt),
     }));
-    trajectory_groups.push({ trajectories: await Promise.all(trajectories) }); // of a prompt without answers: empty
+    trajectory_groups.push({ trajectories: await Promise.all(trajectories) }); // empty for a prompt without answers
   }
   if (trajectory_groups.every(({ trajectories }) => trajectories.length === 0)) return null;
   const { model_id: model } = await insist(() => http.call<TrainingJob>('GET', path.job, { signal }), signal);

@@ -1,47 +1,47 @@
-// Follows a job to its end: its events as they arrive, its progress, and how it ended. After a lost connection, while a server
-// restarts, and after 429 and 5xx it tries again until the deadline; nothing else in the client polls.
+// Follows a job to its end: its events as they arrive, its progress, and its result. Retries until the deadline after a lost
+// connection, while a server restarts, and after 429 and 5xx; nothing else in the client polls.
 import { chunksOf } from './chunks.ts';
 import type { Http } from './http.ts';
 import { insist, isRefusal, pause, pauseBefore } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type { Evaluation, TrainingEvent, TrainingJob } from './wire.ts';
 
-/** The job ended in `training_failed`. */
+/** The job ended with the event `training_failed`. */
 export class TrainingFailedError extends Error {
   override readonly name = 'TrainingFailedError';
 }
 
 export interface TrainingProgress {
-  /** Gradient steps that are done, and all of them. */
+  /** Completed gradient steps, and their total number. */
   readonly done: number;
   readonly total: number;
-  /** Of the last gradient step: loss, entropy, … */
+  /** Metrics of the last gradient step: loss, entropy, … */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
 export interface WaitOptions {
-  /** Default one hour. Behind it a TimeoutError is thrown; the job goes on. */
+  /** Default: one hour. After it a TimeoutError is thrown; the job continues. */
   readonly deadlineMs?: number;
-  /** Who stops waiting does not stop the job. */
+  /** Stops waiting; the job continues. */
   readonly signal?: AbortSignal;
 }
 
 export interface FollowOptions extends WaitOptions {
   readonly onEvent?: (event: TrainingEvent) => void;
   readonly onProgress?: (progress: TrainingProgress) => void;
-  /** What the server advises, such as that nothing could be trained. Default: console.warn. */
+  /** Called with warnings of the server, for example that nothing could be trained. Default: console.warn. */
   readonly onWarning?: (warning: string) => void;
   readonly onConnection?: OnConnection;
 }
 
 /**
- * Called with the error after each attempt that failed, and with null when events arrive again. An error that it throws ends the
- * following.
+ * Called with the error after each failed attempt, and with null when events arrive again. If it throws, following
+ * ends with that error.
  */
 export type OnConnection = (lost: unknown) => void;
 
 const DEFAULT_WAIT_MS = 3_600_000;
-const LOOK_AGAIN_MS = 250; // evaluations have no stream of events
+const LOOK_AGAIN_MS = 250; // evaluations have no event stream
 const LOOK_AGAIN_MS_MAX = 2_000;
 
 export function within({ deadlineMs = DEFAULT_WAIT_MS, signal }: WaitOptions): AbortSignal {
@@ -49,10 +49,10 @@ export function within({ deadlineMs = DEFAULT_WAIT_MS, signal }: WaitOptions): A
   return signal ? AbortSignal.any([signal, deadline]) : deadline;
 }
 
-/** What carries the events behind `lastId`. */
+/** Opens the stream of events after `lastId`. */
 export type OpenEvents = (lastId: string | null) => Promise<ReadableStream<Uint8Array>>;
 
-/** From the beginning; goes on where it was after a lost connection. Ends with the job. */
+/** Yields all events from the first on; continues after a lost connection. Ends with the job. */
 export async function* followEvents<E extends { readonly type: string }>(
   open: OpenEvents,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ export async function* followEvents<E extends { readonly type: string }>(
       const stream = await open(lastId);
       if (attempt > 1) onConnection(null);
       for await (const { id, data } of readServerSentEvents(chunksOf(stream))) {
-        if (id === null) continue; // the server says that it failed: asked again below
+        if (id === null) continue; // the server reports an error: the loop opens the stream again
         const event = JSON.parse(data) as E;
         [lastId, attempt] = [id, 1];
         yield event;
@@ -103,14 +103,14 @@ export async function follow(
   return insist(() => call('GET', path, { signal }), signal, onConnection);
 }
 
-/** Before it trains, and of what training measured. */
+/** Warnings from before training, and about what it measured. */
 const warningsOf = ({ data }: TrainingEvent): readonly string[] =>
   'warnings' in data ? (data.warnings as readonly string[]) : [];
 
-// eslint-disable-next-line no-console -- a warning that nobody sees is none; callers who log it pass onWarning
+// eslint-disable-next-line no-console -- warnings must be visible by default; callers that log them pass onWarning
 const warn = (warning: string): void => console.warn(`whetstone: ${warning}`);
 
-/** Until the job's checkpoint has answered its held-out prompts. Null: the job has none. */
+/** Resolves when the job's checkpoint has answered its held-out prompts. Null: the job has none. */
 export async function waitForEvaluation(
   { call }: Pick<Http, 'call'>,
   path: string,

@@ -1,32 +1,32 @@
-// Rollouts into groups: many at once, each tried again where that may help. One that fails is left out and counted; it is never a
-// reward of 0, which would teach the model that it did badly where only the network did.
+// Collects rollouts into groups: many at once, each retried if that may help. A failed rollout is left out and counted; it never gets
+// a reward of 0, which would train the model for a failure of the network.
 import { isRefusal, pauseBefore } from './retry.ts';
 import type { Trajectory, TrajectoryGroup } from './wire.ts';
 
-/** Which rollout it is: enough to draw a seed from. */
+/** Identifies the rollout, for example to derive a seed. */
 export interface RolloutPlace {
   readonly group: number;
   readonly rollout: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Plays one scenario. Several trajectories where one request gave several choices (`n`). */
+/** Plays one scenario. Returns several trajectories if one request returned several choices (`n`). */
 export type Rollout<S> = (scenario: S, place: RolloutPlace) => Promise<Trajectory | readonly Trajectory[]>;
 
 export interface GatherOptions<S> {
   /** Calls of `rollout` per scenario; their trajectories are compared with each other. Default 1. */
   readonly rollouts?: number;
-  /** Rollouts at once, default 32. */
+  /** How many rollouts run at once. Default 32. */
   readonly concurrency?: number;
-  /** More tries for a rollout that threw, default 2. What the server refuses is not tried again. */
+  /** How often a rollout that threw is retried. Default 2. Requests that the server refuses are not retried. */
   readonly retries?: number;
-  /** For whoever looks at the group later. */
+  /** Stored with the group. */
   readonly metadata?: (scenario: S) => Readonly<Record<string, unknown>>;
   readonly onProgress?: (progress: GatherProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Rollouts. */
+/** Counts rollouts. */
 export interface GatherProgress {
   readonly done: number;
   readonly failed: number;
@@ -40,15 +40,15 @@ export interface RolloutFailure {
 }
 
 export interface Gathered {
-  /** One per scenario, in their order; the server gets the failures too. */
+  /** One group per scenario, in order; the server also receives the failures. */
   readonly groups: readonly TrajectoryGroup[];
-  /** Mean reward of the trajectories there are. */
+  /** Mean reward of all trajectories. */
   readonly reward: number;
   readonly trajectories: number;
   readonly failures: readonly RolloutFailure[];
 }
 
-/** Throws where no rollout succeeded, and when `signal` aborts. */
+/** Throws if no rollout succeeded, and when `signal` aborts. */
 export async function gather<S>(
   scenarios: Iterable<S>,
   rollout: Rollout<S>,
@@ -110,7 +110,7 @@ async function withRetries(
   }
 }
 
-/** In the form in which jobs show it. */
+/** The form in which jobs show errors. */
 const describe = (error: unknown) =>
   error instanceof Error ? { type: error.name, message: error.message } : { type: null, message: String(error) };
 

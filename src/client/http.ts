@@ -1,24 +1,24 @@
-// Requests to one server: its address, the key, the deadline of each, and what a refusal says.
+// Requests to one server: its address, the key, a deadline for each request, and errors from refusals.
 import type { Page } from './wire.ts';
 
 export interface ClientOptions {
-  /** `http://127.0.0.1:8484`; a path in front of /v1 is kept. */
+  /** `http://127.0.0.1:8484`; a path before /v1 is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Of one request, ms. Streams and downloads are bounded by their signal. */
+  /** Deadline of one request, in ms. Streams and downloads are limited by their signal instead. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
 
-/** What the server answered when it refused. */
+/** The server's answer to a request that it refused. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string | null;
-  /** For questions to the operator: the server's log has it. */
+  /** The request's id in the server's log. */
   readonly requestId: string | null;
   readonly detail: unknown;
-  /** The server asks to be left alone for this long. */
+  /** How long the server asks the client to wait. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -38,7 +38,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Bytes, text or a stream: what `fetch` sends. */
+/** Bytes, text or a stream, as `fetch` accepts them. */
 export type FileContent = NonNullable<RequestInit['body']>;
 
 export interface SendOptions {
@@ -54,14 +54,14 @@ export interface Http {
   /** Throws ApiError unless the status is 2xx. */
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Response>;
   readonly call: <T>(method: string, path: string, options?: SendOptions) => Promise<T>;
-  /** All rows of all pages. */
+  /** The rows of all pages. */
   readonly rows: <T extends { id: string }>(path: string, query?: Query) => AsyncGenerator<T>;
 }
 
-const DEFAULT_TIMEOUT_MS = 600_000; // large job bodies over slow lines
+const DEFAULT_TIMEOUT_MS = 600_000; // for large job bodies over slow connections
 const PAGE_SIZE = 100;
 
-/** Throws TypeError where the address or the key is missing, as an environment variable that is not set is. */
+/** Throws TypeError if the address or the key is missing, for example because an environment variable is not set. */
 export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions): Http {
   for (const [name, value] of Object.entries({ baseUrl, apiKey }))
     if (!value)
@@ -71,7 +71,7 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
   if (!/^https?:\/\//.test(baseUrl))
     throw new TypeError(`createClient needs a baseUrl such as http://127.0.0.1:8484, and got "${baseUrl}".`);
   const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
-  const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // a browser's fetch wants its window
+  const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // in browsers, fetch must be called on its window
 
   async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
     const { body, file, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
@@ -98,7 +98,7 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
     return (await (await send(method, path, { ...options, signal })).json()) as T;
   };
 
-  /** The next page is asked for before this one is given out: its cursor may be deleted by whoever reads the list. */
+  /** Requests the next page before yielding this one: the consumer may delete the row that is its cursor. */
   async function* rows<T extends { id: string }>(path: string, query: Query = {}): AsyncGenerator<T> {
     const get = (after?: string): Promise<Page<T>> =>
       call('GET', `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`);
@@ -113,7 +113,7 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
   return { send, call, rows };
 }
 
-/** What Node says when a server does not answer, or a connection breaks before it has: neither where nor why. */
+/** Node's message if a server does not answer or the connection breaks; it says neither where nor why. */
 const isFailedFetch = (error: unknown): error is TypeError =>
   error instanceof TypeError && error.message.startsWith('fetch failed');
 
@@ -133,7 +133,7 @@ async function readRefusal(response: Response, what: string): Promise<ApiError> 
   const text = await response.text();
   const requestId = response.headers.get('x-request-id');
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
-  const retryAfterMs = seconds >= 0 ? 1000 * seconds : null; // the server names seconds, not dates
+  const retryAfterMs = seconds >= 0 ? 1000 * seconds : null; // the server sends seconds, not dates
   try {
     const { error, detail } = JSON.parse(text) as {
       error?: { message?: string; code?: string | null };
@@ -142,7 +142,7 @@ async function readRefusal(response: Response, what: string): Promise<ApiError> 
     if (error?.message)
       return new ApiError(response.status, error.message, error.code ?? null, requestId, detail, retryAfterMs);
   } catch {
-    // not ours: a proxy's page
+    // not from this server: for example the page of a proxy
   }
   const message = `${what}: ${response.status} ${text.slice(0, 200)}`;
   return new ApiError(response.status, message, null, requestId, null, retryAfterMs);

@@ -1,5 +1,5 @@
-// Bytes that arrive over a line that breaks: what has arrived is in a `.part` beside the file, and the next try, of this process or a
-// later one, goes on behind it. What is whole is who asks to know, by its checksum.
+// Receives bytes over unreliable connections: received bytes are in a `.part` file next to the target, and the next attempt, of this
+// process or a later one, continues after them. The caller checks the complete file by its checksum.
 import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -8,16 +8,16 @@ import { isRefusal, pauseBefore } from './retry.ts';
 
 export interface Opened {
   readonly content: ReadableStream<Uint8Array>;
-  /** False: it is all of them again. */
+  /** False: the content starts from the beginning. */
   readonly isRest: boolean;
 }
 
 export type OnBytes = (doing: 'reading' | 'sending' | 'receiving', done: number, of: number) => void;
 
-/** Without a byte between: 15 seconds of pauses. A server that restarts is back by then. */
+/** Consecutive attempts without a new byte: pauses of 15 seconds in total, enough for a server to restart. */
 const ATTEMPTS = 6;
 
-/** `open` is asked for the bytes behind those that are there. Where nothing is left to fetch, it is not asked. */
+/** Calls `open` for the bytes after those that exist; does not call it if the file is complete. */
 export async function receive(
   unfinished: string,
   sizeBytes: number,

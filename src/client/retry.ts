@@ -1,17 +1,17 @@
-// When to ask again, and for how long not to: for everything here that outlives a server's restart.
+// When to retry, and how long to wait before: for everything in the client that survives a server's restart.
 
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 8_000;
-const ASKED_PAUSE_MS_MAX = 60_000; // a server that asks for more is answered with another try
+const ASKED_PAUSE_MS_MAX = 60_000; // if a server asks for a longer pause, the client still retries after this
 const WORTH_ANOTHER_TRY = [408, 409, 425, 429];
 
-/** Another try would meet it again. By `status`, which errors of this client and of the openai package have. */
+/** Whether a retry would be refused again. Uses `status`, which errors of this client and of the openai package have. */
 export function isRefusal(error: unknown): boolean {
   const { status } = (error ?? {}) as { readonly status?: unknown };
   return typeof status === 'number' && status >= 400 && status < 500 && !WORTH_ANOTHER_TRY.includes(status);
 }
 
-/** Twice as long after each try; what the server asks for with `retry-after` goes before. Rejects when `signal` aborts. */
+/** The pause doubles with each attempt; the server's `retry-after` takes precedence. Rejects when `signal` aborts. */
 export async function pauseBefore(attempt: number, error: unknown, signal: AbortSignal | undefined): Promise<void> {
   const { retryAfterMs = null } = (error ?? {}) as { readonly retryAfterMs?: number | null };
   const ownMs = Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** Math.max(0, attempt - 1));
@@ -32,7 +32,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** Until it succeeds, is refused, or `signal` aborts. `onFailure` is called with the error of each other attempt. */
+/** Retries until it succeeds, is refused, or `signal` aborts. Calls `onFailure` with the error of each failed attempt that is retried. */
 export async function insist<T>(
   ask: () => Promise<T>,
   signal: AbortSignal,

@@ -1,12 +1,12 @@
-// Server-sent events out of a response body, whole and without comments, as the HTML standard reads them (§ 9.2.6). A server that
-// never ends an event is an error. Of the fields, nobody here needs `event` and `retry`.
+// Reads server-sent events from a response body, without comments, as the HTML standard defines them (§ 9.2.6). An event that never
+// ends is an error. The fields `event` and `retry` are ignored.
 
 export interface ServerSentEvent {
   readonly id: string | null;
   readonly data: string;
 }
 
-const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024; // a server that never ends an event must not fill the memory
+const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024; // an event that never ends must not fill the memory
 
 export async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   let id: string | null = null;
@@ -25,11 +25,11 @@ export async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): As
   }
 }
 
-/** A line ends with LF, CR or both. What no end follows is not given out. */
+/** A line ends with LF, CR or both. An unfinished last line is dropped. */
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let line = '';
-  let held = ''; // a CR at the end of what has arrived: the LF that belongs to it may follow
+  let held = ''; // a CR at the end of the received text: its LF may follow
   for await (const bytes of body) {
     const [first, ...others] = (held + decoder.decode(bytes, { stream: true })).split(/\r\n|\n|\r(?!$)/);
     line += first!;

@@ -1,4 +1,4 @@
-// What goes over the wire, under the wire's names: requests and answers of the training API.
+// The types of the training API: requests and answers, with the names used on the wire.
 
 export interface Model {
   readonly id: string;
@@ -7,31 +7,31 @@ export interface Model {
   readonly name: string;
   readonly base_model: string;
   readonly run_id: string | null;
-  /** Of the latest checkpoint. Where one model is read; not in lists. */
+  /** Of the latest checkpoint. Present when a single model is read, not in lists. */
   readonly lora?: Required<Omit<LoraOptions, 'seed'>> | null;
-  /** Which checkpoints stay; null: all do. Where one model is read; not in lists. */
+  /** Which checkpoints are kept; null: all. Present when a single model is read, not in lists. */
   readonly save_policy?: Required<SavePolicy> | null;
 }
 
-/** Which checkpoints of a model stay when a job makes one, under the names of Transformers. */
+/** Which checkpoints of a model are kept when a job creates a new one, with the names of Transformers. */
 export interface SavePolicy {
-  /** The newest, the best, then the newest of the others. What is in use stays beside them. */
+  /** Keeps the newest, the best, then the newest of the others. Checkpoints in use are kept in addition. */
   readonly save_total_limit: number;
-  /** A metric of checkpoints, such as `val/reward`; default: age alone counts. */
+  /** A metric of checkpoints, such as `val/reward`; default: only age counts. */
   readonly metric_for_best_model?: string | null;
-  /** Default: false where the name of the metric ends with `loss`. */
+  /** Default: false if the metric's name ends with `loss`. */
   readonly greater_is_better?: boolean;
 }
 
-/** The adapter of a model to be made, under the names of PEFT's LoraConfig. */
+/** The adapter of a new model, with the names of PEFT's LoraConfig. */
 export interface LoraOptions {
   /** Rank; default 8. */
   readonly r?: number;
   /** Scale: lora_alpha / r. Default 16. */
   readonly lora_alpha?: number;
-  /** Names of linear layers, such as `q_proj`, and `lm_head`; default `all-linear`, which is without the head. */
+  /** Names of linear layers, such as `q_proj`, and `lm_head`; default `all-linear`, which excludes the head. */
   readonly target_modules?: 'all-linear' | readonly string[];
-  /** Scale: lora_alpha / √r. */
+  /** Scale: lora_alpha / √r instead. */
   readonly use_rslora?: boolean;
   readonly seed?: number;
 }
@@ -61,13 +61,13 @@ export interface TrainingJob {
   readonly progress: number;
   readonly step: number | null;
   readonly skipped: Readonly<Record<string, number>>;
-  /** Where one job is read; not in lists. */
+  /** Present when a single job is read, not in lists. */
   readonly warnings?: readonly string[];
-  /** Where one job is read; null: it named no prompts. */
+  /** Present when a single job is read; null: it has no prompts. */
   readonly evaluation?: Evaluation | null;
 }
 
-/** How far the answers of a job's checkpoint are. */
+/** The progress of the answers of a job's checkpoint. */
 export interface Evaluation {
   readonly status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
   readonly num_prompts: number;
@@ -79,13 +79,13 @@ export interface Evaluation {
 }
 
 export interface ModelEvaluation extends Evaluation {
-  /** Of the job. */
+  /** The job's id. */
   readonly id: string;
-  /** Of the checkpoint that answers; null until the job runs. */
+  /** The step of the checkpoint that answers; null until the job runs. */
   readonly step: number | null;
 }
 
-/** What a checkpoint answered to one prompt. */
+/** The answers of a checkpoint to one prompt. */
 export interface AnsweredPrompt {
   readonly id: string;
   readonly index: number;
@@ -100,15 +100,15 @@ export interface AnsweredPrompt {
         readonly message: { readonly role: string; readonly content: string | null };
         readonly finish_reason: string;
         readonly token_ids: readonly number[];
-        /** Of each token, nats. */
+        /** One per token, nats. */
         readonly logprobs: readonly number[];
-        /** Null: none was sent. */
+        /** Null: no reward was logged. */
         readonly reward: number | null;
       }[]
     | null;
 }
 
-/** Prompts that the checkpoint answers when it is made. */
+/** Prompts that the checkpoint answers after it is created. */
 export interface EvaluationRequest {
   readonly prompts?: readonly unknown[];
   /** `wandb-artifact:///entity/project/name:version` */
@@ -121,7 +121,7 @@ export interface EvaluationRequest {
 }
 
 export interface Trajectory {
-  /** Messages are context; Choices of chat answers, as they came, are trained. */
+  /** Messages are context; choices, exactly as chat returned them, are trained. */
   readonly messages_and_choices: readonly unknown[];
   readonly tools?: readonly unknown[] | null;
   readonly additional_histories?: readonly { readonly messages_and_choices: readonly unknown[] }[];
@@ -131,18 +131,18 @@ export interface Trajectory {
 
 export interface TrajectoryGroup {
   readonly trajectories: readonly Trajectory[];
-  /** Rollouts that failed: counted, never trained. */
+  /** Failed rollouts: counted, never trained. */
   readonly exceptions?: readonly unknown[];
-  /** For whoever looks at the group later. */
+  /** Stored with the group. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 export interface LogRequest {
   readonly split: string;
   readonly trajectory_groups: readonly TrajectoryGroup[];
-  /** Default: the latest. */
+  /** Default: the latest step. */
   readonly step?: number;
-  /** They give rewards to the answers of this job's evaluation: a group per prompt, a trajectory per answer. */
+  /** The rewards are for the answers of this job's evaluation: one group per prompt, one trajectory per answer. */
   readonly evaluation_job_id?: string;
 }
 
@@ -153,13 +153,13 @@ export interface RlJobRequest {
   readonly evaluation?: EvaluationRequest | null;
 }
 
-/** Any field of the endpoint may stand beside these; the requests of the openai package fit as they are. */
+/** All other fields of the endpoint are accepted; requests of the openai package can be passed unchanged. */
 export interface ChatRequest {
   readonly model?: string;
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
 }
 
-/** Goes back as a message of the openai package, and as it is into a trajectory. */
+/** Can be passed back as a message of the openai package, and unchanged into a trajectory. */
 export interface ChatChoice {
   readonly index: number;
   readonly message: {
@@ -198,7 +198,7 @@ export interface SftJobRequest {
   readonly training_data_url: string;
   readonly config?: {
     readonly batch_size?: number | 'auto' | null;
-    /** One number, or one per batch of all epochs; by default the server takes one that fits the model's size. */
+    /** One number, or one per batch of all epochs; by default the server chooses one for the model's size. */
     readonly learning_rate?: number | readonly number[] | null;
     readonly lr_scheduler_type?: 'constant' | 'linear' | 'cosine' | null;
     readonly warmup_steps?: number | null;
@@ -207,13 +207,13 @@ export interface SftJobRequest {
     readonly packing?: boolean | null;
     readonly assistant_turns?: 'all' | 'last' | null;
     readonly validation_split?: number | null;
-    /** Gradient steps from one evaluation of the held-out rows to the next. */
+    /** Gradient steps between evaluations of the held-out rows. */
     readonly eval_steps?: number | null;
     /** Evaluations without improvement after which the job ends, with a checkpoint. */
     readonly early_stopping_patience?: number | null;
-    /** What an improvement must be more than. */
+    /** An improvement must be greater than this. */
     readonly early_stopping_threshold?: number | null;
-    /** The checkpoint has the weights of the best evaluation; by default where the job may end early. */
+    /** The checkpoint gets the weights of the best evaluation; the default if the job may end early. */
     readonly load_best_model_at_end?: boolean | null;
   } | null;
   readonly evaluation?: EvaluationRequest | null;
@@ -221,16 +221,16 @@ export interface SftJobRequest {
 
 export interface DpoJobRequest {
   readonly model_id: string;
-  /** As of SftJobRequest; a line is a preference pair. */
+  /** As in SftJobRequest; a line is a preference pair. */
   readonly training_data_url: string;
   readonly config?:
     | (Omit<NonNullable<SftJobRequest['config']>, 'assistant_turns'> & {
-        /** How near the policy stays to the checkpoint that the job begins with; default 0.1. */
+        /** How close the policy stays to the checkpoint that the job starts from; default 0.1. */
         readonly beta?: number | null;
         readonly loss_type?: 'sigmoid' | 'robust' | 'hinge' | 'ipo' | null;
-        /** Part of the pairs whose label is taken to be wrong. */
+        /** Assumed fraction of pairs with a wrong label. */
         readonly label_smoothing?: number | null;
-        /** By which evaluations are compared; default `val/loss`. */
+        /** The metric that compares evaluations; default `val/loss`. */
         readonly metric_for_best_model?: 'val/loss' | 'val/rewards/margins' | 'val/rewards/accuracies' | null;
       })
     | null;
@@ -243,13 +243,13 @@ export interface ArtifactFile {
   readonly sha256: string;
 }
 
-/** A version. */
+/** A version of an artifact. */
 export interface Artifact {
   readonly id: string;
   readonly entity: string;
   readonly project: string;
   readonly name: string;
-  /** `v3`, `step3` of a model. */
+  /** `v3`, or `step3` for a model. */
   readonly version: string;
   readonly uri: string;
   readonly type: string;
@@ -267,7 +267,7 @@ export interface ArtifactManifest {
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
 }
 
-/** An engine that runs elsewhere. */
+/** An engine on another machine. */
 export interface Worker {
   readonly id: string;
   readonly name: string;
@@ -278,28 +278,28 @@ export interface Worker {
   readonly connected_at: string;
   readonly silent_seconds: number;
   readonly reconnects: number;
-  /** Sampled. */
+  /** Number of sampled tokens. */
   readonly tokens: number;
-  /** Of training. */
+  /** Number of training sessions. */
   readonly sessions: number;
-  /** Choices that it computes at once; null where it does not sample. */
+  /** How many choices it computes at once; null if it does not sample. */
   readonly sequences_max: number | null;
-  /** Choices. */
+  /** Number of choices. */
   readonly running: number;
   readonly waiting: number;
   /** Ids of checkpoints. */
   readonly adapters: readonly string[];
 }
 
-/** What a job trains with. */
+/** The settings of a job. */
 export interface JobConfig {
   readonly config: Readonly<Record<string, unknown>>;
-  /** False: the job has not begun. */
+  /** False: the job has not started. */
   readonly as_trained: boolean;
   readonly input: { readonly kind: 'groups' | 'artifact'; readonly path: string; readonly uri: string | null };
 }
 
-/** A group that a job was sent. */
+/** A group that was sent with a job. */
 export interface JobGroup {
   readonly id: string;
   readonly index: number;
@@ -309,11 +309,11 @@ export interface JobGroup {
   readonly metrics: Readonly<Record<string, number>>;
   readonly num_trajectories: number;
   readonly num_exceptions: number;
-  /** By the reason why they were not trained; null: the job has not ended. */
+  /** Counts by the reason why trajectories were not trained; null: the job has not ended. */
   readonly skipped: Readonly<Record<string, number>> | null;
 }
 
-/** What training made of the tokens of one trajectory: an entry per token in each list. */
+/** How training read the tokens of one trajectory: each list has one entry per token. */
 export interface TrajectoryTokens {
   readonly id: string;
   readonly index: number;

@@ -1,6 +1,6 @@
-// A copy of a store that goes on being used: rows of one moment, then the blobs that they refer to. Blobs never change while a
-// row refers to them, so that what is copied later is what it was; what its owner deletes meanwhile is gone from newer rows,
-// and the rows are copied again. Where either lives, and how a copy becomes durable, is not known here.
+// Copies a store that stays in use: the rows of one moment, then the blobs that they refer to. Blobs never change while a row refers
+// to them, so blobs that are copied later are the same; blobs deleted in the meantime are missing from newer rows, and the rows are
+// copied again. Does not know where rows and blobs are stored, or how a copy becomes durable.
 import type { AccountStore } from '#storage/account-store';
 import type { BlobReader, BlobStore } from '#storage/blobs';
 import type { Inventory } from '#storage/inventory';
@@ -19,23 +19,23 @@ export interface CopiedRows {
 }
 
 export interface BackupDeps {
-  /** All rows of one moment, instead of those copied before. */
+  /** Replaces the copied rows by all rows of one moment. */
   readonly copyRows: () => Promise<CopiedRows>;
   readonly source: BlobReader;
-  /** Empty at first, and nobody else's. */
+  /** Empty at first, and used by this backup alone. */
   readonly target: BlobStore;
   readonly onProgress?: OnProgress;
 }
 
 export interface BackupReport extends Examination {
-  /** False: things were deleted faster than they were copied; what is missing is among the findings. */
+  /** False: blobs were deleted faster than they were copied; missing ones are among the findings. */
   readonly settled: boolean;
 }
 
-/** Copies of the rows. Each later one only has to fetch what came since the one before. */
+/** How often the rows may be copied. Each later round only copies blobs that are new since the round before. */
 const ROUNDS_MAX = 5;
 
-/** Findings are what the source has lost; everything else is in the copy, and sound. */
+/** Findings are what the source has lost; everything else is in the copy and intact. */
 export async function backUp({ copyRows, source, target, onProgress }: BackupDeps): Promise<BackupReport> {
   const copied = new Set<string>();
   let [doneBytes, ofBytes] = [0, 0];
@@ -54,7 +54,7 @@ export async function backUp({ copyRows, source, target, onProgress }: BackupDep
         if (fault === null) copied.add(reference.blob);
         else faults.set(reference.blob, fault);
       }
-      // What is wrong twice, and still referred to, was not deleted meanwhile: it is lost.
+      // A blob that is damaged in two rounds, and still referred to, was not deleted in the meantime: it is lost.
       const settled = [...faults.keys()].every((blob) => before.has(blob));
       if (settled || round === ROUNDS_MAX) return { ...(await tidy(rows, target, faults)), settled };
       before = faults;
@@ -64,14 +64,14 @@ export async function backUp({ copyRows, source, target, onProgress }: BackupDep
   }
 }
 
-/** Null: the copy has the bytes that were stored. What nothing reads again may be gone, or damaged. */
+/** Null: the copy has the stored bytes. Blobs that are never read again may be missing or damaged. */
 async function copyOne(reference: StoredReference, source: BlobReader, target: BlobStore): Promise<Fault | null> {
   await copyBlobs(reference, source, target);
   return reference.needed ? findStoredFault(target, reference) : null;
 }
 
 export async function copyBlobs({ blob, form }: StoredReference, source: BlobReader, target: BlobStore): Promise<void> {
-  await target.delete(blob); // of an earlier round
+  await target.delete(blob); // from an earlier round
   const names = form.form === 'directory' ? (await source.list(blob)).map(({ name }) => name) : [blob];
   for (const name of names) {
     const content = await source.stream(name);
@@ -79,7 +79,7 @@ export async function copyBlobs({ blob, form }: StoredReference, source: BlobRea
   }
 }
 
-/** Takes out what earlier rounds copied and the rows do not name any more, and the progress of jobs that they charge for. */
+/** Removes what earlier rounds copied and rows no longer refer to, including job progress that the ledger still charges for. */
 async function tidy(
   { inventory, accounts }: CopiedRows,
   target: BlobStore,

@@ -30,7 +30,7 @@ async function exposedPaths(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true }).catch(nullIfMissing); // all rows and blobs may be elsewhere
   const open: string[] = [];
   for (const path of entries === null ? [] : [directory, ...entries.map((entry) => join(directory, entry))]) {
-    const found = await lstat(path).catch(nullIfMissing); // SQLite takes away its own files
+    const found = await lstat(path).catch(nullIfMissing); // SQLite deletes its temporary files
     if (found !== null && !found.isSymbolicLink() && !isPrivate(found.mode)) open.push(path);
   }
   return open;

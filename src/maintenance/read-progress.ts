@@ -1,10 +1,10 @@
-// How far long work on blobs has come, in bytes that it has read, of all that it is going to read. What the bytes are for it does not know.
+// The progress of long work on blobs: bytes read so far, of all that will be read. Does not know what the bytes are for.
 import type { BlobReader } from '#storage/blobs';
 import type { StoredUnits } from './stored-units.ts';
 
 export type OnProgress = (doneBytes: number, ofBytes: number) => void;
 
-/** The same blobs; `onRead` gets the size of each piece that is read. */
+/** Wraps the reader; calls `onRead` with the size of each piece that is read. */
 export const countReads = (blobs: BlobReader, onRead: (bytes: number) => void): BlobReader => ({
   list: (prefix) => blobs.list(prefix),
   async find(name) {
@@ -25,6 +25,6 @@ async function* countedPieces(content: AsyncIterable<Uint8Array>, onRead: (bytes
   }
 }
 
-/** Of blobs that are not there: nothing. */
+/** The size of the existing blobs among these. */
 export const bytesOf = (references: readonly { readonly blob: string }[], units: StoredUnits): number =>
   references.reduce((sum, { blob }) => sum + (units.get(blob)?.sizeBytes ?? 0), 0);

@@ -21,12 +21,12 @@ import { openBlobs } from '#stores';
 export async function runDoctor(config: StoreConfig, repair: boolean, onDone: OnDone): Promise<DoctorReport> {
   const lock = await lockStore(config);
   try {
-    const open = await permissionFindings(config.dataDirectory); // before SQLite makes files of its own beside the database
+    const open = await permissionFindings(config.dataDirectory); // before SQLite creates files next to the database
     const faults = await databaseFindings(config);
     const notRepaired = (finding: Finding) => ({ ...finding, repaired: false });
     if (faults.some(({ kind }) => kind !== 'dangling_reference'))
       return { findings: [...faults, ...open].map(notRepaired), looked: null, quarantine: null };
-    const repairing = repair && faults.length === 0; // what a damaged database does not name may be somebody's
+    const repairing = repair && faults.length === 0; // a damaged database may have lost the rows that refer to a blob
     const rows = openRows(await getDatabase(config, repairing ? 'serve' : 'read'));
     const blobs = await openBlobReader(config);
     try {

@@ -78,7 +78,7 @@ async function restore(
   }
 }
 
-/** Others are put right by `whetstone doctor --repair` at any time. */
+/** Findings that lose data; `whetstone doctor --repair` can repair all others at any time. */
 const LOSSES: ReadonlySet<string> = new Set(['missing_data', 'damaged_data', 'bad_events', 'duplicate_checkpoint']);
 
 async function refuseRows(config: StoreConfig): Promise<void> {
@@ -91,14 +91,14 @@ async function refuseRows(config: StoreConfig): Promise<void> {
   );
 }
 
-/** Migrated: a backup may have an older schema, and be on a read-only disk. */
+/** A migrated copy: a backup may have an older schema, and may be on a read-only disk. */
 async function makeWorkingCopy(backup: string, working: string): Promise<void> {
   for (const suffix of ['', '-wal']) {
     const file = `${databasePath(backup)}${suffix}`;
     if (await isThere(file)) await copyFile(file, `${working}${suffix}`);
   }
   const faults = await inspectSqlite(working);
-  const bad = faults.find(({ kind }) => kind !== 'old_schema' && kind !== 'new_schema'); // a newer one is refused by name
+  const bad = faults.find(({ kind }) => kind !== 'old_schema' && kind !== 'new_schema'); // a newer schema has its own error
   if (bad)
     throw new AppError('damaged_data', `The database of ${backup} is damaged: ${bad.problem}. Restore another backup.`);
   await (await openSqliteStorage({ path: working, log: silentLog })).close();

@@ -19,7 +19,7 @@ export async function getDatabase(
 ): Promise<Database> {
   if (databaseUrl === null) {
     const place = databasePath(dataDirectory);
-    if (use === 'read') await requireDatabase(place); // opening would make one
+    if (use === 'read') await requireDatabase(place); // opening would create one
     return { dialect: createSqliteDialect(place, use), place };
   }
   const { COMMAND_NAME, createPostgresDialect, postgresPlace } = await import('#storage/sql/postgres-dialect');
