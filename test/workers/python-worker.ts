@@ -15,9 +15,9 @@ export interface PythonWorker {
 }
 
 /**
-* Resolves once the server knows it; rejects with its last output if it ends before. `python`: an interpreter other than
-* WORKER_PYTHON.
-*/
+ * Resolves once the server knows it; rejects with its last output if it ends before. `python`: an interpreter other than
+ * WORKER_PYTHON.
+ */
 export async function startPythonWorker(
   server: { readonly url: string; readonly isThere: () => Promise<boolean> | boolean },
   args: readonly string[],

@@ -224,7 +224,9 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     const read = async () => {
       for await (const _ of stream as unknown as AsyncIterable<unknown>) if (++chunks === 5) killVllm(worker.pid); // in the middle
     };
-    await expect(read()).rejects.toMatchObject({ message: expect.stringMatching(/vLLM stopped in the middle/) as string });
+    await expect(read()).rejects.toMatchObject({
+      message: expect.stringMatching(/vLLM stopped in the middle/) as string,
+    });
     await vi.waitFor(async () => {
       expect((await workers()).filter(({ id, state }) => id !== first.id && state === 'connected')).toHaveLength(1);
     }, SOON);

@@ -15,7 +15,7 @@ export interface WithheldAcknowledgements {
 
 export function withholdAcknowledgements(socket: WebSocket): WithheldAcknowledgements {
   const send = socket.send.bind(socket) as (bytes: Uint8Array, sent?: (error?: Error) => void) => void;
-  /** The first message from now on. */
+  /** The first acknowledged number from now on, repeated in every later message. */
   let said: number | null = null;
   let latest = 0;
   let unackedBytes = 0;

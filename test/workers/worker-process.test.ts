@@ -64,7 +64,11 @@ const makeKey = async () => (await lab.apiKeys.create({ entity: 'default', name:
 test.each([
   ['a key that is not valid', async () => [[], 'wk-nobody'] as const, /401: the key is not valid there/],
   ['a key without the scope worker', async () => [[], await makeKey()] as const, /403: the key needs the scope worker/],
-  ['roles that there are none of', async () => [['--roles', 'dance'], BOOTSTRAP_KEY] as const, /--roles must be a comma-separated list of/],
+  [
+    'roles that there are none of',
+    async () => [['--roles', 'dance'], BOOTSTRAP_KEY] as const,
+    /--roles must be a comma-separated list of/,
+  ],
   ['a model that is not there', async () => [['--model', './nowhere'], BOOTSTRAP_KEY] as const, /No model \.\/nowhere/],
 ])('with %s its process exits with 2 and says why', async (_, given, words) => {
   const [args, key] = await given();
