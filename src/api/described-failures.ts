@@ -19,17 +19,17 @@ export function describeFailure(
 }
 
 const FAILURES: Readonly<Record<number, string>> = {
-  400: 'The request cannot be carried out as it is',
-  401: 'No API key, or not a valid one',
-  403: 'Not allowed to this key, or from this address',
-  404: 'Unknown, or not yours',
-  408: 'The body came too slowly',
-  409: 'In conflict with what exists',
+  400: 'The request cannot be processed',
+  401: 'The API key is missing or invalid',
+  403: 'Not allowed for this key, or from this address',
+  404: 'Does not exist, or belongs to another entity',
+  408: 'The body was sent too slowly',
+  409: 'Conflicts with the current state',
   413: 'Body too large',
-  415: 'The body is compressed, or otherwise encoded, in a way that is not read here',
-  416: 'The Range header asks for bytes behind the end',
+  415: 'The content encoding of the body is not supported',
+  416: 'The Range header asks for bytes beyond the end of the file',
   421: 'The Host header names another server; see --allowed-host',
-  422: 'The request is not valid; `detail` lists every fault',
+  422: 'The request is invalid; `detail` lists all errors',
   429: 'Too many requests',
   500: 'Internal error',
   503: 'Not ready or overloaded',
@@ -39,17 +39,17 @@ export const REQUEST_ID = { 'x-request-id': { schema: { type: 'string' } } };
 
 const errorObject = {
   type: 'object',
-  description: 'The error in the form of OpenAI’s API.',
+  description: 'The error in the format of OpenAI’s API.',
   properties: {
-    message: { type: 'string', description: 'What went wrong and what to do, for people.' },
+    message: { type: 'string', description: 'Human-readable explanation: what went wrong and what to do.' },
     type: { type: 'string', description: 'The class of the error, such as `invalid_request_error`.' },
-    param: { type: ['string', 'null'], description: 'The field that is at fault; null where no single field is.' },
-    code: { type: ['string', 'null'], description: 'The kind of error, for programs; null where `type` says enough.' },
+    param: { type: ['string', 'null'], description: 'The field that caused the error; null if no single field did.' },
+    code: { type: ['string', 'null'], description: 'Machine-readable error code; null if `type` is specific enough.' },
   },
   required: ['message', 'type', 'param', 'code'],
 };
 
-const detail = { type: 'string', description: 'The same words as `error.message`.' };
+const detail = { type: 'string', description: 'The same text as `error.message`.' };
 
 const fault = {
   type: 'object',
@@ -57,12 +57,13 @@ const fault = {
     loc: {
       type: 'array',
       items: { type: ['string', 'integer'] },
-      description: 'Where the fault is: `body`, `query` or `path`, then the names and indexes that lead to the field.',
+      description:
+        'Location of the error: `body`, `query` or `path`, followed by the field names and indexes that lead to the field.',
     },
-    msg: { type: 'string', description: 'What is wrong with the value, for people.' },
-    type: { type: 'string', description: 'The kind of fault, under the name that pydantic gives it.' },
+    msg: { type: 'string', description: 'Human-readable explanation of what is wrong with the value.' },
+    type: { type: 'string', description: 'The error type, as pydantic names it.' },
     input: { description: 'The value that was sent.' },
-    ctx: { type: 'object', description: 'Numbers and words that `msg` was made with.' },
+    ctx: { type: 'object', description: 'The values that `msg` was formatted with.' },
   },
   required: ['loc', 'msg', 'type'],
 };
@@ -78,7 +79,8 @@ const VALIDATION_ERROR = {
   properties: {
     detail: {
       anyOf: [{ type: 'string' }, { type: 'array', items: fault }],
-      description: 'Every fault of the request with its place; or one sentence, where the fault has no place.',
+      description:
+        'All validation errors of the request with their locations; or one sentence, if the error has no location.',
     },
     error: errorObject,
   },
@@ -88,9 +90,9 @@ const VALIDATION_ERROR = {
 const ANTHROPIC_ERROR = {
   type: 'object',
   properties: {
-    type: { const: 'error', description: 'Says that this is an error.' },
-    error: { ...errorObject, description: 'The error, as Anthropic’s clients read it.' },
-    request_id: { type: 'string', description: 'Id of the request, which the server’s log has too.' },
+    type: { const: 'error', description: 'Marks the object as an error.' },
+    error: { ...errorObject, description: 'The error in the format of Anthropic’s API.' },
+    request_id: { type: 'string', description: 'Id of the request; the server’s log has it too.' },
   },
   required: ['type', 'error', 'request_id'],
 };

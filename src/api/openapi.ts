@@ -45,7 +45,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
     info: {
       title: 'Whetstone',
       version,
-      description: `Chat completions, RL, SFT and DPO training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash. A method that a path does not have is a 405, with those that it has in \`Allow\`.`,
+      description: `Chat completions, RL, SFT and DPO training of LoRA adapters, a checkpoint per job, and a store for training data. Every path also works with a trailing slash. A method that a path does not support returns 405; the \`Allow\` header lists the supported methods.`,
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name: name as Tag, description })),
@@ -55,13 +55,13 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'What `whetstone serve` said the first time, or `whetstone keys create`.',
+          description: 'The key printed by the first `whetstone serve`, or by `whetstone keys create`.',
         },
         anthropicKey: {
           type: 'apiKey',
           in: 'header',
           name: 'x-api-key',
-          description: 'The same key, as Anthropic’s clients send it.',
+          description: 'The same key in the header that Anthropic’s clients send.',
         },
       },
       schemas: FAILURE_SCHEMAS,
@@ -119,7 +119,7 @@ function descriptionOf({
   dialect,
   tag,
 }: Endpoint): string {
-  const who = { public: 'Needs no key.', 'any key': 'Needs a key, whatever it may do.' };
+  const who = { public: 'Needs no key.', 'any key': 'Needs a key with any scope.' };
   const more = summary
     .split(SENTENCE_END)
     .slice(1)
@@ -127,12 +127,12 @@ function descriptionOf({
   const sentences = [
     ...more,
     access === 'public' || access === 'any key' ? who[access] : `Needs a key with the scope \`${access}\`.`,
-    role === 'every' && 'Answered by every server, whatever its roles.',
-    creates && 'Sent again with the same `Idempotency-Key`, it is done once.',
-    alsoStreams && 'Can be answered as server-sent events.',
-    bodySize === 'file' && bodyType === undefined && 'The body is the file.',
-    bodySize === 'large' && 'The body may be large.',
-    dialect === 'anthropic' && 'Errors have the form of Anthropic’s API.',
+    role === 'every' && 'Available on every server, regardless of its roles.',
+    creates && 'Requests with the same `Idempotency-Key` are executed only once.',
+    alsoStreams && 'The answer can be streamed as server-sent events.',
+    bodySize === 'file' && bodyType === undefined && 'The request body is the content of the file.',
+    bodySize === 'large' && 'The request body may be large.',
+    dialect === 'anthropic' && 'Errors have the format of Anthropic’s API.',
     ...(tag === 'Tinker' || tag === 'W&B' ? [TAGS[tag]] : []),
   ];
   return sentences.filter(Boolean).join(' ');
@@ -153,8 +153,8 @@ function requestBody(endpoint: Endpoint): Pick<Operation, 'requestBody'> {
 
 function successes(endpoint: Endpoint): Readonly<Record<string, Json>> {
   const { acceptSocket, answer, alsoSucceeds = [] } = endpoint;
-  if (acceptSocket) return { 101: { description: 'The connection is a WebSocket from here on' } };
-  if (answer === null) return { 204: { description: 'Success, without a body', headers: REQUEST_ID } };
+  if (acceptSocket) return { 101: { description: 'The connection switches to the WebSocket protocol' } };
+  if (answer === null) return { 204: { description: 'Success; no body', headers: REQUEST_ID } };
   const success = { description: 'Success', headers: REQUEST_ID, content: answerContent(endpoint) };
   return Object.fromEntries([200, ...alsoSucceeds].map((status) => [status, success]));
 }
@@ -265,16 +265,17 @@ function withWords(schema: unknown, parent: string | null, tag: Tag): unknown {
 const SUBSCHEMAS = ['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'] as const;
 
 const TAGS: Readonly<Record<Tag, string>> = {
-  Chat: 'Ask a model: in the forms of OpenAI’s and Anthropic’s APIs, and by tokens.',
-  Models: 'Names for lines of checkpoints over a base model, and the base models that are here.',
-  Checkpoints: 'What training jobs end with: adapters that answer at once, and what is known of them.',
-  'Training jobs': 'Train a model by reinforcement learning or on examples, follow it, and read back what it did.',
-  Artifacts: 'Versions of named files, such as training data.',
-  Runs: 'What scripts have logged with the `wandb` library.',
-  Keys: 'API keys, what they may do, and how much.',
-  Webhooks: 'Have an address called when jobs end.',
-  Workers: 'Engines on other machines.',
-  Tinker: 'The protocol of the Tinker SDK; see docs/tinker.md for what is kept of it here.',
-  'W&B': 'The protocol of the `wandb` library; see docs/wandb.md for what is kept of it here.',
-  Server: 'The server about itself.',
+  Chat: 'Generate text, compatible with OpenAI’s and Anthropic’s APIs; embeddings and tokenization.',
+  Models: 'Trainable models, each a sequence of checkpoints of one base model; and the base models of this server.',
+  Checkpoints: 'Results of training jobs: adapters that can be used immediately, with their metrics.',
+  'Training jobs':
+    'Train a model with reinforcement learning, examples or preference pairs; follow jobs and inspect what they trained on.',
+  Artifacts: 'Versioned files, such as training data.',
+  Runs: 'Runs that scripts logged with the `wandb` library.',
+  Keys: 'API keys with their scopes and limits, and usage.',
+  Webhooks: 'Notifications to a URL when jobs end.',
+  Workers: 'Workers: engines on other machines.',
+  Tinker: 'The protocol of the Tinker SDK; docs/tinker.md lists what is supported.',
+  'W&B': 'The protocol of the `wandb` library; docs/wandb.md lists what is supported.',
+  Server: 'Version, health, metrics and description of the server.',
 };

@@ -16,7 +16,7 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
       method: 'POST',
       path: '/v1/chat/completions',
       tag: 'Chat',
-      summary: 'Answer a conversation',
+      summary: 'Create a chat completion',
       access: 'chat',
       role: 'serve',
       errors: [400, 404, 429, 503],

@@ -39,7 +39,7 @@ export function checkpointRoutes({
       method: 'DELETE',
       path: '/v1/preview/models/{model_id}/checkpoints',
       tag: 'Checkpoints',
-      summary: 'Delete steps of a model. Repeating it is safe',
+      summary: 'Delete checkpoints of a model. Repeating the call is safe',
       access: 'train',
       errors: [404],
       body: { schema: deleteCheckpoints, read: (raw) => parse(deleteCheckpoints, raw, 'body') },
@@ -56,7 +56,7 @@ export function checkpointRoutes({
       path: '/v1/preview/models/{model_id}/checkpoints/{step}/download',
       tag: 'Checkpoints',
       summary:
-        'Download a checkpoint as a tar of its PEFT directory, or with a Range header a part of it; step may be `latest`',
+        'Download a checkpoint as a tar of its PEFT directory. The step may be `latest`. A Range header selects a part of the file',
       access: 'read',
       alsoSucceeds: [206],
       errors: [404, 416, 422],
@@ -73,7 +73,8 @@ export function checkpointRoutes({
       method: 'POST',
       path: '/v1/preview/models/{model_id}/log',
       tag: 'Checkpoints',
-      summary: 'Add metrics of evaluated trajectories to a checkpoint; or rewards to what it answered',
+      summary:
+        'Log evaluated trajectories. Their metrics are added to a checkpoint, or their rewards to the answers of an evaluation',
       access: 'train',
       errors: [400, 404, 413],
       bodySize: 'large',

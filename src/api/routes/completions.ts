@@ -21,7 +21,7 @@ export function completionRoutes(
       method: 'POST',
       path: '/v1/completions',
       tag: 'Chat',
-      summary: 'Continue texts or token ids',
+      summary: 'Create a completion of texts or token ids',
       access: 'chat',
       role: 'serve',
       errors: [400, 404, 429, 503],

@@ -12,7 +12,7 @@ export function datasetRowRoutes({ datasetRows }: Pick<ApiServices, 'datasetRows
       path: '/v1/preview/artifacts/{entity}/{project}/{artifact}/rows',
       tag: 'Artifacts',
       summary:
-        'Rows of training data, conversations or preference pairs, with their tokens as a job would train them. A page may have fewer than asked for where they are large',
+        'List rows of training data with the tokens that a job would train on. Rows are conversations or preference pairs. A page may have fewer than `limit` items if they are large',
       access: 'read',
       errors: [400, 404],
       query: rowsQuery,

@@ -15,7 +15,8 @@ export function embeddingRoutes({ embed }: Pick<ApiServices, 'embed'>, generatio
       method: 'POST',
       path: '/v1/embeddings',
       tag: 'Chat',
-      summary: 'Vectors of texts or token ids: the last hidden state of the model, of length 1',
+      summary:
+        'Create embeddings of texts or token ids. The vectors are the last hidden state of the model, normalized to length 1',
       access: 'chat',
       role: 'serve',
       errors: [400, 404, 429, 503],

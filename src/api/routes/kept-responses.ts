@@ -11,12 +11,12 @@ import { responseSchema } from '../schema/responses-response-schema.ts';
 import { sendResponseEvents } from './response-events.ts';
 
 const readQuery = z.looseObject({
-  stream: boolean().optional().meta({ description: 'Its events, as they come: of one that was asked for with background and stream.' }),
-  starting_after: integer({ ge: 0 }).optional().meta({ description: 'Only events after this number.' }),
+  stream: boolean().optional().meta({ description: 'Stream the events of the response. Only for responses created with `background` and `stream`.' }),
+  starting_after: integer({ ge: 0 }).optional().meta({ description: 'Return only events after this sequence number.' }),
 }); // prettier-ignore
 
 const itemsQuery = z.looseObject({
-  after: z.string().optional().meta({ description: 'Id of the last item of the page before.' }),
+  after: z.string().optional().meta({ description: 'Id of the last item of the previous page.' }),
   limit: integer({ ge: 1, le: 100 }).default(20),
   order: z.enum(['asc', 'desc']).default('desc'),
 });
@@ -36,7 +36,7 @@ export function keptResponseRoutes(
       ...shared,
       method: 'GET',
       path: '/v1/responses/{response_id}',
-      summary: 'Read a response that is kept, or follow one of the background',
+      summary: 'Read a stored response, or stream a background response',
       errors: [400, 404],
       query: readQuery,
       answer: responseSchema,
@@ -52,7 +52,7 @@ export function keptResponseRoutes(
       ...shared,
       method: 'DELETE',
       path: '/v1/responses/{response_id}',
-      summary: 'Delete a response. One of the background is not answered any more',
+      summary: 'Delete a response. A background response that is still running is stopped',
       errors: [404],
       answer: deletedResponse,
       async handle({ caller, params }) {
@@ -65,7 +65,7 @@ export function keptResponseRoutes(
       ...shared,
       method: 'POST',
       path: '/v1/responses/{response_id}/cancel',
-      summary: 'Cancel a response of the background. One that has ended stays as it is',
+      summary: 'Cancel a background response. A response that has ended is not changed',
       errors: [400, 404],
       answer: responseSchema,
       handle: ({ caller, params }) => responses.cancel(caller, params.response_id!),
@@ -74,7 +74,7 @@ export function keptResponseRoutes(
       ...shared,
       method: 'GET',
       path: '/v1/responses/{response_id}/input_items',
-      summary: 'List what a response was asked: the items of its request, and of the conversation before',
+      summary: 'List the input items of a response. Includes the items of the previous conversation',
       errors: [400, 404],
       query: itemsQuery,
       answer: itemList,

@@ -13,8 +13,11 @@ import {
 const listQuery = z.looseObject({
   ...pageFields,
   project: z.string().optional(),
-  name: z.string().optional().meta({ description: 'The whole name.' }),
-  search: z.string().optional().meta({ description: 'Stands somewhere in `project/name`; A to Z in either case.' }),
+  name: z.string().optional().meta({ description: 'The full name.' }),
+  search: z
+    .string()
+    .optional()
+    .meta({ description: 'Text that `project/name` contains. The letters A to Z match in either case.' }),
 });
 
 export function overviewRoutes(
@@ -26,7 +29,7 @@ export function overviewRoutes(
       method: 'GET',
       path: '/v1/overview',
       tag: 'Server',
-      summary: 'What is running, what waits, what came last, and what was used today',
+      summary: 'Read an overview: running, queued and recent jobs, and today’s usage',
       access: 'read',
       answer: overviewResponse,
       async handle({ caller }) {
@@ -40,7 +43,7 @@ export function overviewRoutes(
       path: '/v1/preview/model-summaries',
       tag: 'Models',
       summary:
-        'List your models in short, latest activity first (made, job submitted or ended): last job, last step, rewards of the last steps',
+        'List summaries of your models, most recent activity first. Activity is the creation of the model, or the submission or end of a job. A summary has the last job, the last step, and the rewards of the last steps',
       access: 'read',
       query: listQuery,
       answer: envelope(modelSummaryResponse),

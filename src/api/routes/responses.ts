@@ -31,7 +31,7 @@ export function responseRoutes(
       method: 'POST',
       path: '/v1/responses',
       tag: 'Chat',
-      summary: 'Answer a conversation, in the form of OpenAI’s Responses',
+      summary: 'Create a response (OpenAI’s Responses API)',
       access: 'chat',
       role: 'serve',
       errors: [400, 404, 409, 429, 503],

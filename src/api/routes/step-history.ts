@@ -23,7 +23,7 @@ export function stepHistoryRoutes({ stepHistory }: Pick<ApiServices, 'stepHistor
       path: '/v1/preview/models/{model_id}/metrics',
       tag: 'Models',
       summary:
-        'What training measured at each step of a model, oldest first; as JSON, lines of JSON, CSV, or TensorBoard events',
+        'Read the training metrics of each step of a model, oldest first. As JSON, JSON Lines, CSV or TensorBoard events',
       access: 'read',
       errors: [404],
       query: historyQuery,

@@ -10,7 +10,7 @@ export function usageRoutes({ usage }: Pick<ApiServices, 'usage'>): Endpoint[] {
       method: 'GET',
       path: '/v1/usage',
       tag: 'Server',
-      summary: 'Tokens and requests by day, key, project and model',
+      summary: 'Read the number of tokens and requests by day, key, project and model',
       access: 'read',
       query: usageQuery,
       answer: usageList,

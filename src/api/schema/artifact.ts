@@ -68,7 +68,7 @@ const longIntegersAsText = (value: Readonly<Record<string, unknown>>) =>
 
 export const manifest = z
   .looseObject({
-    type: artifactSegment.default('dataset').meta({ description: '`dataset`, `lora`, or your own.' }),
+    type: artifactSegment.default('dataset').meta({ description: '`dataset`, `lora`, or a type of your own.' }),
     metadata: z
       .record(z.string(), z.unknown())
       .default({})
@@ -79,9 +79,10 @@ export const manifest = z
       .superRefine((value, ctx) => {
         if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
       }),
-    aliases: aliases
-      .default([])
-      .meta({ description: 'Names for this version, taken from others. `latest` follows by itself.' }),
+    aliases: aliases.default([]).meta({
+      description:
+        'Aliases of this version, moved from other versions if they exist there. `latest` is set automatically.',
+    }),
     files: z.preprocess(
       upToFault,
       z
@@ -110,7 +111,7 @@ export const newAliases = z.looseObject({ aliases });
 export const fileQuery = z.looseObject({
   type: artifactSegment.default('dataset'),
   alias: alias.optional(),
-  sha256: sha256.optional().meta({ description: 'Of the body; other bytes are refused.' }),
+  sha256: sha256.optional().meta({ description: 'SHA-256 of the body. A body with a different hash is refused.' }),
 });
 
 const artifactFile = z.object({ path: z.string(), size_bytes: z.int(), sha256: z.string() });
@@ -132,7 +133,9 @@ export const artifactResponse = z.object({
 
 export const uploadedFile = artifactFile;
 /** 202: send these files, then the manifest again. */
-export const missingFiles = z.object({ missing: z.array(z.string()).meta({ description: 'SHA-256 of each.' }) });
+export const missingFiles = z.object({
+  missing: z.array(z.string()).meta({ description: 'SHA-256 hashes of the missing files.' }),
+});
 export const deletedArtifacts = z.object({ deleted_count: z.int() });
 
 export const toArtifactResponse = (artifact: ArtifactVersion): z.input<typeof artifactResponse> => {

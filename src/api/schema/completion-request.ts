@@ -44,21 +44,21 @@ export const completionRequestSchema = z.looseObject({
     'list[str]': list(z.string(), MAX_CHOICES),
     'list[int]': tokenIds(),
     'list[list[int]]': list(tokenIds(), MAX_CHOICES),
-  }).meta(describe('A text, token ids, or a list of either: one answer for each.')),
-  suffix: z.string().nullish().meta(describe('Refused: the models here continue texts, they fill no gaps.')),
+  }).meta(describe('A text, token ids, or a list of either, with one answer for each.')),
+  suffix: z.string().nullish().meta(describe('Refused: insertion is not supported.')),
 
   ...samplingFields,
-  best_of: integer({ ge: 1, le: MAX_CHOICES }).nullish().meta(describe('Sample this many and answer with the n of them whose tokens are the likeliest on average. Not in streams. Default: n.')),
+  best_of: integer({ ge: 1, le: MAX_CHOICES }).nullish().meta(describe('Sample this many completions and return the n with the highest mean log-probability per token. Not with stream. Default: n.')),
 
   ...stoppingFields,
-  max_tokens: integer({ ge: 0 }).nullish().meta(describe('Most tokens of an answer; 0 only with echo. Default: 16.')),
+  max_tokens: integer({ ge: 0 }).nullish().meta(describe('Maximum number of tokens in an answer; 0 only with echo. Default: 16.')),
 
   ...showingFields,
-  logprobs: integer({ ge: -1 }).nullish().meta(describe('Log-probabilities, with this many alternatives per token; of the prompt too with echo. -1: the vocabulary.')),
-  echo: boolean().nullish().meta(describe('Begin the answer with the prompt.')),
+  logprobs: integer({ ge: -1 }).nullish().meta(describe('Return log-probabilities with this many alternatives per token; with echo, also those of the prompt. -1: the whole vocabulary.')),
+  echo: boolean().nullish().meta(describe('Start the answer with the prompt.')),
 
   ...truncationFields,
-  add_special_tokens: boolean().nullish().meta(describe('What the tokenizer puts around texts (BOS). Default: true.')),
+  add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true.')),
 
   ...formFields,
   ...servingFields,

@@ -30,40 +30,40 @@ export const batchSize = union({ auto: z.literal('auto'), int: integer({ ge: 1, 
 export const batchFields = {
   lr_scheduler_type: z.enum(SCHEDULER_TYPES).nullish().meta({
     description:
-      'How the learning rate goes on after the warm-up, as in Transformers: `constant` (default), or down to 0 as `linear` or `cosine`.',
+      'Learning rate schedule after the warm-up, as in Transformers: `constant` (default), or a `linear` or `cosine` decay to 0.',
   }),
   warmup_steps: integer({ ge: 0, le: BATCHES_MAX }).nullish().meta({
-    description: 'Gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio counts.',
+    description: 'Number of gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio is used.',
   }),
   warmup_ratio: number({ ge: 0, le: 1 }).nullish().meta({
     description:
-      'The same as a fraction of all gradient steps, rounded up; it leaves at least one step behind it. Default 0.',
+      'The warm-up as a fraction of all gradient steps, rounded up; at least one step follows it. Default 0.',
   }),
   epochs: integer({ ge: 1, le: EPOCHS_MAX }).nullish().meta({
-    description: 'How often all rows are trained, each time in the order of the file. Default 1.',
+    description: 'Number of passes over all rows, each in the order of the file. Default 1.',
   }),
   packing: boolean().nullish().meta({
     description:
-      'Rows of a batch are computed together, without seeing each other. Loss and gradients do not depend on it, speed does. Default true.',
+      'Pack the rows of a batch and compute them together; rows do not attend to each other. Affects only speed, not the loss and gradients. Default true.',
   }),
   validation_split: number({ ge: 0, le: 0.5 }).nullish().meta({
     description:
-      'Fraction of the rows, the last ones, that is held out: its loss becomes the metric `val/loss` of the checkpoint.',
+      'Fraction of the rows to hold out, taken from the end. Their loss becomes the metric `val/loss` of the checkpoint.',
   }),
   eval_steps: integer({ ge: 1, le: BATCHES_MAX }).nullish().meta({
     description:
-      'Gradient steps from one evaluation of the held-out rows to the next; the last step is always evaluated. Its `gradient_step` event has the metrics, as `val/NAME`. Default: only the checkpoint is measured.',
+      'Number of gradient steps between evaluations of the held-out rows; the last step is always evaluated. The `gradient_step` event of an evaluated step has the metrics, as `val/NAME`. Default: only the checkpoint is evaluated.',
   }),
   early_stopping_patience: integer({ ge: 1, le: BATCHES_MAX }).nullish().meta({
     description:
-      'The job ends, with a checkpoint, after so many evaluations without improvement, as in Transformers. Its last event says `stopped_early`. Default: it trains all steps.',
+      'Number of evaluations without improvement after which the job ends, with a checkpoint, as in Transformers. The last event then has `stopped_early`. Default: the job trains all steps.',
   }),
   early_stopping_threshold: number({ ge: 0 }).nullish().meta({
-    description: 'What an improvement must be more than. Default 0.',
+    description: 'Minimum change that counts as an improvement. Default 0.',
   }),
   load_best_model_at_end: boolean().nullish().meta({
     description:
-      'The checkpoint has the weights of the best evaluation instead of those of the last step; the last event says `best_gradient_step`. Default: true with early_stopping_patience, else false.',
+      'Give the checkpoint the weights of the best evaluation instead of those of the last step; the last event has `best_gradient_step`. Default: true with early_stopping_patience, else false.',
   }),
 };
 
@@ -99,11 +99,9 @@ export const datasetJobFields = {
   training_data_url: url.meta({
     description: '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.',
   }),
-  training_folder_url: url.meta({ description: 'The same, as older clients call it.' }),
+  training_folder_url: url.meta({ description: 'The same as training_data_url, for older clients.' }),
   evaluation,
-  experimental_config: anything
-    .nullish()
-    .meta({ description: 'Accepted and not used: its fields are named in the warnings.' }),
+  experimental_config: anything.nullish().meta({ description: 'Accepted but not used: the warnings list its fields.' }),
 };
 
 type DatasetJob = z.output<z.ZodObject<typeof datasetJobFields>>;

@@ -10,14 +10,15 @@ export const readDatasetLine: ReadDatasetLine = (text) =>
 
 export const rowsQuery = z.looseObject({
   ...pageFields,
-  path: z.string().optional().meta({ description: 'Of the file. Default: the one that a job would read.' }),
+  path: z.string().optional().meta({ description: 'Path of the file. Default: the file that a job would read.' }),
   base_model: z.string().optional().meta({
-    description: 'Whose chat template and tokenizer write the tokens. Default: the first base model of the server.',
+    description:
+      'The base model whose chat template and tokenizer are used. Default: the first base model of the server.',
   }),
   assistant_turns: z
     .enum(['all', 'last'])
     .default('all')
-    .meta({ description: 'As in the config of an SFT job; of no effect on preference pairs.' }),
+    .meta({ description: 'As in the config of an SFT job; no effect on preference pairs.' }),
 });
 
 export const toRowsOf = (query: z.output<typeof rowsQuery>): RowsOf => ({
@@ -29,28 +30,40 @@ export const toRowsOf = (query: z.output<typeof rowsQuery>): RowsOf => ({
 const sequence = z.object({
   token_ids: z.array(z.int()),
   texts: z.array(z.string()).meta({
-    description: 'What each token completes: joined they are the text, a token inside a character is empty.',
+    description:
+      'Text that each token completes: concatenated, they are the whole text. A token that ends within a character has an empty text.',
   }),
-  trained: z.array(z.boolean()).meta({ description: 'False: context, which the loss does not count.' }),
+  trained: z
+    .array(z.boolean())
+    .meta({ description: 'Whether the token is trained on. False: context, which does not count toward the loss.' }),
 });
 
 const record = z.record(z.string(), z.unknown());
 
 export const rowResponse = z.object({
-  id: z.string().meta({ description: 'The line, as a cursor.' }),
-  line: z.int().meta({ description: 'Of the file, from 1.' }),
-  size_bytes: z.int().meta({ description: 'Of the line; of one of more than 1 MB, as much as was read.' }),
+  id: z.string().meta({ description: 'Line number, as a cursor.' }),
+  line: z.int().meta({ description: 'Line number in the file, from 1.' }),
+  size_bytes: z
+    .int()
+    .meta({ description: 'Size of the line in bytes; for a line larger than 1 MB, the number of bytes read.' }),
   messages: z.array(record).nullable().meta({
-    description: 'Of a preference pair: the prompt. Null: the line cannot be read, or has more than 1 MB.',
+    description:
+      'The conversation; for a preference pair, the prompt. Null: the line cannot be read, or is larger than 1 MB.',
   }),
-  chosen: z.array(record).nullable().meta({ description: 'The preferred answer of a pair; null: the line is none.' }),
-  rejected: z.array(record).nullable().meta({ description: 'The other answer of a pair; null: the line is none.' }),
+  chosen: z
+    .array(record)
+    .nullable()
+    .meta({ description: 'The preferred answer of a pair; null: the line is not a pair.' }),
+  rejected: z
+    .array(record)
+    .nullable()
+    .meta({ description: 'The rejected answer of a pair; null: the line is not a pair.' }),
   tools: z.array(record).nullable(),
-  problem: z.string().nullable().meta({ description: 'Why a job would refuse the line.' }),
-  beginning: z.string().nullable().meta({ description: 'Of the line, where it has no messages.' }),
+  problem: z.string().nullable().meta({ description: 'Why a job would refuse the line; null if it would not.' }),
+  beginning: z.string().nullable().meta({ description: 'Start of the line, if it has no messages.' }),
   sequences: z.array(sequence).nullable().meta({
     description:
-      'As they would be trained. Several where the template rewrites the past; of a pair two, chosen and rejected; none where nothing would be trained. Null: the line cannot be read, or has more than 64 kB, which is encoded in jobs only.',
+      'The sequences it would be trained as. There are several if the template rewrites earlier turns, two (chosen and rejected) for a pair, and none if nothing would be trained on. Null: the line cannot be read, or is larger than 64 kB; larger lines are tokenized only in jobs.',
   }),
 });
 

@@ -23,7 +23,7 @@ import { parse, refuse } from './validation.ts';
 
 const wireConfig = z.looseObject({
   batch_size: batchSize.meta({
-    description: 'Pairs per gradient step; `auto` is 8. The last batch of an epoch may have fewer.',
+    description: 'Number of pairs per gradient step; `auto` is 8. The last batch of an epoch may have fewer.',
   }),
   learning_rate: rates.meta({
     description:
@@ -32,19 +32,18 @@ const wireConfig = z.looseObject({
   }),
   beta: number({ gt: 0, le: 1_000 }).nullish().meta({
     description:
-      'How near the policy stays to its reference, the checkpoint that the job begins with: more is nearer. Default 0.1. For ipo it is τ of its paper.',
+      'How strongly the policy is kept close to the reference, which is the checkpoint that the job starts from. Higher is closer. Default 0.1. For ipo it is τ of the paper.',
   }),
   loss_type: z.enum(PREFERENCE_LOSSES).nullish().meta({
     description:
       'As in TRL: `sigmoid` (default; arXiv:2305.18290 eq. 7), `robust` (arXiv:2403.00409), `hinge` (arXiv:2305.10425), or `ipo` (arXiv:2310.12036, on means over tokens).',
   }),
   label_smoothing: number({ ge: 0, le: 0.49 }).nullish().meta({
-    description:
-      'Part of the pairs whose label is taken to be wrong, for sigmoid (conservative DPO) and robust. Default 0.',
+    description: 'Assumed fraction of pairs with a wrong label, for sigmoid (conservative DPO) and robust. Default 0.',
   }),
   ...batchFields,
   metric_for_best_model: z.enum(HELD_OUT_METRICS).nullish().meta({
-    description: 'By which metric of the held-out pairs evaluations are compared. Default `val/loss`.',
+    description: 'The metric of the held-out pairs by which evaluations are compared. Default `val/loss`.',
   }),
 });
 

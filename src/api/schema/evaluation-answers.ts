@@ -8,13 +8,16 @@ const STATUSES = Object.keys(NEXT_EVALUATION_STATUS) as [EvaluationStatus, ...Ev
 
 export const evaluationResponse = z.object({
   status: z.enum(STATUSES).meta({
-    description:
-      'queued: it waits for the checkpoint, then for a server with the role serve that hosts the base model.',
+    description: 'queued: waiting for the checkpoint, then for a server with the role serve that hosts the base model.',
   }),
   num_prompts: z.int(),
-  num_samples: z.int().meta({ description: 'Answers per prompt.' }),
-  num_answered: z.int().meta({ description: 'Prompts that are done, those that could not be answered among them.' }),
-  num_failed: z.int().meta({ description: 'Of those: could not be answered. Each says why.' }),
+  num_samples: z.int().meta({ description: 'Number of answers per prompt.' }),
+  num_answered: z
+    .int()
+    .meta({ description: 'Number of finished prompts, including those that could not be answered.' }),
+  num_failed: z
+    .int()
+    .meta({ description: 'Number of prompts that could not be answered. Each has the reason in `error`.' }),
   error_message: z.string().nullable(),
   started_at: z.iso.datetime().nullable(),
   ended_at: z.iso.datetime().nullable(),
@@ -42,8 +45,8 @@ export function evaluationWarnings(evaluation: Evaluation | null): string[] {
 }
 
 export const modelEvaluationResponse = evaluationResponse.extend({
-  id: z.guid().meta({ description: "The job's." }),
-  step: z.int().nullable().meta({ description: 'Of the checkpoint that answers; null until the job runs.' }),
+  id: z.guid().meta({ description: 'Id of the training job.' }),
+  step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
 });
 
 export const toModelEvaluation = ({ evaluation, step }: EvaluationOfStep): z.input<typeof modelEvaluationResponse> => ({
@@ -57,8 +60,11 @@ const record = z.record(z.string(), z.unknown());
 export const evaluationDetailResponse = evaluationResponse.extend({
   training_job_id: z.guid(),
   model_id: z.guid(),
-  step: z.int().nullable().meta({ description: 'Of the checkpoint that answers; null until the job runs.' }),
-  source: z.string().nullable().meta({ description: 'The artifact version and file; null: prompts of the request.' }),
+  step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
+  source: z
+    .string()
+    .nullable()
+    .meta({ description: 'The artifact version and file; null: the prompts were in the request.' }),
   settings: z
     .object({
       samples: z.int(),
@@ -70,11 +76,11 @@ export const evaluationDetailResponse = evaluationResponse.extend({
       chat_template_kwargs: record,
     })
     .nullable()
-    .meta({ description: 'Null: prompts and answers are not kept any more.' }),
+    .meta({ description: 'Null: prompts and answers are no longer stored.' }),
   log: z
     .object({ id: z.guid(), split: z.string() })
     .nullable()
-    .meta({ description: 'Where the rewards come from: the latest log that names this job.' }),
+    .meta({ description: 'Source of the rewards: the latest log for this job.' }),
 });
 
 export function toEvaluationDetail({
@@ -108,11 +114,9 @@ export const answeredPromptResponse = z.object({
   index: z.int(),
   messages: z.array(record),
   tools: z.array(z.unknown()),
-  reference: record
-    .nullable()
-    .meta({ description: "What the data says in the answer's place; the model did not see it." }),
+  reference: record.nullable().meta({ description: 'The reference answer from the data; the model did not see it.' }),
   metadata: record,
-  error: z.string().nullable().meta({ description: 'Why it could not be answered.' }),
+  error: z.string().nullable().meta({ description: 'Why the prompt could not be answered.' }),
   answers: z
     .array(
       z.object({
@@ -120,14 +124,14 @@ export const answeredPromptResponse = z.object({
         message: record,
         finish_reason: z.string(),
         token_ids: z.array(z.int()),
-        logprobs: z.array(z.number()).meta({ description: 'Of each token, nats.' }),
-        reward: z.number().nullable().meta({ description: 'Null: none was sent.' }),
+        logprobs: z.array(z.number()).meta({ description: 'Log-probability of each token, in nats.' }),
+        reward: z.number().nullable().meta({ description: 'Null: no reward was sent.' }),
         metrics: z.record(z.string(), z.union([z.number(), z.boolean()])),
-        reward_metadata: record.meta({ description: 'The metadata of the trajectory that has the reward.' }),
+        reward_metadata: record.meta({ description: 'Metadata of the trajectory that has the reward.' }),
       }),
     )
     .nullable()
-    .meta({ description: 'Null: not yet answered.' }),
+    .meta({ description: 'Null: not answered yet.' }),
 });
 
 export const toAnsweredPrompt = ({

@@ -22,27 +22,30 @@ const tools = list(tool, TOOLS_MAX).nullish();
 
 const promptRow = z.looseObject({
   messages: list(message, MESSAGES_MAX).meta({
-    description: "A last message of the assistant's is not shown to the model: it becomes the prompt's `reference`.",
+    description:
+      "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
   }),
   tools,
-  metadata: z.unknown().optional().meta({ type: 'object', description: 'Given back with the answers.' }),
+  metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
 });
 
 const settings = z.looseObject({
-  prompts: list(promptRow, PROMPTS_MAX).nullish().meta({ description: 'The prompts themselves; or `prompts_url`.' }),
+  prompts: list(promptRow, PROMPTS_MAX).nullish().meta({ description: 'The prompts; alternatively, `prompts_url`.' }),
   prompts_url: z.string().nullish().meta({
     description:
-      '`wandb-artifact:///entity/project/name:version`: a file of it has a prompt per line, in the same form.',
+      '`wandb-artifact:///entity/project/name:version`. A file of this artifact has one prompt per line, in the same format.',
   }),
   file: z.string().min(1).nullish().meta({
     description:
-      'Of that artifact. Default: prompts.jsonl, val.jsonl, validation.jsonl, test.jsonl, or the only .jsonl.',
+      'The file of the artifact. Default: prompts.jsonl, val.jsonl, validation.jsonl, test.jsonl, or the only .jsonl.',
   }),
-  samples: integer({ ge: 1 }).nullish().meta({ description: 'Answers per prompt. Default 1.' }),
+  samples: integer({ ge: 1 }).nullish().meta({ description: 'Number of answers per prompt. Default 1.' }),
   max_tokens: integer({ ge: 1 })
     .nullish()
-    .meta({ description: `Most tokens of an answer. Default ${DEFAULT_MAX_TOKENS}.` }),
-  temperature: number({ ge: 0 }).nullish().meta({ description: "0 is greedy. Default: the model's, as in chat." }),
+    .meta({ description: `Maximum number of tokens in an answer. Default ${DEFAULT_MAX_TOKENS}.` }),
+  temperature: number({ ge: 0 })
+    .nullish()
+    .meta({ description: "Sampling temperature. 0 is greedy. Default: the model's, as in chat." }),
   top_p: number({ gt: 0, le: 1 }).nullish().meta({ description: "Default: the model's, as in chat." }),
   stop: union({ str: z.string().min(1), 'list[str]': z.array(z.string().min(1)).max(STOPS_MAX) }).nullish(),
   seed: seed.meta({
@@ -50,14 +53,14 @@ const settings = z.looseObject({
     description:
       'Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i.',
   }),
-  tools: tools.meta({ description: 'Of prompts that bring none.' }),
-  chat_template_kwargs: z.looseObject({}).nullish().meta({ description: 'Variables of the chat template.' }),
+  tools: tools.meta({ description: 'Tools for prompts that have none of their own.' }),
+  chat_template_kwargs: z.looseObject({}).nullish().meta({ description: 'Variables for the chat template.' }),
 });
 
 /** In the body of a job. */
 export const evaluation = settings.nullish().meta({
   description:
-    'Prompts that are not trained on: the checkpoint answers them when it is made. Rewards come from you, by the log endpoint.',
+    'Prompts that are not trained on. The new checkpoint answers them; you send rewards for the answers to the log endpoint.',
 });
 
 export interface ReadEvaluation {

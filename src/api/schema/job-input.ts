@@ -15,15 +15,16 @@ const record = z.record(z.string(), z.unknown());
 const numbers = z.record(z.string(), z.number());
 
 export const configResponse = z.object({
-  config: record.meta({ description: 'With every default filled in, under the names of the request.' }),
+  config: record.meta({ description: 'All settings including defaults, with the field names of the request.' }),
   as_trained: z.boolean().meta({
-    description: 'True: as training used it. False: the job has not begun, or an older version of the server began it.',
+    description:
+      'True: the settings that training used. False: the job has not started, or was started by an older version of the server.',
   }),
   input: z
     .object({
       kind: z.enum(['groups', 'artifact']),
-      path: z.string().meta({ description: 'Of this API: the groups of the job, or the file of the artifact.' }),
-      uri: z.string().nullable().meta({ description: 'Of an artifact.' }),
+      path: z.string().meta({ description: 'Path in this API: the groups of the job, or the file of the artifact.' }),
+      uri: z.string().nullable().meta({ description: 'URI of the artifact; null if the data is not in an artifact.' }),
     })
     .meta({ description: 'Where the data is.' }),
 });
@@ -45,17 +46,17 @@ const place = { id: z.string().meta({ description: 'The index, as a cursor.' }),
 
 const groupFields = {
   ...place,
-  prompt: z.string().nullable().meta({ description: 'The last message before the first answer, cut.' }),
+  prompt: z.string().nullable().meta({ description: 'The last message before the first answer, truncated.' }),
   prompt_is_cut: z.boolean(),
   rewards: z.array(z.number()),
   advantages: z.array(z.number()).nullable().meta({
     description:
-      'Of each trajectory within its group, before weights are balanced over the job; null where nothing is trained on the groups.',
+      'Advantage of each trajectory within its group, before weights are balanced over the job; null if the groups are not trained on.',
   }),
   has_signal: z.boolean().nullable().meta({
-    description: 'False: all advantages are 0, so that nothing of the group is trained. Null as with the advantages.',
+    description: 'False: all advantages are 0, so the group is not trained on. Null if `advantages` is null.',
   }),
-  metrics: numbers.meta({ description: 'Means over the group, under the names that the metrics of a step have.' }),
+  metrics: numbers.meta({ description: 'Means over the group, named like the metrics of a step.' }),
   num_trajectories: z.int(),
   num_exceptions: z.int(),
   num_messages: z.int(),
@@ -72,7 +73,7 @@ export const jobGroupResponse = z.object({
   ...groupFields,
   skipped: numbers.nullable().meta({
     description:
-      'Trajectories by the reason why they were not trained, or (`truncated`) not to their end. Null: the job has not ended, or was run by an older version of the server.',
+      'Number of trajectories that were not trained on, or only in part (`truncated`), by reason. Null: the job has not ended, or was run by an older version of the server.',
   }),
 });
 
@@ -113,7 +114,7 @@ const turnResponse = z.object({
   sampled: z
     .object({ finish_reason: z.string(), num_tokens: z.int().nullable(), has_logprobs: z.boolean() })
     .nullable()
-    .meta({ description: 'Of a Choice; null: a message, which is context.' }),
+    .meta({ description: 'For a Choice; null: a message, which is context.' }),
 });
 
 const trajectoryFields = {
@@ -127,7 +128,7 @@ const trajectoryFields = {
   final_policy_version: z.int().nullable(),
   histories: z
     .array(z.object({ turns: z.array(turnResponse), tools: z.array(z.unknown()) }))
-    .meta({ description: 'The main history first, then the additional ones.' }),
+    .meta({ description: 'The main history first, then the additional histories.' }),
 };
 
 export const trajectoryResponse = z.object({ ...place, ...trajectoryFields, advantage: z.number().nullable() });

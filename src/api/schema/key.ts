@@ -18,18 +18,20 @@ const limits = z.looseObject({
   requests_in_flight: limit,
   queued_jobs: limit,
   stored_bytes: limit,
-  tokens_per_day: limit.meta({ description: 'Of chat requests, prompts and completions; days are UTC.' }),
+  tokens_per_day: limit.meta({
+    description: 'Maximum number of tokens per UTC day, prompts and completions together.',
+  }),
 });
 
 export const createKey = z.looseObject({
-  name: z.string().min(1).max(200).meta({ description: 'To recognise it in the list.' }),
+  name: z.string().min(1).max(200).meta({ description: 'Display name of the key.' }),
   scopes: z
     .array(z.enum(SCOPES))
     .min(1)
     .optional()
     .meta({ description: 'Default: chat, train, read. train includes read, admin includes all.' }),
   limits: limits.optional().meta({
-    description: 'What is not named is limited by what the entity may use. A key that has limits makes no others.',
+    description: 'Omitted limits are those of the entity. A key with limits cannot create other keys.',
   }),
 });
 
@@ -41,12 +43,12 @@ export const keyResponse = z.object({
   scopes: z.array(z.enum(SCOPES)),
   limits: z.record(z.string(), z.int()),
   created_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().nullable().meta({ description: 'To the minute.' }),
+  last_used_at: z.iso.datetime().nullable().meta({ description: 'When the key was last used, to the minute.' }),
   revoked_at: z.iso.datetime().nullable(),
 });
 
 export const createdKey = keyResponse.extend({
-  secret: z.string().meta({ description: 'Shown now and never again.' }),
+  secret: z.string().meta({ description: 'The secret key. Shown only once.' }),
 });
 
 export const toNewKey = (entity: string, { name, scopes, limits: given }: z.output<typeof createKey>): NewApiKey => ({

@@ -9,13 +9,13 @@ const LIMIT_DEFAULT = 20;
 export const pageFields = {
   after: z.string().optional().meta({
     description:
-      'Id of the last item of the page before; the page starts strictly after it. 400 where that item is not there (any more).',
+      'Id of the last item of the previous page; the page starts strictly after it. Returns 400 if that item does not exist or was deleted.',
   }),
   limit: integer({ ge: 1, le: LIMIT_MAX }).default(LIMIT_DEFAULT),
 };
 
 export const orderField = {
-  order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'desc: the newest first.' }),
+  order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'asc: oldest first. desc: newest first.' }),
 };
 
 export const pageQuery = z.looseObject(pageFields);

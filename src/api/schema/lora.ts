@@ -32,20 +32,20 @@ const wireLora = z.looseObject({
     .nullish()
     .meta({ description: `Rank of the adapter. Default ${DEFAULT_LORA.rank}.` }),
   lora_alpha: number({ gt: 0, le: 1e6 }).nullish().meta({
-    description: `What the adapter adds is scaled by lora_alpha / r. Default ${DEFAULT_LORA.alpha}, whatever the rank.`,
+    description: `The output of the adapter is scaled by lora_alpha / r. Default ${DEFAULT_LORA.alpha}, regardless of the rank.`,
   }),
   target_modules: z
     .union([z.literal(ALL), list(target, TARGETS_MAX).refine((names) => names.length > 0, 'List should have at least 1 item')])
     .nullish()
     .meta({
-      description: `Names of the linear layers that carry it, such as \`q_proj\`, and \`lm_head\`, the output head; \`${ALL}\`, the default, is those of attention and MLP.`,
+      description: `Names of the linear layers to adapt, such as \`q_proj\` or \`lm_head\` (the output head). \`${ALL}\`, the default, selects those of attention and MLP.`,
     }),
   use_rslora: boolean().nullish().meta({
-    description: 'Scales by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false.',
+    description: 'Scale by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false.',
   }),
   seed: integer({ ge: 0, le: SEED_MAX })
     .nullish()
-    .meta({ description: `Of the first values of A; B starts at zero. Default ${DEFAULT_LORA.seed}.` }),
+    .meta({ description: `Seed of the initial values of A; B starts at zero. Default ${DEFAULT_LORA.seed}.` }),
 }); // prettier-ignore
 
 /** Of a model to be made. */
@@ -63,7 +63,7 @@ export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: rea
 /** Of a model that is read. */
 export const loraResponse = z.object({
   r: z.int().meta({ description: 'Rank of the adapter.' }),
-  lora_alpha: z.number().meta({ description: 'What the adapter adds is scaled by lora_alpha / r.' }),
-  target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that carry it.' }),
-  use_rslora: z.boolean().meta({ description: 'It is scaled by lora_alpha / √r instead.' }),
+  lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),
+  target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that are adapted.' }),
+  use_rslora: z.boolean().meta({ description: 'Whether the output is scaled by lora_alpha / √r instead.' }),
 });

@@ -29,7 +29,7 @@ const block = z.looseObject({
   tool_use_id: text.optional(),
   content: z.unknown().optional(),
   is_error: boolean().nullish(),
-  cache_control: anything.nullish().meta(describe('No effect: computed prompts are kept anyway.')),
+  cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
   citations: z.unknown().optional(),
 });
 type Block = z.output<typeof block>;
@@ -42,7 +42,7 @@ const tool = z.looseObject({
   name: text.min(1),
   description: text.nullish(),
   input_schema: anything.optional(),
-  strict: boolean().nullish().meta(describe('true: a call has arguments of the schema only.')),
+  strict: boolean().nullish().meta(describe('true: arguments of calls always match the schema.')),
   cache_control: anything.nullish(),
   input_examples: z.array(anything).nullish(),
   eager_input_streaming: boolean().nullish(),
@@ -50,28 +50,28 @@ const tool = z.looseObject({
 
 const conversationFields = {
   model: text.min(1).meta(describe('As in chat.')),
-  messages: list(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: union({ str: text, 'list[block]': blocks }) }), MAX_MESSAGES).meta(describe('The conversation so far. Where the last turn is the assistant\'s, the answer goes on with it.')),
-  system: union({ str: text, 'list[block]': blocks }).nullish().meta(describe('What goes before the conversation.')),
-  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Tools that Anthropic\'s servers run are refused.')),
+  messages: list(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: union({ str: text, 'list[block]': blocks }) }), MAX_MESSAGES).meta(describe('The conversation so far. If the last message is the assistant\'s, the answer continues it.')),
+  system: union({ str: text, 'list[block]': blocks }).nullish().meta(describe('System prompt.')),
+  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Anthropic\'s server tools are refused.')),
   tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: text.optional(), disable_parallel_tool_use: boolean().nullish() }).nullish().meta(describe('Default: auto.')),
-  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that read it (enable_thinking). Default: the model\'s own. display: omitted leaves the thinking out. Thinking shares max_tokens with the answer: budget_tokens is no limit of its own.')),
-  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: z.looseObject({ type: z.literal('json_schema'), schema: anything }).nullish() }).nullish().meta(describe('effort: for templates that read it. format: JSON of a schema, always kept to.')),
-  cache_control: anything.nullish().meta(describe('No effect: computed prompts are kept anyway.')),
-  chat_template_kwargs: anything.nullish().meta(describe('Variables of the chat template; vLLM\'s addition.')),
+  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that support it (enable_thinking). Default: the model\'s. display: `omitted` does not return the reasoning. Reasoning counts toward max_tokens; budget_tokens is not a separate limit.')),
+  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: z.looseObject({ type: z.literal('json_schema'), schema: anything }).nullish() }).nullish().meta(describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.')),
+  cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
+  chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
 }; // prettier-ignore
 
 export const countTokensSchema = z.looseObject(conversationFields);
 
 export const messagesRequestSchema = z.looseObject({
   ...conversationFields,
-  max_tokens: integer({ ge: 1 }).meta(describe('Most tokens of an answer. What the context leaves may be less: the answer then ends with model_context_window_exceeded.')),
-  stop_sequences: z.array(text.min(1)).max(MAX_STOPS).nullish().meta(describe('Text that ends the answer and is cut from it.')),
-  stream: boolean().nullish().meta(describe('Server-sent events.')),
-  temperature: number({ ge: 0 }).nullish().meta(describe('0 is greedy. Default: the model\'s.')),
+  max_tokens: integer({ ge: 1 }).meta(describe('Maximum number of tokens in an answer. If the context has less room, the answer ends with model_context_window_exceeded.')),
+  stop_sequences: z.array(text.min(1)).max(MAX_STOPS).nullish().meta(describe('Text at which the answer ends; it is removed from the answer.')),
+  stream: boolean().nullish().meta(describe('Stream the answer as server-sent events.')),
+  temperature: number({ ge: 0 }).nullish().meta(describe('Sampling temperature. 0 is greedy. Default: the model\'s.')),
   top_p: number({ gt: 0, le: 1 }).nullish(),
   top_k: integer({ ge: 0 }).nullish(),
   metadata: z.looseObject({ user_id: text.nullish() }).nullish().meta(describe('No effect.')),
-  service_tier: z.enum(['auto', 'standard_only']).nullish().meta(describe('No effect: there is one tier.')),
+  service_tier: z.enum(['auto', 'standard_only']).nullish().meta(describe('No effect: there is only one tier.')),
 }); // prettier-ignore
 
 type Conversing = z.output<typeof countTokensSchema>;

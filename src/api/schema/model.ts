@@ -32,23 +32,26 @@ const savePolicy = z
   .looseObject({
     save_total_limit: integer({ ge: 1, le: STEPS_MAX }).meta({
       description:
-        'How many checkpoints stay when a job makes one: the newest, the best by metric_for_best_model, then the newest of the others. What is in use stays beside them.',
+        'Maximum number of checkpoints to keep when a job creates a new one: the newest, the best by metric_for_best_model, then the newest of the rest. Checkpoints in use are kept in addition.',
     }),
     metric_for_best_model: z.string().min(1).max(200).nullish().meta({
-      description: 'A metric of checkpoints, such as `val/reward` or `val/loss`. Default: age alone counts.',
+      description:
+        'The checkpoint metric that determines the best one, such as `val/reward` or `val/loss`. Default: only age counts.',
     }),
     greater_is_better: boolean().nullish().meta({
-      description: 'Default: false for a metric whose name ends with `loss`, else true.',
+      description:
+        'Whether a higher value of the metric is better. Default: false for a metric whose name ends with `loss`, else true.',
     }),
   })
   .meta({
-    description: 'Which checkpoints stay, under the names of Transformers. Null: all do, until they are deleted.',
+    description:
+      'Which checkpoints are kept, with the field names of Transformers. Null: all are kept until they are deleted.',
   });
 
 const wireModel = z.looseObject({
-  entity: namePart.nullish().meta({ description: "Default: the key's own." }),
+  entity: namePart.nullish().meta({ description: 'Default: the entity of the key.' }),
   project: namePart,
-  name: namePart.meta({ description: 'Unique in its project.' }),
+  name: namePart.meta({ description: 'Name of the model; unique within the project.' }),
   base_model: z.string().min(1),
   return_existing: boolean().default(false),
   from_checkpoint: z.string().min(1).nullish().meta({
@@ -57,7 +60,7 @@ const wireModel = z.looseObject({
   save_policy: savePolicy.nullish(),
   lora: lora.nullish().meta({
     description:
-      'What kind of adapter is trained, under the names of PEFT. It stays with the model; a fork has its source’s.',
+      'Settings of the adapter to train, with the field names of PEFT. They cannot be changed later; a fork has those of its source.',
   }),
 });
 
@@ -126,7 +129,9 @@ export const toModelResponse = (model: Model): z.input<typeof modelResponse> => 
 });
 
 export const oneModelResponse = modelResponse.extend({
-  lora: loraResponse.nullable().meta({ description: 'Of the latest checkpoint; null: there is none any more.' }),
+  lora: loraResponse
+    .nullable()
+    .meta({ description: 'LoRA settings of the latest checkpoint; null: all checkpoints were deleted.' }),
   save_policy: z
     .object({
       save_total_limit: z.int(),
@@ -134,7 +139,7 @@ export const oneModelResponse = modelResponse.extend({
       greater_is_better: z.boolean(),
     })
     .nullable()
-    .meta({ description: 'Which checkpoints stay when a job makes one; null: all do.' }),
+    .meta({ description: 'Which checkpoints are kept when a job creates a new one; null: all are kept.' }),
 });
 
 export const changedModel = oneModelResponse.extend({ warnings });

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { GroupNotes, RolloutException, Trajectory, TrajectoryGroup, TrajectoryNotes } from '#domain/trajectory';
 
-export const metadata = z
-  .unknown()
-  .optional()
-  .meta({ type: 'object', description: 'Anything about the rollout. Kept, and given back when the job is read.' });
+export const metadata = z.unknown().optional().meta({
+  type: 'object',
+  description: 'Any values about the rollout. They are stored, and returned when the job is read.',
+});
 
 interface WireNotes {
   readonly metadata?: unknown;

@@ -11,13 +11,15 @@ const jobOfModel = jobResponse.extend({ model: modelResponse });
 export const overviewResponse = z.object({
   object: z.literal('overview'),
   version: z.string(),
-  key: z.object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) }).meta({ description: 'Who asks.' }),
+  key: z
+    .object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) })
+    .meta({ description: 'The key of the request.' }),
   base_models: z.array(z.string()),
   running: z.array(jobOfModel),
-  queued: z.array(jobOfModel).meta({ description: 'The first in line.' }),
+  queued: z.array(jobOfModel).meta({ description: 'The first jobs of the queue.' }),
   queued_count: z.int(),
   newest: z.array(jobOfModel).meta({ description: 'Jobs of any status, newest first.' }),
-  used_today: z.object(amounts).meta({ description: 'Since the day began, in UTC.' }),
+  used_today: z.object(amounts).meta({ description: 'Usage since the start of the day in UTC.' }),
 });
 
 type Wire = z.input<typeof overviewResponse>;
@@ -39,10 +41,10 @@ const toJobOfModel = ({ job, model }: JobOfModel) => ({ ...toJobResponse(job), m
 
 export const modelSummaryResponse = modelResponse.extend({
   created_at: z.iso.datetime(),
-  latest_step: z.int().nullable().meta({ description: 'Null: all checkpoints were deleted.' }),
+  latest_step: z.int().nullable().meta({ description: 'The latest step; null: all checkpoints were deleted.' }),
   latest_job: jobResponse.nullable(),
   rewards: z.array(z.object({ step: z.int(), reward: z.number() })).meta({
-    description: 'Mean rewards (`train/reward`) of up to 50 last steps, oldest first.',
+    description: 'Mean rewards (`train/reward`) of up to 50 of the last steps, oldest first.',
   }),
 });
 

@@ -13,14 +13,14 @@ export const runResponse = z.object({
   id: z.guid(),
   entity: z.string(),
   project: z.string(),
-  run: z.string().meta({ description: 'As its client calls it; unique within the project.' }),
-  name: z.string().meta({ description: 'As it is shown.' }),
+  run: z.string().meta({ description: 'Id of the run, as chosen by its client; unique within the project.' }),
+  name: z.string().meta({ description: 'Display name.' }),
   group: z.string().nullable(),
   job_type: z.string().nullable(),
   notes: z.string().nullable(),
   tags: z.array(z.string()),
   state: z.enum(['running', 'finished', 'failed']).meta({
-    description: '`running` until its client says that it has ended; one that was killed never says so.',
+    description: '`running` until the client reports the end of the run; a client that was killed never does.',
   }),
   exit_code: z.int().nullable(),
   config: values,
@@ -66,15 +66,15 @@ const HISTORY_LIMIT_MAX = 1_000;
 export const HISTORY_LINES = 'application/jsonl';
 
 export const runHistoryQuery = z.looseObject({
-  after: integer({ ge: 0 }).optional().meta({ description: 'Number of the last line of the page before.' }),
+  after: integer({ ge: 0 }).optional().meta({ description: 'Number of the last line of the previous page.' }),
   limit: integer({ ge: 1, le: HISTORY_LIMIT_MAX }).default(100),
-  format: z.enum(['json', 'jsonl']).default('json').meta({ description: 'jsonl: all lines from the cursor on.' }),
+  format: z.enum(['json', 'jsonl']).default('json').meta({ description: 'jsonl: all lines after the cursor.' }),
 });
 
 export const historyLineResponse = z.object({
   id: z.string(),
   line: z.int(),
-  values: values.meta({ description: 'As they were logged; `_step` and `_timestamp` are the library’s.' }),
+  values: values.meta({ description: 'As logged; `_step` and `_timestamp` are added by the library.' }),
 });
 
 export const toHistoryLine = ({ line, content }: HistoryLine): z.input<typeof historyLineResponse> => ({

@@ -18,7 +18,8 @@ export const seed = z
   .optional()
   .meta({
     type: ['integer', 'null'],
-    description: 'Same seed, same answer, whatever else runs. Choice i samples with seed + i. -1: none.',
+    description:
+      'The same seed gives the same answer, regardless of other requests. Choice i samples with seed + i. -1: no seed.',
   });
 
 function readSeed(value: unknown): number | null | Complaint {

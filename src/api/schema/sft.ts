@@ -21,7 +21,7 @@ import { parse } from './validation.ts';
 const wireConfig = z.looseObject({
   batch_size: batchSize.meta({
     description:
-      'Rows per gradient step, whether they are packed or not; `auto` is 2. The last batch of an epoch may have fewer.',
+      'Number of rows per gradient step, packed or not; `auto` is 2. The last batch of an epoch may have fewer.',
   }),
   learning_rate: rates.meta({
     description:
@@ -33,10 +33,10 @@ const wireConfig = z.looseObject({
   assistant_turns: z
     .enum(['all', 'last'])
     .nullish()
-    .meta({ description: 'Which assistant turns are trained; default all.' }),
+    .meta({ description: 'Which assistant turns are trained on. Default all.' }),
   metric_logging: z.looseObject({ enabled: boolean().nullish() }).nullish().meta({
     description:
-      'Enabled: each gradient step becomes a line of the run that is named like the model, below `sft/`, and the metrics of the last one become metrics of the checkpoint, as `sft/NAME`.',
+      'If enabled, each gradient step adds a line to the run named like the model, with the prefix `sft/`, and the metrics of the last step become metrics of the checkpoint, as `sft/NAME`.',
   }),
 });
 

@@ -17,7 +17,7 @@ export const historyQuery = z.looseObject({
   ...pageFields,
   format: z.enum(['json', 'jsonl', 'csv', 'tensorboard']).optional().meta({
     description:
-      'jsonl, csv and tensorboard (an event file of the steps that have a checkpoint, or make one) give all steps from the cursor on. Default: what the Accept header asks for, else json.',
+      'jsonl, csv and tensorboard (an event file of the steps that have or create a checkpoint) return all steps after the cursor. Default: according to the Accept header, else json.',
   }),
 });
 
@@ -32,17 +32,17 @@ const timestamp = z.iso.datetime().nullable();
 
 export const historyResponse = z.object({
   id: z.string(),
-  step: z.int().nullable().meta({ description: 'Null: the job has not begun.' }),
-  job_id: z.guid().nullable().meta({ description: 'Null of step 0, which no job made.' }),
+  step: z.int().nullable().meta({ description: 'Null: the job has not started.' }),
+  job_id: z.guid().nullable().meta({ description: 'Null for step 0, which no job created.' }),
   type: z.enum(JOB_TYPES).nullable(),
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).nullable(),
   training_start: timestamp,
   training_end: timestamp,
-  seconds: z.number().nullable().meta({ description: 'From the start to the end of training.' }),
+  seconds: z.number().nullable().meta({ description: 'Seconds from the start to the end of training.' }),
   num_gradient_steps: z.int(),
   metrics: z.record(z.string(), z.number()).meta({
     description:
-      'Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are those of the checkpoint, as long as it is there.',
+      'Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are metrics of the checkpoint, while it exists.',
   }),
   skipped: z.record(z.string(), z.number()),
 });

@@ -14,14 +14,14 @@ const CHOICES_MAX = 10_000; // a grammar of one alternative each
 export const structuredOutputs = z
   .looseObject({
     json: union({ str: z.string(), dict: z.looseObject({}) }).nullish().meta({ description: 'A JSON schema.' }),
-    regex: z.string().nullish().meta({ description: 'The whole answer matches.' }),
-    choice: z.array(z.string()).min(1).max(CHOICES_MAX).nullish().meta({ description: 'The answer is one of these.' }),
-    grammar: z.string().nullish().meta({ description: 'EBNF (GBNF) with a rule `root`, or Lark with a rule `start`.' }),
+    regex: z.string().nullish().meta({ description: 'Regular expression that the whole answer matches.' }),
+    choice: z.array(z.string()).min(1).max(CHOICES_MAX).nullish().meta({ description: 'The answer is one of these texts.' }),
+    grammar: z.string().nullish().meta({ description: 'A grammar: EBNF (GBNF) with a rule `root`, or Lark with a rule `start`.' }),
     json_object: boolean().nullish().meta({ description: 'Any JSON object.' }),
-    structural_tag: z.string().nullish().meta({ description: 'JSON text of a structural tag: free text, then parts that keep to schemas.' }),
-    disable_fallback: boolean().nullish().meta({ description: 'Accepted; there is one grammar engine here.' }),
-    disable_any_whitespace: boolean().nullish().meta({ description: 'Compact JSON.' }),
-    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have no properties but those in the schema, where that does not say otherwise. Default: true.' }),
+    structural_tag: z.string().nullish().meta({ description: 'Structural tag, as JSON text: free text with parts that match schemas.' }),
+    disable_fallback: boolean().nullish().meta({ description: 'Accepted without effect: there is only one grammar engine.' }),
+    disable_any_whitespace: boolean().nullish().meta({ description: 'Generate compact JSON, without white space.' }),
+    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have only the properties in the schema, unless the schema says otherwise. Default: true.' }),
     whitespace_pattern: z.string().nullish().meta({ description: 'Regular expression for white space in JSON.' }),
   })
   .superRefine((value, ctx) => {
@@ -40,12 +40,13 @@ export const responseFormat = z
         description: z.string().nullish(),
         schema: z.looseObject({}).nullish(),
         strict: boolean().nullish().meta({
-          description: 'Schemas are always kept to. false: objects may have more properties than theirs names.',
+          description:
+            'The answer always matches the schema. false: objects may have properties that the schema does not name.',
         }),
       })
       .nullish(),
-    schema: z.looseObject({}).nullish().meta({ description: 'Of json_object and json, as llama.cpp writes it.' }),
-    value: z.looseObject({}).nullish().meta({ description: 'The same, as TGI writes it.' }),
+    schema: z.looseObject({}).nullish().meta({ description: 'The schema of json_object and json, as in llama.cpp.' }),
+    value: z.looseObject({}).nullish().meta({ description: 'The same schema, as in TGI.' }),
     format: z.looseObject({}).nullish(),
     structures: z
       .array(z.looseObject({ begin: z.string(), schema: z.looseObject({}).nullish(), end: z.string() }))

@@ -30,7 +30,7 @@ const wireForm = {
           bytes: {
             type: ['array', 'null'],
             items: { type: 'integer', minimum: 0, maximum: 255 },
-            description: 'Of the token. They name it where its text has no id.',
+            description: 'UTF-8 bytes of the token. They identify the token if its text does not.',
           },
         },
         required: ['token', 'logprob'],

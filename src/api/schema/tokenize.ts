@@ -14,15 +14,15 @@ const describe = (description: string) => ({ description });
 
 export const tokenizeSchema = z.looseObject({
   model: modelField,
-  prompt: z.string().nullish().meta(describe('A text; or send messages.')),
-  messages: list(message, MAX_MESSAGES).nullish().meta(describe('A conversation: its prompt, as chat would make it.')),
-  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Of a conversation: functions that its template writes out.')),
-  add_special_tokens: boolean().nullish().meta(describe('What the tokenizer puts around texts (BOS). Default: true for a text, false for messages.')),
-  add_generation_prompt: boolean().nullish().meta(describe('Of a conversation, as in chat.')),
-  continue_final_message: boolean().nullish().meta(describe('Of a conversation, as in chat.')),
-  chat_template: z.string().nullish().meta(describe('Of a conversation, as in chat.')),
-  chat_template_kwargs: z.looseObject({}).nullish().meta(describe('Of a conversation, as in chat.')),
-  return_token_strs: boolean().nullish().meta(describe('Add the text of each token.')),
+  prompt: z.string().nullish().meta(describe('The text to tokenize; or send `messages`.')),
+  messages: list(message, MAX_MESSAGES).nullish().meta(describe('A conversation, converted to a prompt as in chat.')),
+  tools: list(tool, MAX_TOOLS).nullish().meta(describe('With `messages`: functions that the chat template writes into the prompt.')),
+  add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true for a text, false for messages.')),
+  add_generation_prompt: boolean().nullish().meta(describe('With `messages`: as in chat.')),
+  continue_final_message: boolean().nullish().meta(describe('With `messages`: as in chat.')),
+  chat_template: z.string().nullish().meta(describe('With `messages`: as in chat.')),
+  chat_template_kwargs: z.looseObject({}).nullish().meta(describe('With `messages`: as in chat.')),
+  return_token_strs: boolean().nullish().meta(describe('Return the text of each token.')),
 }); // prettier-ignore
 
 export const tokenizedSchema = z.object({

@@ -36,12 +36,14 @@ export function readRlJob(raw: unknown): RlJob {
 }
 
 export const logRequest = z.looseObject({
-  model_id: z.guid().nullish().meta({ description: 'The same as in the path.' }),
+  model_id: z.guid().nullish().meta({ description: 'The same id as in the path.' }),
   split: z.string().min(1).max(100).meta({ description: 'Metrics are stored as `split/name`.' }),
-  step: integer({ ge: 0 }).nullish().meta({ description: 'Of the checkpoint that they are of. Default: the latest.' }),
+  step: integer({ ge: 0 })
+    .nullish()
+    .meta({ description: 'Step of the checkpoint that sampled the trajectories. Default: the latest.' }),
   evaluation_job_id: z.guid().nullish().meta({
     description:
-      "They give rewards to the answers of this job's evaluation: a group per prompt, a trajectory per answer, both in order; a group may be empty. Messages may be left empty: the answers are stored. Metrics go to the checkpoint that answered.",
+      "The trajectories are rewards for the answers of this job's evaluation: one group per prompt and one trajectory per answer, both in order; a group may be empty. Messages may be empty, because the answers are stored. Metrics are added to the checkpoint that answered.",
   }),
   trajectory_groups: z.array(trajectoryGroup),
 });
@@ -59,9 +61,11 @@ export const jobResponse = z.object({
   training_start: timestamp,
   training_end: timestamp,
   error_message: z.string().nullable(),
-  progress: z.number().meta({ description: '0 to 1' }),
-  step: z.int().nullable().meta({ description: 'The checkpoint this job makes; null until it runs.' }),
-  skipped: z.record(z.string(), z.number()).meta({ description: 'Why data was not trained on, with counts.' }),
+  progress: z.number().meta({ description: 'Progress from 0 to 1.' }),
+  step: z.int().nullable().meta({ description: 'Step of the checkpoint that this job creates; null until it runs.' }),
+  skipped: z
+    .record(z.string(), z.number())
+    .meta({ description: 'Number of data items that were not trained on, by reason.' }),
 });
 
 export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => ({
@@ -80,9 +84,10 @@ export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => 
 
 export const jobDetailResponse = jobResponse.extend({
   warnings: z.array(z.string()).meta({
-    description: 'What was not used of the request, not done as sent, or is worth a look. Empty before the job begins.',
+    description:
+      'Warnings: parts of the request that were not used or not used as sent, and anything else worth checking. Empty before the job starts.',
   }),
-  evaluation: evaluationResponse.nullable().meta({ description: 'Null: the request named no prompts.' }),
+  evaluation: evaluationResponse.nullable().meta({ description: 'Null: the request had no evaluation prompts.' }),
 });
 
 export const eventResponse = z.object({

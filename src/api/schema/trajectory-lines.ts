@@ -13,11 +13,11 @@ const SEARCH_CHARACTERS_MAX = 1_000;
 export const linesQuery = z.looseObject({
   view: z.enum(['full', 'summary']).default('full').meta({
     description:
-      'summary: per line group, index, reward, advantage, metrics, metadata, prompt and last answer (cut), counts, and in a job is_trained and reason.',
+      'summary: each line has group, index, reward, advantage, metrics, metadata, truncated prompt and last answer, and counts; for a job also is_trained and reason.',
   }),
   search: z.string().max(SEARCH_CHARACTERS_MAX).optional().meta({
     description:
-      'Only those in which this stands: in messages, calls, metadata or logs. Upper and lower case are the same.',
+      'Return only trajectories that contain this text in messages, tool calls, metadata or logs. Case is ignored.',
   }),
 });
 

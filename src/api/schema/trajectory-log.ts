@@ -13,15 +13,14 @@ export const logQuery = z.looseObject({
 export const logResponse = z.object({
   id: z.guid(),
   split: z.string(),
-  step: z.int().meta({ description: 'The one that the request said, else the latest when it was logged.' }),
+  step: z.int().meta({ description: 'The step given in the request; otherwise the latest step at that time.' }),
   num_groups: z.int(),
   num_trajectories: z.int(),
   size_bytes: z.int(),
   created_at: z.iso.datetime(),
-  evaluation_job_id: z
-    .guid()
-    .nullable()
-    .meta({ description: 'Whose answers it gives rewards to; null: trajectories of its own.' }),
+  evaluation_job_id: z.guid().nullable().meta({
+    description: 'The job whose evaluation answers it has rewards for; null: it has trajectories of its own.',
+  }),
 });
 
 export const toLogResponse = (log: TrajectoryLog): z.input<typeof logResponse> => ({

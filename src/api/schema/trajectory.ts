@@ -64,7 +64,8 @@ export const turn = z
   })
   .meta({
     type: 'object',
-    description: 'A chat message (context), or a Choice of a chat answer with its logprobs (trained).',
+    description:
+      'A chat message (context, not trained on), or a Choice of a chat answer with its logprobs (trained on).',
   });
 
 /** Without ids each turn's prompt is rendered from all messages before it: the work grows with the square of their number. */
@@ -103,7 +104,7 @@ const trajectory = z
   .looseObject({
     ...historyFields,
     additional_histories: list(readHistory, HISTORIES_MAX).nullish(),
-    reward: number().default(0).meta({ description: 'Clients that omit zeros mean 0.' }),
+    reward: number().default(0).meta({ description: 'Default: 0, for clients that omit zeros.' }),
     metrics,
     auto_metrics: metrics,
     metadata,
@@ -157,7 +158,7 @@ export const trajectoryGroup = z
     exceptions: z
       .array(z.unknown())
       .nullish()
-      .meta({ description: 'Failed rollouts: they count for exception_rate only.' }),
+      .meta({ description: 'Failed rollouts. They count only toward exception_rate.' }),
     metrics,
     metadata,
     logs,

@@ -9,7 +9,7 @@ const NAME_LENGTH_MAX = 100;
 export const warnings = z
   .array(z.string())
   .optional()
-  .meta({ description: 'What of the request was not used, or not as sent; absent when there is nothing to say.' });
+  .meta({ description: 'Parts of the request that were not used, or not used as sent; absent if there are none.' });
 
 /** `at` is where the fields are, for people: `config.` */
 export function unknownFields({ shape }: { readonly shape: object }, sent: object, at = ''): string[] {

@@ -13,16 +13,16 @@ export const usageQuery = z.looseObject({
   project: z
     .string()
     .optional()
-    .meta({ description: 'As in the Vendor-Project header, without the team. Empty: requests that named none.' }),
-  model: z.string().optional().meta({ description: 'As answers name it.' }),
+    .meta({ description: 'As in the Vendor-Project header, without the team. Empty: requests without a project.' }),
+  model: z.string().optional().meta({ description: 'Name of the model, as in answers.' }),
   start_date: day.meta({ description: 'First day, UTC.' }),
-  end_date: day.meta({ description: 'Last day, UTC; it is included.' }),
+  end_date: day.meta({ description: 'Last day (inclusive), UTC.' }),
 });
 
 export const amounts = {
   requests: z.int(),
   prompt_tokens: z.int(),
-  cached_tokens: z.int().meta({ description: 'Of the prompt tokens: those that did not have to be computed.' }),
+  cached_tokens: z.int().meta({ description: 'Number of prompt tokens that were read from the cache.' }),
   completion_tokens: z.int(),
   total_tokens: z.int(),
 };
@@ -38,7 +38,9 @@ export const usageList = envelope(
     ...amounts,
   }),
 ).extend({
-  totals: z.object(amounts).meta({ description: 'Of everything that the filter lets pass, not of this page only.' }),
+  totals: z
+    .object(amounts)
+    .meta({ description: 'Totals of everything that matches the filter, not only of this page.' }),
 });
 
 export function toUsageFilter(query: z.output<typeof usageQuery>): Parameters<Usage['list']>[1] {

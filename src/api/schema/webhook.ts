@@ -4,7 +4,11 @@ import { WEBHOOK_EVENTS, type Webhook, type WebhookDelivery } from '#domain/webh
 import { isoOrNull } from './time.ts';
 
 export const createWebhook = z.looseObject({
-  url: z.string().min(1).max(2_000).meta({ description: 'http or https; without user name and password.' }),
+  url: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .meta({ description: 'The URL to call: http or https, without user name and password.' }),
   events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).optional().meta({ description: 'Default: all.' }),
 });
 
@@ -14,24 +18,27 @@ export const webhookResponse = z.object({
   url: z.string(),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
   created_at: z.iso.datetime(),
-  disabled_at: z.iso.datetime().nullable().meta({ description: 'Since its receiver answered 410 Gone.' }),
+  disabled_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When it was disabled because the receiver answered 410 Gone; null: it is enabled.' }),
 });
 
 export const createdWebhook = webhookResponse.extend({
-  secret: z.string().meta({ description: 'Verifies signatures. Shown now and never again.' }),
+  secret: z.string().meta({ description: 'Secret for verifying signatures. Shown only once.' }),
 });
 
 export const deliveryResponse = z.object({
-  id: z.string().meta({ description: 'As in the header webhook-id.' }),
+  id: z.string().meta({ description: 'Id of the delivery, as in the header webhook-id.' }),
   object: z.literal('webhook_delivery'),
   webhook_id: z.guid(),
   training_job_id: z.string(),
   event: z.enum(WEBHOOK_EVENTS),
-  status: z.enum(['pending', 'delivered', 'failed']).meta({ description: 'pending: there will be an attempt.' }),
+  status: z.enum(['pending', 'delivered', 'failed']).meta({ description: 'pending: another attempt will be made.' }),
   created_at: z.iso.datetime(),
   attempts: z.int(),
   next_attempt_at: z.iso.datetime().nullable(),
-  last_status: z.int().nullable().meta({ description: 'Of the last attempt; null: no answer.' }),
+  last_status: z.int().nullable().meta({ description: 'HTTP status of the last attempt; null: no answer.' }),
   last_error: z.string().nullable(),
   delivered_at: z.iso.datetime().nullable(),
 });

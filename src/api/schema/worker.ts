@@ -13,20 +13,20 @@ const workerResponse = z.object({
   base_model: z.string(),
   roles: z.array(z.enum(['sample', 'train'])),
   state: z.enum(['connected', 'away', 'draining']).meta({
-    description: 'away: its connection is lost, and it is expected back. draining: it takes no new calls.',
+    description: 'away: its connection is lost and it is expected to reconnect. draining: it accepts no new calls.',
   }),
   connected_at: z.string(),
-  silent_seconds: z.number().meta({ description: 'Since anything came of it.' }),
-  reconnects: z.int().meta({ description: 'Connections that it lost and replaced.' }),
-  tokens: z.int().meta({ description: 'Sampled tokens that came of it.' }),
-  sessions: z.int().meta({ description: 'Training sessions that are open there.' }),
+  silent_seconds: z.number().meta({ description: 'Seconds since the last message from the worker.' }),
+  reconnects: z.int().meta({ description: 'Number of times that the worker reconnected.' }),
+  tokens: z.int().meta({ description: 'Number of tokens sampled by the worker.' }),
+  sessions: z.int().meta({ description: 'Number of open training sessions on the worker.' }),
   sequences_max: z
     .int()
     .nullable()
-    .meta({ description: 'Choices that it computes at once; null where it does not sample.' }),
-  running: z.int().meta({ description: 'Choices that it computes.' }),
-  waiting: z.int().meta({ description: 'Choices that wait there.' }),
-  adapters: z.array(z.string()).meta({ description: 'Ids of checkpoints in its memory.' }),
+    .meta({ description: 'Maximum number of choices computed at the same time; null if the worker does not sample.' }),
+  running: z.int().meta({ description: 'Number of choices being computed.' }),
+  waiting: z.int().meta({ description: 'Number of choices waiting on the worker.' }),
+  adapters: z.array(z.string()).meta({ description: 'Ids of the checkpoints in the memory of the worker.' }),
 });
 
 export const workersResponse = z.object({ object: z.literal('list'), data: z.array(workerResponse) });

@@ -19,7 +19,7 @@ export function externalRoutes(
 ): Endpoint[] {
   return [
     tinkerRoute('GET /training_runs/{run_id}/checkpoints/external_weights/{name}/external_weights_urls', {
-      summary: 'A URL for each file of saved external weights, for a day',
+      summary: 'Create a URL for each file of saved external weights. The URLs are valid for a day',
       access: 'read',
       errors: [404],
       answer: wire.anyAnswer,
@@ -36,7 +36,7 @@ export function externalRoutes(
       method: 'GET',
       path: FILES_PATH,
       tag: 'Tinker',
-      summary: 'The file that the link is for',
+      summary: 'Download the file of a link',
       access: 'public',
       errors: [403, 404],
       dialect: 'tinker',

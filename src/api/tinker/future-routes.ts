@@ -16,7 +16,7 @@ export function futureRoutes(
 ): Endpoint[] {
   return [
     tinkerRoute('POST /retrieve_future', {
-      summary: 'The answer to a request, or 408 while there is none',
+      summary: 'Read the result of an operation. Returns 408 if it is not ready yet',
       access: 'any key',
       role: 'every',
       errors: [404, 408, 410],

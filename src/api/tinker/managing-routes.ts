@@ -27,7 +27,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
   return [
     tinkerRoute('GET /training_runs', {
       ...read,
-      summary: 'Training runs, newest first; accessible: also those of other teams that published weights',
+      summary: 'List training runs, newest first. `accessible` includes those of other teams that published weights',
       query: wire.sliceQuery,
       async handle({ caller, query: { limit, offset, access_scope: scope } }) {
         const { rows, total } = await sessions.listRuns(caller, scope, { limit, offset });
@@ -37,7 +37,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute('GET /training_runs/{run_id}', {
       ...read,
-      summary: 'One training run',
+      summary: 'Read a training run',
       query: wire.scopeQuery,
       async handle({ caller, params, query: { access_scope: scope } }) {
         const id = params['run_id']!;
@@ -46,7 +46,8 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute('GET /training_runs/{run_id}/checkpoints', {
       ...read,
-      summary: 'Saved weights of a training run, newest first; of another team’s run, what is published',
+      summary:
+        'List the saved weights of a training run, newest first. For a run of another team: only published weights',
       query: wire.sliceQuery,
       async handle({ caller, params, query: { limit, offset } }) {
         const run = await sessions.readRun(caller, params['run_id']!);
@@ -56,7 +57,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute('GET /checkpoints', {
       ...read,
-      summary: 'Saved weights of all training runs, newest first',
+      summary: 'List the saved weights of all training runs, newest first',
       query: wire.sliceQuery,
       async handle({ caller, query: { limit, offset } }) {
         const { rows, total } = await saves.list(caller.entity, null, { limit, offset });
@@ -72,21 +73,21 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute(`POST ${CHECKPOINT_PATH}/publish`, {
       ...change,
-      summary: 'Let every team of this server read saved weights',
+      summary: 'Publish saved weights: every team on this server can read them',
       async handle({ caller, params }) {
         await saves.publish(await named(caller, params), true);
       },
     }),
     tinkerRoute(`DELETE ${CHECKPOINT_PATH}/publish`, {
       ...change,
-      summary: 'Let only their own team read saved weights',
+      summary: 'Unpublish saved weights: only their own team can read them',
       async handle({ caller, params }) {
         await saves.publish(await named(caller, params), false);
       },
     }),
     tinkerRoute(`PUT ${CHECKPOINT_PATH}/ttl`, {
       ...change,
-      summary: 'When saved weights are deleted; null: never',
+      summary: 'Set when saved weights are deleted. Null: never',
       body: wire.ttlBody,
       async handle({ caller, params, body }) {
         await saves.expire(await named(caller, params), body.ttl_seconds ?? null);
@@ -94,7 +95,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute('POST /weights_info', {
       ...read,
-      summary: 'What saved weights are of',
+      summary: 'Read what saved weights were trained from',
       body: wire.weightsInfo,
       async handle({ caller, body: { tinker_path: path } }) {
         const saved = (await saves.find(caller.entity, path)) ?? noWeights(path);
@@ -105,7 +106,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute('GET /sessions', {
       ...read,
-      summary: 'Sessions, newest first',
+      summary: 'List sessions, newest first',
       query: wire.sliceQuery,
       async handle({ caller, query: { limit, offset } }) {
         const { rows } = await sessions.list(caller, { limit, offset });
@@ -114,7 +115,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     }),
     tinkerRoute('GET /sessions/{session_id}', {
       ...read,
-      summary: 'The training runs and sampling sessions of a session',
+      summary: 'Read the training runs and sampling sessions of a session',
       query: wire.scopeQuery,
       async handle({ caller, params }) {
         const { session, runs, samplers } = await sessions.describe(caller, params['session_id']!);

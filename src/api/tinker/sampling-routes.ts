@@ -10,7 +10,7 @@ import * as wire from './tinker-schema.ts';
 export function samplingRoutes({ samplers, sampling }: Pick<Tinker, 'samplers' | 'sampling'>): Endpoint[] {
   return [
     tinkerRoute('POST /create_sampling_session', {
-      summary: 'Sample from a base model, or from saved weights',
+      summary: 'Create a sampling session of a base model, or of saved weights',
       access: 'chat',
       errors: [400, 404],
       body: wire.createSamplingSession,
@@ -25,7 +25,7 @@ export function samplingRoutes({ samplers, sampling }: Pick<Tinker, 'samplers' |
       },
     }),
     tinkerRoute('GET /samplers/{sampler_id}', {
-      summary: 'What a sampling session samples from',
+      summary: 'Read what a sampling session samples from',
       access: 'chat',
       errors: [404],
       answer: wire.anyAnswer,
@@ -35,7 +35,7 @@ export function samplingRoutes({ samplers, sampling }: Pick<Tinker, 'samplers' |
       },
     }),
     tinkerRoute('POST /asample', {
-      summary: 'Sample what follows token ids',
+      summary: 'Sample continuations of token ids',
       access: 'chat',
       role: 'serve',
       errors: [400, 404, 429],

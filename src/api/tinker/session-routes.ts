@@ -14,14 +14,14 @@ const AS_LATER_ONES = { proto_write_fwdbwd: true, fwd_via_fwdbwd: true };
 export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'names'>): Endpoint[] {
   return [
     tinkerRoute('GET /healthz', {
-      summary: 'The server answers',
+      summary: 'Check that the server responds',
       access: 'any key',
       role: 'every',
       answer: z.object({ status: z.literal('ok') }),
       handle: async () => ({ status: 'ok' }),
     }),
     tinkerRoute('POST /client/config', {
-      summary: 'How the SDK is to behave with this server',
+      summary: 'Read the settings of the SDK for this server',
       access: 'any key',
       role: 'every',
       body: wire.clientConfig,
@@ -29,7 +29,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       handle: async () => ({ sample_max_concurrent_requests: CONCURRENT_SAMPLES, ...AS_LATER_ONES }),
     }),
     tinkerRoute('POST /client/dynamic_config', {
-      summary: 'What of that may change; nothing does',
+      summary: 'Read the dynamic settings of the SDK. There are none',
       access: 'any key',
       role: 'every',
       body: wire.clientConfig,
@@ -37,7 +37,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       handle: async () => ({}),
     }),
     tinkerRoute('POST /telemetry', {
-      summary: 'What the SDK tells about itself; not read and not kept',
+      summary: 'Send telemetry of the SDK. It is neither read nor stored',
       access: 'any key',
       role: 'every',
       body: wire.anyAnswer,
@@ -45,7 +45,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       handle: async () => ({ status: 'accepted' }),
     }),
     tinkerRoute('GET /get_server_capabilities', {
-      summary: 'The base models',
+      summary: 'List the base models',
       access: 'any key',
       answer: z.object({ supported_models: z.array(wire.anyAnswer) }),
       handle: async () => ({
@@ -58,7 +58,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       }),
     }),
     tinkerRoute('POST /create_session', {
-      summary: 'Begin a session',
+      summary: 'Start a session',
       access: 'any key',
       body: wire.createSession,
       answer: z.object({ session_id: z.string() }),
@@ -68,7 +68,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       },
     }),
     tinkerRoute('POST /session_heartbeat', {
-      summary: 'The client of a session is there',
+      summary: 'Send a heartbeat of the client of a session',
       access: 'any key',
       errors: [404],
       body: wire.heartbeat,
@@ -79,7 +79,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       },
     }),
     tinkerRoute('POST /sessions/{session_id}/finish', {
-      summary: 'The client of a session leaves',
+      summary: 'End a session',
       access: 'any key',
       errors: [404],
       body: wire.finishSession,

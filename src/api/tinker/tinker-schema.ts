@@ -63,15 +63,20 @@ export const getInfo = z.strictObject({ model_id: id, type });
 export const loadWeights = z.strictObject({
   session_id: id.nullish(),
   model_seq_id: seq.nullish(),
-  model_id: id.nullish().meta({ description: 'The training run to load into, with seq_id; null: one is made.' }),
+  model_id: id
+    .nullish()
+    .meta({ description: 'The training run to load into, with seq_id; null: a new one is created.' }),
   seq_id: seq.nullish(),
   path: z.string().max(600).meta({ description: 'The saved weights, `tinker://RUN/KIND/NAME`.' }),
   optimizer: z.boolean().nullish(),
-  base_model: id.nullish().meta({ description: 'It has no effect: the saved weights name theirs.' }),
+  base_model: id.nullish().meta({ description: 'No effect: the base model of the saved weights is used.' }),
   user_metadata: metadata,
   optimizer_config: adamw,
   weights_access_token: z.null().optional(),
-  lora_config: z.unknown().optional().meta({ description: 'It has no effect: the adapter is as saved.' }),
+  lora_config: z
+    .unknown()
+    .optional()
+    .meta({ description: 'No effect: the adapter has the settings it was saved with.' }),
   type,
 });
 
@@ -94,7 +99,9 @@ export const optimStep = z.strictObject({
 export const saveWeights = z.strictObject({
   model_id: id,
   seq_id: seq,
-  path: name.nullish().meta({ description: 'Name of the saved weights, without a slash; null: the number seq_id.' }),
+  path: name
+    .nullish()
+    .meta({ description: 'Name of the saved weights, without a slash; null: the number seq_id is the name.' }),
   overwrite: z.boolean().nullish(),
   ttl_seconds: ttl,
   user_metadata: metadata,
@@ -103,13 +110,14 @@ export const saveWeights = z.strictObject({
 
 export const saveForSampler = saveWeights.extend({
   path: name.nullish().meta({
-    description: 'Name of the saved weights, without a slash; null: they are only sampled from, by a sampling session.',
+    description:
+      'Name of the saved weights, without a slash; null: they are available only through a sampling session.',
   }),
   sampling_session_seq_id: seq.nullish(),
   kind: z
     .enum(['snapshot', 'inflight'])
     .nullish()
-    .meta({ description: 'It has no effect: both are sampled from as they were saved.' }),
+    .meta({ description: 'No effect: weights are sampled from as they were saved.' }),
 });
 
 export const saveExternal = z.strictObject({

@@ -17,7 +17,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
   return [
     tinkerRoute('POST /create_model', {
       ...about,
-      summary: 'Begin a training run with a fresh adapter',
+      summary: 'Start a training run with a new adapter',
       body: wire.createModel,
       async handle({ caller, body }) {
         refuseOtherOptimizers(body.optimizer_config);
@@ -40,7 +40,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
     }),
     tinkerRoute('POST /load_weights', {
       ...about,
-      summary: 'Begin a training run from saved weights, or load them into one',
+      summary: 'Start a training run from saved weights, or load them into an existing one',
       body: wire.loadWeights,
       async handle({ caller, body }) {
         refuseOtherOptimizers(body.optimizer_config);
@@ -58,7 +58,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       },
     }),
     tinkerRoute('POST /get_info', {
-      summary: 'What a training run trains',
+      summary: 'Read what a training run trains',
       access: 'train',
       errors: [404],
       body: wire.getInfo,
@@ -72,7 +72,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
     tinkerRoute('POST /forward_backward', {
       ...about,
       summary:
-        'Log-probabilities of data, and unless forward_only their gradients. The body is the Protocol Buffers message `ForwardBackwardRequest` of the SDK.',
+        'Compute log-probabilities of data, and accumulate their gradients unless forward_only is set. The body is the Protocol Buffers message `ForwardBackwardRequest` of the SDK',
       bodySize: 'file',
       bodyType: 'application/x-protobuf',
       async handle({ caller, request }) {
@@ -85,7 +85,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
     }),
     tinkerRoute('POST /optim_step', {
       ...about,
-      summary: 'Apply the gradients (AdamW), and clear them',
+      summary: 'Apply the accumulated gradients (AdamW), then clear them',
       body: wire.optimStep,
       async handle({ caller, body: { model_id: runId, seq_id: seq, adam_params: adam } }) {
         const params = {
@@ -102,7 +102,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
     }),
     tinkerRoute('POST /save_weights', {
       ...about,
-      summary: 'Save weights and optimiser state under a name',
+      summary: 'Save weights and optimizer state under a name',
       body: wire.saveWeights,
       async handle({ caller, body }) {
         const name = body.path ?? String(body.seq_id).padStart(6, '0');
@@ -111,7 +111,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
     }),
     tinkerRoute('POST /save_weights_for_sampler', {
       ...about,
-      summary: 'Save weights to sample from, under a name or as a sampling session',
+      summary: 'Save weights for sampling, under a name or as a sampling session',
       body: wire.saveForSampler,
       async handle({ caller, body }) {
         const ordinal = body.sampling_session_seq_id ?? null;

@@ -10,7 +10,7 @@ export const fileStream = z.looseObject({
   files: z
     .looseObject({ 'wandb-history.jsonl': piece.optional(), 'wandb-summary.json': piece.optional() })
     .nullish()
-    .meta({ description: 'By name of the file: lines, and the number of the first one.' }),
+    .meta({ description: 'By file name: lines, and the number of the first line.' }),
   complete: z.boolean().nullish(),
   exitcode: z.int().nullish(),
 });
