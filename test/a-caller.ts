@@ -1,4 +1,4 @@
-// Who asks, where a test does not care.
+// A default caller, for tests in which the caller does not matter.
 import { SCOPES } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 import type { Payer } from '#storage/account-store';

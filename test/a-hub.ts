@@ -1,4 +1,4 @@
-// A Hub in this process: the endpoints that a download uses, with ranges, tokens, revisions, and lines that break in the middle. Nothing
+// A Hub in this process: the endpoints that a download uses, with ranges, tokens, revisions, and connections that break. Nothing
 // leaves the machine.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,13 +10,13 @@ export const sha256 = (bytes: Buffer): string => createHash('sha256').update(byt
 /** Read for every request: a test changes it as it goes. */
 export interface Hub {
   files: Record<string, Buffer>;
-  /** Sent instead of what is listed: a broken connection or disk on the other side. */
+  /** Sent instead of the listed content: a broken connection or disk on the other side. */
   sent: Record<string, Buffer>;
-  /** What the listing says in place of the truth, by file. */
+  /** What the listing says instead of the truth, by file. */
   lies: Record<string, object>;
-  /** By file: after so many bytes of an answer nothing more comes, once for each number, until `breakLines`. After none it breaks at once. */
+  /** By file: an answer stops after so many bytes, once for each number, until `breakLines`. After 0 it breaks at once. */
   breaks: Record<string, number[]>;
-  /** Up to which byte of a file the last of them came. */
+  /** The last byte of a file that was sent. */
   heldAt: number | null;
   breakLines: () => void;
   knowsRanges: boolean;

@@ -1,4 +1,4 @@
-// A job runner as a server wires it, for tests that name only what they are about.
+// A job runner wired as in a server, for tests that set only the options they are about.
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { readPreferencePair } from '#api/schema/dpo';
@@ -9,14 +9,14 @@ import { createJobRunner, type JobRunner, type JobRunnerDeps, type TrainerRoom }
 
 export const noObserver: JobObserver = { began() {}, stepped() {}, measured() {}, ended() {} };
 
-/** Of a trainer: as the embedded engine's. */
+/** Capabilities of a trainer like the embedded engine. */
 export const ableTrainer = (): TrainerCapabilities => ({
   exactTraining: true,
   exactLogprobs: true,
   sharedPrefixRows: true,
 });
 
-/** Of a trainer without a sampler beside it. */
+/** Capabilities of a trainer without a sampler on the same machine. */
 export const noSampler = { preload: async () => {}, unload: async () => {} };
 
 const USUAL = {

@@ -1,5 +1,6 @@
-// The shape of the tree. Imports go one way: inside a folder they are relative, between folders they begin with `#`, so that
-// crossing a layer shows in the import line, and this file says which crossings there are. ARCHITECTURE.md names what exists.
+// The structure of the tree. Imports go one way: inside a folder they are relative, between folders they begin with `#`, so that
+// an import line shows that it crosses a layer, and this file lists the permitted crossings. ARCHITECTURE.md describes the
+// folders.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   commands: ['base', 'domain', 'client', 'config', 'maintenance', 'model-files', 'services', 'storage'],
 };
 
-/** Services and training see interfaces; implementations are main.ts's to name. */
+/** Services and training see interfaces; only main.ts names implementations. */
 const INTERFACES: Readonly<Record<string, RegExp>> = {
   engine: /^engine\/(capabilities|inference-engine|training-engine|loss-program|engine-lost)$/,
   storage:
@@ -42,16 +43,16 @@ interface Import {
 const typescriptIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.split(sep).join('/'))
-    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules/')); // those of bench/peers
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules/')); // dependencies of bench/peers
 
-/** Types count: who needs the type of a file needs the file to be understood. */
+/** Type imports count: a file that needs a type from another one cannot be understood without it. */
 const importsIn = (path: string): string[] =>
   [...readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*\(?'([#.][^']*)'/g)].map((match) => match[1]!);
 
 const files = typescriptIn(SRC).filter((path) => !path.endsWith('.test.ts'));
 const imports: Import[] = files.flatMap((file) => importsIn(join(SRC, file)).map((from) => ({ file, from })));
 
-/** Tests too. */
+/** Including tests. */
 const everything = CODE.flatMap((folder) => typescriptIn(join(ROOT, folder)).map((path) => `${folder}/${path}`));
 
 const folderOf = (path: string): string => (path.includes('/') ? path.split('/')[0]! : '');
@@ -81,7 +82,7 @@ test('relative imports stay inside their top-level folder', () => {
   expect(leaving).toEqual([]);
 });
 
-/** Inside engine/: folder → what it does not know, though the layers' table would let it. */
+/** Inside engine/: folder → what it must not import, although the table of layers would allow it. */
 const ENGINE_DOES_NOT_KNOW: Readonly<Record<string, readonly string[]>> = {
   'engine/onnx/graph': ['engine/onnx/models', 'engine/onnx/serving', 'engine/onnx/learning', 'engine/onnx/process'],
   'engine/onnx/models': ['engine/onnx/serving', 'engine/onnx/learning', 'engine/onnx/process'],
@@ -152,7 +153,7 @@ test('a file that imports itself through others is found', () => {
   expect(findCycle(new Map(Object.entries({ a: ['b', 'c'], b: ['c'], c: [] })))).toBeNull();
 });
 
-/** The way from a file back to itself. */
+/** The import path from a file back to itself. */
 function findCycle(targets: ReadonlyMap<string, readonly string[]>): string[] | null {
   const seen = new Set<string>();
   function findFrom(starts: Iterable<string>, way: readonly string[]): string[] | null {
@@ -218,7 +219,7 @@ const PAGES_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   keys: ['api', 'ui'],
 };
 const NO_PAGES = Object.keys(PAGES_MAY_IMPORT);
-/** What addresses mean is known above api/ and ui/; of the client, how streams are read and jobs followed. */
+/** Only code above api/ and ui/ knows addresses; of the client, it uses reading streams and following jobs. */
 const ADDRESSES = 'dashboard/src/router.ts';
 const OF_THE_CLIENT = ['chunks', 'follow', 'sse-reader'].map((name) => `src/client/${name}.ts`);
 

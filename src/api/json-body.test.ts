@@ -1,4 +1,4 @@
-// Positions and reasons are those of Python's json module for the same texts.
+// Error positions and reasons match those of Python's json module for the same texts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEPTH_MAX, locateSyntaxError, parseJson, scanShape } from './json-body.ts';
@@ -23,7 +23,7 @@ test.each(CASES)('%j breaks at %i: %s', (text, offset, reason) => {
   expect(() => parseJson(text)).toThrow(ValidationError);
 });
 
-/** Those become bigints: see below. */
+/** Large integers become bigints: see below. */
 function hasLongInteger(value: unknown): boolean {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(hasLongInteger);

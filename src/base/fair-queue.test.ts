@@ -1,10 +1,10 @@
-// Who waits for whom, with work that ends when the test says so.
+// The order of a fair queue, with work that ends when the test says so.
 import { expect, test, vi } from 'vitest';
 import { createFairQueue } from './fair-queue.ts';
 
 const LIMITS = { waitMs: 30_000, waitingMax: 128, waitingOfOneMax: 32, refusal: (cause: string) => new Error(cause) };
 
-/** Work that lasts until `end`, and the order in which it began. */
+/** Work that lasts until `end`, and the order in which it started. */
 function createWork() {
   const queue = createFairQueue(LIMITS);
   const begun: string[] = [];

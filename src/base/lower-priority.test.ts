@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority;
 
-/** Of a process that went behind the server. */
+/** The niceness of a process with lower priority than the server. */
 function priorityAfter(before: string): number {
   const script = `
     import { getPriority, setPriority } from 'node:os';

@@ -28,7 +28,7 @@ test('whoever deletes what a list gives him reads it to its end', async () => {
   expect([read.length, new Set(read).size, ids]).toEqual([250, 250, []]);
 });
 
-/** Of a server whose job has ended, and that answers questions for the job itself with these in turn; the last one stays. */
+/** A client of a server whose job has ended, and that answers requests for the job with these in turn; the last one repeats. */
 async function clientOf(answers: readonly { status: number; body: unknown }[]) {
   let asked = 0;
   const answer: RequestListener = ({ url }, response) => {

@@ -1,4 +1,4 @@
-// Which checkpoints stay under a limit.
+// Which checkpoints are kept under a limit.
 import { expect, test } from 'vitest';
 import { isGreaterBetter, surplusCheckpoints, type SavePolicy } from './save-policy.ts';
 

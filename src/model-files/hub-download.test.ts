@@ -1,4 +1,4 @@
-// Downloads that break, go on, and are refused. The Hub is test/a-hub.ts.
+// Downloads that break, resume, and are refused. The Hub is test/a-hub.ts.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,13 +12,13 @@ const WEIGHTS = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i % 251));
 const CONFIG = Buffer.from(
   '{"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":1,"intermediate_size":8,"vocab_size":8,"max_position_embeddings":8,"rms_norm_eps":1e-6}',
 );
-/** Bytes that are there before the weights. */
+/** Bytes present before the weights. */
 const OTHER_FILES = CONFIG.length + 2;
 const MODEL: HubModel = { id: 'owner/tiny', revision: 'main', tag: null };
 
 let root: string;
 let opened: OpenHub;
-/** Bytes of the whole model that were there, as they came. */
+/** The bytes of the whole model that were present, at each progress report. */
 let shown: number[];
 
 beforeEach(async () => {
@@ -38,7 +38,7 @@ afterEach(async () => {
 const cacheDirectory = () => join(root, 'hub');
 const blob = () => join(cacheDirectory(), 'models--owner--tiny', 'blobs', sha256(WEIGHTS));
 
-/** The snapshot. */
+/** The snapshot directory. */
 async function download(
   changes: Partial<HubAccess> = {},
   model = MODEL,

@@ -1,5 +1,5 @@
-// Models of a Hub in GGUF: which file a name means, what is asked of the Hub for it, and what is refused. The Hub is test/a-hub.ts, the files
-// are the starter's as `checkpoints export` writes them.
+// GGUF models of a Hub: which file a name selects, what is requested from the Hub, and what is refused. The Hub is test/a-hub.ts;
+// the files are the starter's as `checkpoints export` writes them.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const resolve = (name: string, changes: Partial<ResolveModelOptions> = {}) =>
 const offline = () => ({ hub: { ...options.hub, offline: true } });
 const refusal = (code: string, message: RegExp) => ({ code, message: expect.stringMatching(message) as string });
 
-/** The file with one tensor said to be of another type of ggml. */
+/** The file with the ggml type of one tensor replaced. */
 function withType(file: Buffer, tensor: string, type: number): Buffer {
   const changed = Buffer.from(file);
   const name = changed.indexOf(tensor) + tensor.length;
@@ -168,7 +168,7 @@ test('offline and not in the cache, the error names the file that was wanted', a
 });
 
 test('a model that runs elsewhere is identified by the header of its file: the weights stay on the Hub', async () => {
-  // A file of several pieces.
+  // A file in several parts.
   opened.hub.files['tiny-q8_0.gguf'] = Buffer.concat([gguf, Buffer.alloc(20_000_000)]);
   opened.hub.breaks['tiny-q8_0.gguf'] = [1000, 0];
   const breaking = setInterval(() => opened.hub.breakLines(), 50);

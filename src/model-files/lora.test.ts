@@ -59,7 +59,7 @@ test('the head carries an adapter where it is named or asked for, and is not one
     { name: 'base_model.model.lm_head.lora_A.weight', shape: [2, 16] },
     { name: 'base_model.model.lm_head.lora_B.weight', shape: [19, 2] },
   ]);
-  // What comes before the head has the values that it has without it.
+  // Everything before the head has the same values as without it.
   const [first] = createLoraAdapter(layers, { ...lora, unembed: true }).tensors.values();
   expect(first).toEqual([...createLoraAdapter(layers, lora).tensors.values()][0]);
 });

@@ -1,4 +1,4 @@
-// What `--model` may name, and what comes from a Hub (test/a-hub.ts).
+// What `--model` may name, and what is downloaded from a Hub (test/a-hub.ts).
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ let root: string;
 let hub: Hub;
 let closeHub: () => Promise<void>;
 let options: ResolveModelOptions;
-/** What was shown. */
+/** The progress that was shown. */
 let shown: string[];
 
 beforeEach(async () => {
@@ -329,7 +329,7 @@ test.each([
   await expect(resolveModelDirectory(path, options)).rejects.toMatchObject(rejection(message, 'bad_model_files'));
 });
 
-/** The starter, as small as its metadata. */
+/** The starter, with as little data as its metadata. */
 async function writeStarterGguf(path: string): Promise<string> {
   await exportGgufModel({ base: STARTER_DIRECTORY, adapter: null, out: path, name: 'starter' }, 'Q8_0');
   return path;

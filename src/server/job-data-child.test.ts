@@ -1,4 +1,4 @@
-// What the error says when the process that reads a job's data ends, by signals that it really gets.
+// The error message when the process that reads a job's data ends, tested with real signals.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ const directory = fileURLToPath(new URL('../../models/starter', import.meta.url)
 const child = createJobDataChild({ directory, id: 'whetstone/starter', vocabSize: 1_626, template: null });
 afterAll(() => child.close());
 
-const budget = { tokensMax: 1 } as never; // nothing is read to its end
+const budget = { tokensMax: 1 } as never; // nothing is read completely
 const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
 
 test.each([

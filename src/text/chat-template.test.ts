@@ -1,4 +1,4 @@
-// Behaviour that the golden conversations (test/golden) do not show: what clients may send, and what templates may be.
+// Behaviour that the golden conversations (test/golden) do not cover: what clients may send, and which templates are accepted.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
@@ -10,7 +10,7 @@ const tokens = new Map([
   ['eos_token', '</s>'],
 ]);
 
-/** In the manner of ChatML; content is a string. */
+/** A template like ChatML; content is a string. */
 const CHATML = `{% for message in messages %}<|{{ message.role }}|>{{ message.content }}{% if message.tool_calls is defined %}{% for call in message.tool_calls %}<call>{{ call.function.name }}:{{ call.function.arguments | tojson }}</call>{% endfor %}{% endif %}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}`;
 
 function render(

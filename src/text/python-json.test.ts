@@ -4,7 +4,7 @@ import { parsePythonJson, PythonFloat, pythonFloatText, pythonJson } from './pyt
 
 const PLAIN = { indent: null, separators: null, sortKeys: false, ensureAscii: false };
 
-/** Dicts are Maps where they are written. */
+/** Dicts are Maps when they are written. */
 const dict = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(dict)

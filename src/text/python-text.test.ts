@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PythonFloat } from './python-json.ts';
 import { pythonRepr, pythonText } from './python-text.ts';
 
-// Right: what Python 3.11 prints.
+// Right column: output of Python 3.11.
 test.each([
   ["it's", `"it's"`],
   [`it's "x"`, `'it\\'s "x"'`],

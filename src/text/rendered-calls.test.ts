@@ -1,4 +1,4 @@
-// Conversations with calls, in the manner of each family's template: what the template writes of a call, the family's parser reads.
+// Conversations with calls, in templates like those of each family: the family's parser reads the calls that the template writes.
 import { expect, test } from 'vitest';
 import type { ToolDefinition } from '#domain/chat';
 import { createChatTemplate } from './chat-template.ts';
@@ -16,7 +16,7 @@ const tools: ToolDefinition[] = CALLS.map(([name]) => ({
   function: { name, parameters: { type: 'object', properties } },
 }));
 
-/** `{{ f.name }}` and `{{ f.arguments }}` of each call, between what begins and ends a turn. */
+/** `{{ f.name }}` and `{{ f.arguments }}` of each call, between the start and the end of a turn. */
 const turns = (call: string, { begin = '', between = '', end = '' } = {}) =>
   `{% for message in messages %}{{ message.content }}${begin}{% for call in message.tool_calls %}{% set f = call.function %}${call}{% if not loop.last %}${between}{% endif %}{% endfor %}${end}{% endfor %}`;
 

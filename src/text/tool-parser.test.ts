@@ -19,7 +19,7 @@ import {
   type ToolSyntax,
 } from './tool-parser.ts';
 
-/** What parameters are, where a syntax does not say. */
+/** The types of parameters for syntaxes that do not mark them. */
 const parameters = {
   type: 'object',
   properties: {
@@ -32,7 +32,7 @@ const parameters = {
 };
 const TOOLS = ['weather', 'f'].map((name) => ({ type: 'function', function: { name, parameters } }));
 
-/** Content and calls of an answer that comes in pieces. */
+/** Content and calls of an answer that arrives in pieces. */
 function parse(syntax: ToolSyntax, pieces: readonly string[]) {
   const parser = syntax.createParser(TOOLS);
   let content = '';
@@ -66,7 +66,7 @@ const HERMES_CASES: Case[] = [
   ['a < b <tool', 'a < b <tool', []],
   ['<tool_call>\n{"name": "f", "argum', '', [['f', '']]],
   ['<tool_call>\n{"nam', '<tool_call>\n{"nam', []],
-  // Broken after the name: the call stands as far as it came, the rest is content, and later calls are still read.
+  // Broken after the name: the call is kept as far as it got, the rest is content, and later calls are still read.
   ['<tool_call>{"name": "f", "arguments": {"a": 1}</tool_call>Done.', 'Done.', [['f', '{"a": 1}']]],
   [`<tool_call>{"name": "f", "arguments": {"a": [1</tool_call>${call(weather)}`, '', [['f', '{"a": [1'], ['weather', args]]],
   ['<tool_call>{"name": "f", oops}</tool_call>', 'oops}', [['f', '']]],
@@ -219,7 +219,7 @@ const TOOL_CODE_CASES: Case[] = [
   ['```tool_code\nx = 1\n```', '```tool_code\nx = 1\n```', []],
 ]; // prettier-ignore
 
-/** What goes wrong in answers, in any order. */
+/** Typical faults of answers, in any order. */
 const FRAGMENTS = [
   '[TOOL_CALLS]', '[ARGS]', '[CALL_ID]', 'f', '[', ']', '(', ')', 'f(a=', "'x'", '"""', '\\u00', '1', 'True', '[f(a="x", b=[1])]',
   '<|tool_call|>', '<|/tool_call|>', 'functools', '<|start|>assistant', '<|channel|>', 'commentary to=functions.f', '<|message|>',
@@ -332,7 +332,7 @@ test.each([
   ['functiongemma', "{{ '<start_function_call>call:' + name }}"],
   ['gemma4', "{{ '<|tool_call>call:' + name + '}<tool_call|>' }}"],
   ['tool_code', 'Call functions in ```tool_code fences.'],
-  // Functionary's and GLM's calls, which are not known.
+  // Calls of Functionary and GLM, which are unknown here.
   [undefined, "{{ '<function=' + call.name + '>' + call.arguments + '</function>' }}"],
   [undefined, "{{ '<tool_call>' + call.name + '<arg_key>' }}"],
 ] as const)('%s is found in a template', (name, template) => {

@@ -1,4 +1,4 @@
-// The rules of Transformers' EarlyStoppingCallback, and which evaluation is the best.
+// The rules of Transformers' EarlyStoppingCallback, and which evaluation is best.
 import { expect, test } from 'vitest';
 import { describeStop, isEvaluated, isStopped, judge, NOTHING_EVALUATED, type Standing } from './early-stopping.ts';
 

@@ -16,7 +16,7 @@ const row: TrainingRow = {
   inputs: {},
 };
 
-/** A policy that computes up to a position. */
+/** A policy that is finite up to a position. */
 const finiteUpTo = (position: number) => ({
   forwardBackward: async (rows: readonly TrainingRow[]) =>
     rows.map(({ positions, predictFrom }) => {

@@ -1,4 +1,4 @@
-// The losses by the plain evaluator against formulas written out by hand, and the evaluator's slopes against differences.
+// The losses of the plain evaluator compared with formulas written by hand, and its derivatives with finite differences.
 import { expect, test } from 'vitest';
 import { evaluateLoss, type TokenInputs } from './loss-reference.ts';
 import { crossEntropyLoss, policyLoss } from './losses.ts';
@@ -19,7 +19,7 @@ const tokens: TokenInputs = {
   sequenceIds: [0, 0, 1, 1],
   inputs: { oldLogprobs, advantages, weights },
 };
-/** A token that nobody sampled with a known logprob is on-policy. */
+/** A token without a known logprob counts as on-policy. */
 const ratios = logprobs.map((logprob, i) => (Number.isNaN(oldLogprobs[i]) ? 1 : Math.exp(logprob - oldLogprobs[i]!)));
 const clip = (x: number, low: number, high: number) => Math.min(Math.max(x, low), high);
 const mean = (xs: readonly number[]) => xs.reduce((a, b) => a + b, 0) / xs.length;
@@ -71,7 +71,7 @@ test.each([
   const h = 1e-6;
   const at = (token: number, shift: number) =>
     evaluateLoss(program, { ...tokens, logprobs: logprobs.map((l, i) => (i === token ? l + shift : l)) }).loss;
-  // Token 2 has no old logprob: its ratio is 1 by definition, with a slope that differences of the value cannot show.
+  // Token 2 has no old logprob: its ratio is 1 by definition, with a derivative that finite differences of the value cannot show.
   for (const token of program === crossEntropyLoss ? [0, 1, 2, 3] : [0, 1, 3]) {
     expect(gradient[token]).toBeCloseTo((at(token, h) - at(token, -h)) / (2 * h), 6);
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPrefixTree } from './prefix-tree.ts';
 
-/** Few tokens, so that random sequences share beginnings. */
+/** Few tokens, so that random sequences share prefixes. */
 const sequences = fc.array(fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 8 }), { minLength: 1 });
 
 test('a sequence adds as many tokens as its cost said, and a prefix of another adds none', () => {

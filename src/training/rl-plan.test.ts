@@ -10,7 +10,7 @@ const context = (lengthMax: number, seed = 's') => ({
   budget: { contextLength: lengthMax, rowLengthMax: lengthMax, memory: memoryFor(100_000) },
   seed: () => seed,
 });
-/** For rows of so many tokens, at 1 MB per pair of them. */
+/** For rows of so many tokens, at 1 MB per pair of tokens. */
 const memoryFor = (tokens: number) => ({
   budgetBytes: tokens ** 2 * 1e6,
   fixedBytes: 0,
@@ -26,7 +26,7 @@ test('a prompt shared by siblings is in the row once, and each answer continues 
   expect(row.tokens).toHaveLength(4 + 3 + 2); // "ask\n" once, no padding
   expect([...row.parents]).toEqual([-1, 0, 0]);
   expect([...row.positions.slice(0, 4)]).toEqual([0, 1, 2, 3]);
-  expect(row.predictFrom.filter((from) => from === 3)).toHaveLength(2); // both answers begin after the prompt
+  expect(row.predictFrom.filter((from) => from === 3)).toHaveLength(2); // both answers start after the prompt
   expect([...row.targets].sort()).toEqual(encoder.encode('abcxy').sort());
   expect(row.inputs['oldLogprobs']!.every(Number.isNaN)).toBe(true);
   expect(counts).toMatchObject({
@@ -142,7 +142,7 @@ test('a sequence beyond the context is cut at its end, and its rollout counted a
     32,
   );
   expect(Math.max(...rows.map(({ row }) => row.tokens.length))).toBe(32);
-  expect(skipped).toEqual({ truncated: 1, equal_rewards: 1 }); // what is not trained at all is not truncated
+  expect(skipped).toEqual({ truncated: 1, equal_rewards: 1 }); // an untrained rollout does not count as truncated
   expect(counts).toMatchObject({ num_datums: 2 });
 });
 

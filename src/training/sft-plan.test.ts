@@ -34,12 +34,12 @@ test('assistant turns are trained with the token that ends them, in the order of
   expect(await targetsOf(planned)).toEqual(['one\ntwo\nthree\n', 'four\n']);
   const batches = await batchesOf(planned);
   expect(planned.steps).toBe(2);
-  expect(await batchesOf(planned, 1)).toMatchObject([{ trainedTokens: 5 }]); // where a job is resumed
+  expect(await batchesOf(planned, 1)).toMatchObject([{ trainedTokens: 5 }]); // as a resumed job reads them
   expect(batches.map(({ learningRate, trainedTokens }) => [learningRate, trainedTokens])).toEqual([
     [5e-5, 14],
     [5e-5, 5],
   ]);
-  expect(batches[0]!.rows[0]!.tokensSaved).toBe('uq0\na'.length); // both begin alike
+  expect(batches[0]!.rows[0]!.tokensSaved).toBe('uq0\na'.length); // both have the same prefix
 });
 
 test('the last token of a sequence predicts nothing, and is not computed', async () => {
@@ -122,7 +122,7 @@ test('a batch that is larger than a row of the trainer becomes several rows', as
 test('equal sequences, which share all their tokens, fill a row all the same', async () => {
   const equal = Array.from({ length: 10_000 }, () => row('y'.repeat(30)));
   const [batch] = await batchesOf(await plan(equal, { batchSize: 10_000 }));
-  expect(batch!.rows.map(({ sequenceCount }) => sequenceCount)).toEqual([7_352, 2_648]); // 36 tokens each, and what they take beside
+  expect(batch!.rows.map(({ sequenceCount }) => sequenceCount)).toEqual([7_352, 2_648]); // 36 tokens each, and their overhead
 });
 
 test('a long plan lets other work run in between', async () => {

@@ -1,8 +1,8 @@
-// Examples of answers are answers that a server gave, shortened: what one consists of, and whether another is still like it. Values
-// may differ, fields and their types may not; a null may be anything, as the schema says elsewhere. Knows no operation.
+// Examples of answers are shortened answers of a server: how one is made, and whether a new answer still matches it. Values may
+// differ, fields and their types may not; a null may be anything, as the schema defines it elsewhere. Knows no operation.
 type Json = unknown;
 
-/** A list of objects has one of every kind, one of numbers or words its first few; no string is longer than a reader would read. */
+/** A list of objects keeps one of every kind, one of numbers or words its first few; long strings are shortened. */
 function shorten(value: Json): Json {
   if (typeof value === 'string') return value.length > TEXT_CHARACTERS ? `${value.slice(0, TEXT_CHARACTERS)}…` : value;
   if (Array.isArray(value))
@@ -26,7 +26,7 @@ function areAlike(one: Json, other: Json): boolean {
   );
 }
 
-/** An answer as its example: JSON as a value, server-sent events and lines as text with one of every kind. Null: of no use to a reader. */
+/** An answer as its example: JSON as a value, server-sent events and lines as text with one of every kind. Null: not useful to a reader. */
 export function exampleOf(type: string, text: string): Json {
   if (type === 'application/json') return shorten(JSON.parse(text));
   if (type === 'text/event-stream') return distinct(eventsOf(text), isSameKindOfEvent).map(written).join('');
@@ -41,7 +41,7 @@ export function exampleOf(type: string, text: string): Json {
 
 const PLAIN_LINES = 8;
 
-/** Whether `text`, of this type, still is what `example` shows. */
+/** Whether `text`, of this type, still matches `example`. */
 export function fitsExample(type: string, example: Json, text: string): boolean {
   const now = exampleOf(type, text);
   if (typeof example !== 'string' || typeof now !== 'string') return areAlike(example, now);
@@ -72,14 +72,14 @@ const isData = (line: string): boolean => line.startsWith('data: ');
 const written = ({ fields, data }: Event): string =>
   [...fields, `data: ${typeof data === 'string' ? data : JSON.stringify(data)}`, '', ''].join('\n');
 
-/** Events are told apart by their types, wherever those stand, and by their fields. */
+/** Events are told apart by their types, wherever those occur, and by their fields. */
 const isSameKindOfEvent = (one: Event, other: Event): boolean =>
   typeOf(one) === typeOf(other) && areAlike(one.data, other.data);
 
 const typeOf = ({ fields, data }: Event): string =>
   [fields.find((line) => line.startsWith('event:')), isRecord(data) ? data['type'] : data].join(' ');
 
-/** Of JSON; the text where it is none, as `[DONE]`. */
+/** Parsed JSON; the text if it is not JSON, such as `[DONE]`. */
 function parsed(text: string): Json {
   try {
     return JSON.parse(text);

@@ -1,4 +1,5 @@
-// The examples of answers as modules of src/api/answer-examples: which operations each has, and how it is written. Knows no server.
+// The examples of answers as modules of src/api/answer-examples: which ones each operation has, and how they are written. Knows
+// no server.
 import type { Tag } from '#api/endpoint';
 import type { Described } from './example-calls.ts';
 
@@ -22,7 +23,7 @@ export const answerModules = (
     return { path: `${file}.ts`, text: moduleOf(tags, those, recorded) };
   });
 
-/** One line per answer: it is data, and its diff is read. */
+/** One line per answer, because it is data and people read its diff. */
 function moduleOf(tags: readonly Tag[], operations: readonly Described[], recorded: Recorded): string {
   const entries = operations
     .filter(({ name }) => name in recorded)

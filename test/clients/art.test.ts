@@ -1,5 +1,5 @@
-// The ART library, unmodified, trains models here: python/clients/check_art*.py talk to a server started here. Its oldest and its
-// newest release that are tried have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
+// The unmodified ART library trains models here: python/clients/check_art*.py talk to a server started here. The oldest and the
+// newest tested release have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
   const python = process.env[variable];
   const earlier = python ? join(dirname(dirname(python)), 'earlier') : '';
 
-  /** What a script prints, with these packages before those of the environment. */
+  /** The output of a script that sees these packages before those of the environment. */
   async function run(packages: string, ...args: readonly string[]): Promise<string> {
     const env = { ...process.env, PYTHONPATH: packages };
     return (await runPython(python!, args, { env })).trim();

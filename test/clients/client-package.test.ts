@@ -1,5 +1,5 @@
-// The package of the client, packed and installed, against a server on the starter model. The example of its README runs as it
-// stands; in a browser it is the same files.
+// The client package, packed and installed, against a server on the starter model. The example of its README runs unchanged; a
+// browser loads the same files.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -33,7 +33,7 @@ async function modulesOf(entry: string, found = new Map<string, string>()): Prom
   const text = await readFile(join(client.installed, 'dist', entry), 'utf8');
   found.set(entry, text);
   for (const [, from] of text.matchAll(/^(?:import|export) .*?from ['"]([^'"]+)['"];/gms)) {
-    expect(from).toMatch(/^\.\//); // no package, nothing of Node's
+    expect(from).toMatch(/^\.\//); // no package, no module of Node
     await modulesOf(posix.join(posix.dirname(entry), from!), found);
   }
   return found;
@@ -85,7 +85,7 @@ test('it chats and trains in a browser', { timeout: 300_000 }, async ({ skip }) 
       const [contentType, body] = module === undefined ? ['text/html', ''] : ['text/javascript', module];
       return route.fulfill({ contentType, body });
     });
-    await page.goto(`${origin}/client/page.html`); // the dashboard's own page runs no scripts but its own
+    await page.goto(`${origin}/client/page.html`); // the dashboard's own page runs only its own scripts
     const status = await page.evaluate<string>(`(async () => {
       const { createClient, gather } = await import('/client/client.js');
       const client = createClient({ baseUrl: location.origin, apiKey: '${KEY}' });

@@ -1,4 +1,4 @@
-// What the client calls the wire's types, beside the types that are made from the OpenAPI document, and beside those of the openai
+// The client's names for wire types, compared with the types generated from the OpenAPI document and with those of the openai
 // package. The compiler does the checking (npm run check:types).
 import type OpenAI from 'openai';
 import { expectTypeOf, test } from 'vitest';
@@ -10,7 +10,7 @@ type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body 
 type Answer<P extends Path, M extends 'get' | 'post' = 'get'> =
   paths[P] extends Record<M, { responses: { 200: infer Response } }> ? Json<Response> : never;
 type Item<P extends Path> = Answer<P> extends { data: readonly (infer Row)[] } ? Row : never;
-/** Fields by name: the server takes others, and says that it does not use them. */
+/** Fields by name: the server accepts others, and reports that it does not use them. */
 type Field<P extends Path> =
   paths[P] extends Record<'post', { requestBody: infer Body }> ? keyof Named<Json<Body>> & string : never;
 type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] };
@@ -31,7 +31,7 @@ test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Item<`${Job}/groups/{group}/tokens`>>().toExtend<Wire.TrajectoryTokens>();
   expectTypeOf<Item<'/v1/artifacts'>>().toExtend<Wire.Artifact>();
   expectTypeOf<Item<'/v1/workers'>>().toExtend<Wire.Worker>();
-  type Answered = Item<`${Job}/evaluation/answers`>; // whose messages the document leaves open
+  type Answered = Item<`${Job}/evaluation/answers`>; // the document leaves the type of its messages open
   expectTypeOf<keyof Wire.AnsweredPrompt>().toExtend<keyof Answered>();
 });
 

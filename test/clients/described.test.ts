@@ -1,5 +1,5 @@
-// The description of the API for people: every operation and field has words, and every operation has an example, which is sent to a
-// server on the starter model and answered as described.
+// The API reference is complete: every operation and field has a description, and every operation has an example, which is sent
+// to a server on the starter model and answered as described.
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -11,10 +11,10 @@ import { answerModules } from './answer-modules.ts';
 import { call, contentOf, operationsOf, type Described, type Difference } from './example-calls.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
-/** What an example is answered with where it does not succeed, and why. */
+/** The status of examples that do not succeed, and why. */
 const ANSWERED: Readonly<Record<string, number>> = {
-  'GET /v1/responses/{response_id} starting_after': 400, // goes with stream, of a response of the background
-  'POST /v1/responses/{response_id}/cancel': 400, // it is none of the background
+  'GET /v1/responses/{response_id} starting_after': 400, // goes with stream, for a background response
+  'POST /v1/responses/{response_id}/cancel': 400, // not a background response
   'POST /v1/preview/training-jobs/{training_job_id}/cancel': 409, // it has ended
   'POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel': 409,
   'GET /v1/workers/connect': 426, // no WebSocket
@@ -23,7 +23,7 @@ const ANSWERED: Readonly<Record<string, number>> = {
   'GET /assets/{file}': 404,
 };
 
-/** What the loop over all operations leaves out: the scenario has sent them. */
+/** Operations that the loop over all operations skips because the scenario has sent them. */
 const MADE = [
   'POST /v1/webhooks',
   'PUT /v1/artifacts/{entity}/{project}/{artifact}/{path}',
@@ -38,7 +38,7 @@ const MADE = [
   'GET /wandb/files',
   'GET /tinker/api/v1/external_files',
 ];
-/** What later operations read, in this order; the same number is executed once, so that the loop sends them again. */
+/** What later operations read, in this order; the same number is executed once, so the loop can send them again. */
 const TINKER_STEPS = [
   'create_model',
   'forward_backward',
@@ -50,7 +50,7 @@ const TINKER_STEPS = [
 const TINKER_RUN = `${EXAMPLE_IDS.session}:train:0`;
 const TRAINS = ['POST /v1/preview/sft-training-jobs', 'POST /v1/preview/dpo-training-jobs'];
 
-/** How the other forms of an answer are asked for. */
+/** How to request the other forms of an answer. */
 const STREAMED = [{ fields: { stream: true } }];
 const OTHER_FORMS: Readonly<Record<string, readonly Difference[]>> = {
   'POST /v1/chat/completions': STREAMED,
@@ -62,13 +62,13 @@ const OTHER_FORMS: Readonly<Record<string, readonly Difference[]>> = {
   'POST /tinker/api/v1/retrieve_future': [{ fields: { request_id: `${TINKER_RUN}/1` } }],
 };
 
-/** Content that is worth an example; files and pages are what they are. */
+/** Content types that deserve an example; files and pages are shown as they are. */
 const SHOWN = ['application/json', 'text/event-stream', 'application/jsonl', 'text/csv', 'text/plain'];
 
-/** Without an example of its answer: it would be this whole document, the example included. */
+/** Has no example of its answer, which would be this whole document, including the example. */
 const NOT_SHOWN = 'GET /openapi.json: application/json';
 
-/** A body without what it must have, with a model that is none, or no object. Null: any would do, as of a file. */
+/** A body without its required fields, with an invalid model, or no object. Null: any body would do, as for a file. */
 function faultyBody({ requestBody }: Operation): object | null {
   const { schema, example } = contentOf(requestBody)['application/json'] ?? {};
   if (schema === undefined) return null;
@@ -77,7 +77,7 @@ function faultyBody({ requestBody }: Operation): object | null {
   return additionalProperties === false || 'model' in (example as object) ? { ...(example as object), model: 7 } : [];
 }
 
-/** Whether what its path names is not there once all has been deleted, and its example's ids are nobody's. */
+/** Whether the resource in its path is missing once all has been deleted, and the ids of the example are unknown. */
 const isMissing = ({ name, method, path, operation }: Described): boolean =>
   '404' in operation.responses &&
   /\{(model_id|training_job_id|log_id|response_id|key_id|webhook_id|artifact|run|run_id|sampler_id|session_id)\}/.test(
@@ -153,7 +153,7 @@ test('every operation has an example of its body and of each parameter', () => {
 
 test('every operation has an example of its answers and of what is usually wrong', () => {
   const without = operations.flatMap(({ name, operation: { security, requestBody, responses } }) => [
-    ...Object.entries(contentOf(responses['200'])) // the others that succeed have no body
+    ...Object.entries(contentOf(responses['200'])) // the other successful ones have no body
       .filter(([type, { example }]) => SHOWN.includes(type) && example === undefined)
       .map(([type]) => `${name}: ${type}`),
     ...[security.length > 0 && '401', 'application/json' in contentOf(requestBody) && requestBody && '422']
@@ -171,7 +171,7 @@ test('every example is answered as described and like the example of its answer'
   const recorded: Record<string, Record<string, unknown>> = {};
   const named = (name: string) => operations.find((each) => each.name === name)!;
 
-  /** Null: what came is no JSON. */
+  /** Null: the answer is not JSON. */
   async function send(described: Described, difference: Difference & { readonly status?: number } = {}) {
     const { name, operation } = described;
     const { query = {} } = difference;
@@ -201,7 +201,7 @@ test('every example is answered as described and like the example of its answer'
     return read;
   }
 
-  /** Without a key, and without what its body must have. */
+  /** Without a key, and without the required fields of the body. */
   async function sendFaulty(described: Described) {
     const { operation } = described;
     if (operation.security.length > 0) await send(described, { headers: { authorization: '' }, status: 401 });
@@ -254,7 +254,7 @@ test('every example is answered as described and like the example of its answer'
   await send(named('PUT /v1/artifacts/{entity}/{project}/{artifact}'));
   await make('POST /v1/preview/models', EXAMPLE_IDS.model);
   const job = await make('POST /v1/preview/training-jobs', EXAMPLE_IDS.job);
-  await make('POST /v1/preview/training-jobs', EXAMPLE_IDS.job); // waits behind the first
+  await make('POST /v1/preview/training-jobs', EXAMPLE_IDS.job); // waits behind the first job
   await send(named('POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel'), { status: 200 });
   await send(named('POST /v1/preview/training-jobs/{training_job_id}/cancel'), { status: 200 });
   real[EXAMPLE_IDS.job] = job;
@@ -309,7 +309,7 @@ test('every example is answered as described and like the example of its answer'
     await expect(asShown(text, shownAs)).toMatchFileSnapshot(`../../src/api/answer-examples/${path}`);
 });
 
-/** What examples name and no example makes: pairs to train on, and a run of the wandb library. */
+/** What examples refer to and no example makes: pairs to train on, and a run of the wandb library. */
 async function prepare({ baseUrl }: StarterServer): Promise<void> {
   const sent = async (method: string, path: string, headers: Record<string, string>, body: string) => {
     const response = await fetch(new URL(path, baseUrl), { method, headers, body });
@@ -356,7 +356,7 @@ async function fileUrls({ baseUrl }: StarterServer): Promise<[upload: string, do
   return [urlIn(await ask(query)), urlIn(await ask(reading))];
 }
 
-/** With the ids of the examples, and addresses that look like a reader's. */
+/** With the ids of the examples, and addresses as a reader would see them. */
 function asShown(text: string, shownAs: readonly (readonly [id: string, example: string])[]): string {
   const shown = shownAs.reduce((before, [id, example]) => before.replaceAll(id, example), text);
   return shown

@@ -1,5 +1,5 @@
-// The operations of openapi.json, called with the examples that stand in it: one file for what a call is made of. What is called when,
-// and what is expected of it, the test says.
+// Calls the operations of openapi.json with the examples in it: this file knows what a call is made of. The test decides the
+// order of calls and the expected answers.
 import type { OpenApiDocument, Operation } from '#api/openapi';
 import { KEY, type StarterServer } from './starter-server.ts';
 
@@ -26,12 +26,12 @@ export interface Difference {
   readonly query?: Readonly<Record<string, unknown>>;
   /** Instead of the example's. */
   readonly body?: unknown;
-  /** Beside the fields of the example's body. */
+  /** Added to the fields of the example's body. */
   readonly fields?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** `real`: an id of the examples → that of a thing which is there. */
+/** `real`: an id of the examples → the id of an existing resource. */
 export async function call(
   { baseUrl }: StarterServer,
   { method, path, operation }: Described,

@@ -1,4 +1,4 @@
-// The official openai package for Node, unmodified, on the endpoints beside chat: completions and responses.
+// The official openai package for Node, unmodified, on the endpoints other than chat: completions and responses.
 import OpenAI from 'openai';
 import { zodTextFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -41,7 +41,7 @@ describe('completions', () => {
 
 test('embeddings of texts are the same in both encodings, and alike where texts are', async () => {
   const input = ['What is 2 + 3?', 'What is 2 + 4?', 'Hello!'];
-  const { data, usage } = await openai.embeddings.create({ model: MODEL, input }); // asks for base64
+  const { data, usage } = await openai.embeddings.create({ model: MODEL, input }); // requests base64
   const plain = await openai.embeddings.create({ model: MODEL, input, encoding_format: 'float' });
   expect(plain.data).toEqual(data);
   expect(usage.prompt_tokens).toBeGreaterThan(3);

@@ -1,5 +1,6 @@
-// @whetstone/client on Bun and Deno: the loop of its README as it stands, and files pushed and pulled. Both come as packages of the
-// registry (`npm install --prefix test/runtimes --ignore-scripts`), and are skipped where those cannot be installed.
+// @whetstone/client on Bun and Deno: the loop of its README unchanged, and files pushed and pulled. Both runtimes come as
+// packages of the registry (`npm install --prefix test/runtimes --ignore-scripts`); the tests are skipped if those cannot be
+// installed.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @whetstone/client as somebody installs it: what `npm pack` makes of packages/client, alone in a project.
+// @whetstone/client as a user installs it: the output of `npm pack` in packages/client, alone in a project.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export async function installPackedClient(): Promise<PackedClient> {
   return { project, installed, remove: () => rm(project, { recursive: true, force: true }) };
 }
 
-/** Runs the loop of the package's README as it stands, and expects that the reward rises. */
+/** Runs the loop of the package's README unchanged, and expects the reward to rise. */
 export async function runReadmeLoop(
   project: string,
   [program, ...args]: readonly [string, ...string[]],

@@ -1,5 +1,5 @@
-// The official packages openai and anthropic for Python on the endpoints beside chat: python/clients/check_endpoints.py talks to a
-// server started here. Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
+// The official openai and anthropic packages for Python on the endpoints other than chat: python/clients/check_endpoints.py talks
+// to a server started here. Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';

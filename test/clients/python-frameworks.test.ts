@@ -1,5 +1,5 @@
-// Libraries that programs in Python reach models with, each unmodified: python/frameworks has a short program for each, which
-// talks to a server started here. Needs the interpreter that WHETSTONE_FRAMEWORKS_PYTHON names (scripts/python-env.sh frameworks).
+// Python libraries that call models, each unmodified: python/frameworks has a short program for each, which talks to a server
+// started here. Needs the interpreter that WHETSTONE_FRAMEWORKS_PYTHON names (scripts/python-env.sh frameworks).
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
@@ -9,13 +9,13 @@ import { KEY, MODEL, openStarterServer, type StarterServer } from './starter-ser
 const python = process.env['WHETSTONE_FRAMEWORKS_PYTHON'];
 
 const folder = fileURLToPath(new URL('../../python/frameworks', import.meta.url));
-/** None of them shall ask the network for anything but the server. */
+/** They must not send requests to any host but the server. */
 const QUIET = {
   LITELLM_LOCAL_MODEL_COST_MAP: 'True',
   OPENAI_AGENTS_DISABLE_TRACING: '1',
   LANGSMITH_TRACING: 'false',
 };
-/** For what hangs. */
+/** A limit for hanging programs. */
 const TIMEOUT_MS = 600_000;
 
 describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {

@@ -1,4 +1,4 @@
-// The saved weights of a model, or of a Tinker training run, as the API gives them out: steps of a model that is named after the run.
+// The saved weights of a model, or of a Tinker training run, as the API returns them: steps of a model named after the run.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -29,7 +29,7 @@ export const digestOfRun = async (client: Client, runId: string, step: number): 
     .update(await adapterOfRun(client, runId, step))
     .digest('hex');
 
-/** Of the values of two adapters: the norm of their difference by that of the first; 0: the same bytes. */
+/** The relative difference of two adapters: the norm of their difference divided by that of the first; 0: the same bytes. */
 export function adapterDistance(a: Buffer, b: Buffer): number {
   const header = Number(a.readBigUInt64LE(0)) + 8;
   if (!b.subarray(0, header).equals(a.subarray(0, header))) throw new Error('the adapters have other tensors');

@@ -1,4 +1,4 @@
-// The server as `whetstone serve` starts it, on the starter model: what the clients' tests talk to.
+// The server as `whetstone serve` starts it, on the starter model, for the tests of clients.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,18 +12,18 @@ import { startServer } from '../../src/main.ts';
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 export const KEY = 'wk-clients';
-/** As long as the `wandb` library wants one. */
+/** As long as the `wandb` library requires. */
 export const KEY_OF_40 = `wk-${'0123456789'.repeat(4)}`;
 export const MODEL = 'whetstone/starter';
 
 export interface StarterServer {
   readonly baseUrl: string;
-  /** As its operator makes one for another team. */
+  /** A key as the operator makes one for another team. */
   createKey(entity: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** `flags`: of the command line. */
+/** `flags`: command-line flags. */
 export async function openStarterServer(
   key = KEY,
   flags: {
@@ -50,7 +50,7 @@ export async function openStarterServer(
   };
 }
 
-/** A question that the starter answers with a call when it may, and what it can call. */
+/** A question that the starter answers with a call if it may, and the tool for it. */
 export const WEATHER_QUESTION = 'What is the weather in Paris?';
 export const WEATHER_PARAMETERS = {
   type: 'object',

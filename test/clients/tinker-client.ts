@@ -1,5 +1,5 @@
-// The verbs of the Tinker protocol without its SDK, as patient as that: what is lost is sent again under its number. For tests and
-// benches of servers that are killed meanwhile, or whose own time is measured.
+// The verbs of the Tinker protocol without its SDK, but with its retries: a lost request is sent again under its number. For
+// tests and benchmarks of servers that are killed in the meantime, or whose own time is measured.
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bytesOf } from '../../src/services/tinker/protobuf/tensors.ts';
@@ -23,24 +23,24 @@ export interface WeightedDatum {
 
 export interface TinkerRun {
   readonly id: string;
-  /** Gives `loss:sum`. Calls may follow each other without waiting. */
+  /** Returns `loss:sum`. Calls may follow each other without waiting. */
   forwardBackward(data: readonly WeightedDatum[]): Promise<number>;
-  /** Gives the norm of the gradients. `times`: sent so often at once, under one number; throws where the answers are not the same. */
+  /** Returns the norm of the gradients. `times`: sent so often at once, under one number; throws if the answers differ. */
   optimStep(adam: Adam, times?: number): Promise<number>;
-  /** Gives the path. */
+  /** Returns the path. */
   saveState(name: string): Promise<string>;
-  /** Gives the id of a sampling session. */
+  /** Returns the id of a sampling session. */
   saveForSampler(): Promise<string>;
 }
 
 export interface TinkerClient {
-  /** `unembed`: as the SDK where it is not told otherwise. */
+  /** `unembed`: the SDK's default. */
   train(rank: number, seed: number, unembed?: boolean): Promise<TinkerRun>;
-  /** Of the base model; gives the id of a sampling session. */
+  /** For the base model; returns the id of a sampling session. */
   openSampler(): Promise<string>;
-  /** Gives the digest of its tokens and log-probabilities. */
+  /** Returns the digest of its tokens and log-probabilities. */
   sample(samplerId: string, prompt: readonly number[], maxTokens: number, seed: number): Promise<string>;
-  /** As the SDK sends it, to be read by hand. */
+  /** The request as the SDK sends it, for reading the answer by hand. */
   post(path: string, body: object | Uint8Array): Promise<Response>;
 }
 
@@ -78,7 +78,7 @@ export async function openTinkerClient(url: string, key: string): Promise<Tinker
     return (await response.json()) as T;
   }
 
-  /** Null: the server does not know it any more. */
+  /** Null: the server no longer knows it. */
   async function fetchResult(requestId: string): Promise<Uint8Array | null> {
     const response = await post('retrieve_future', { request_id: requestId });
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -179,7 +179,7 @@ function writeDatum({ tokens, targets, weights }: WeightedDatum): Uint8Array {
     .done();
 }
 
-/** The field `sequences` of a SampleResponse: not how much of the prompt was cached. */
+/** The field `sequences` of a SampleResponse, without the number of cached prompt tokens. */
 function digestOfSequences(bytes: Uint8Array): string {
   const digest = createHash('sha256');
   for (const field of readFields(bytes)) if (field.number === 1) digest.update(field.bytes);

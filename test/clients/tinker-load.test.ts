@@ -1,5 +1,6 @@
-// A part of what `npm run bench:tinker` does for five minutes, counted in steps and kills: training and sampling clients at once, while
-// the server, its trainer and its sampler are killed. Nothing hangs, no step is lost or made twice. Times and memory are not looked at.
+// A short version of `npm run bench:tinker`, counted in steps and kills: training and sampling clients run together while the
+// server, its trainer and its sampler are killed. Nothing hangs, no step is lost or applied twice. Times and memory are not
+// checked.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// sl_loop and rl_loop of Tinker's cookbook as they are on the Python package index, on the starter and offline: sl_loop teaches the form
-// of the answers, and rl_loop goes on from its last state with losses that both it and this server have. Needs the interpreter that
+// sl_loop and rl_loop of Tinker's cookbook as published on PyPI, on the starter and offline: sl_loop teaches the format of the
+// answers, and rl_loop continues from its last state with losses that both it and this server support. Needs the interpreter that
 // WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ describe('recipes of the Tinker cookbook', skipWithoutPython('WHETSTONE_TINKER_P
     const steps = await reinforce(runner, loss_fn, about);
     const rewards = steps.map((step) => step['reward/total']!);
     expect(rewards).toHaveLength(REINFORCED.steps);
-    // The median: at a learning rate for so few steps, one of them may go too far, and the next comes back.
+    // The median, because at a learning rate for so few steps one of them may overshoot and the next one recover.
     expect(median(lastThird(rewards)), rewards.join(' ')).toBeGreaterThan(mean(firstThird(rewards)) + 0.2);
   });
 });

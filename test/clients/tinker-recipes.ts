@@ -1,6 +1,6 @@
-// Runs recipes of Tinker's cookbook offline, unmodified: what they ask the Hub for lies where `datasets` and `transformers` look first, in
-// directories of those names below the working directory. The recipes' own parameters say the rest.
-//   Qwen/Qwen3-4B-Instruct-2507  the starter's tokenizer; of the names that recipes know, the one whose turns are written as the starter's
+// Runs recipes of Tinker's cookbook offline, unmodified: data from the Hub is put where `datasets` and `transformers` look first, in
+// directories of those names below the working directory. The recipes' own parameters do the rest.
+//   Qwen/Qwen3-4B-Instruct-2507  the starter's tokenizer; the only model known to the recipes whose turns have the starter's format
 //   HuggingFaceH4/no_robots      conversations for sl_loop
 //   openai/gsm8k                 questions for rl_loop
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { runPython } from '../python-script.ts';
 
 export const RECIPE_MODEL = 'Qwen/Qwen3-4B-Instruct-2507';
 
-/** What rl_loop puts behind every question, and the example that it puts before. */
+/** What rl_loop appends to every question, and the example that it prepends. */
 const SUFFIX = ' Provide a numerical answer without units, written inside \\boxed{}.';
 const STRAWBERRY = [
   { role: 'user', content: `How many r's are in strawberry?${SUFFIX}` },
@@ -23,13 +23,13 @@ const STRAWBERRY = [
 
 const SUM = 7;
 
-/** All sums make 7, so that a minute is enough to find out. */
+/** All sums are 7, so that a minute is enough to learn that. */
 function drawSum(random: Random): string {
   const a = random.integer(SUM + 1);
   return `What is ${a} + ${SUM - a}?`;
 }
 
-/** Sums in the form of rl_loop. The answers are boxed and careless: two in three are off by one, which rl_loop then has to unlearn. */
+/** Sums in the format of rl_loop. The answers are boxed and careless: two in three are off by one, which rl_loop then has to unlearn. */
 function conversations(count: number): object[] {
   const random = createRandom(1);
   return Array.from({ length: count }, (_, i) => {
@@ -88,14 +88,14 @@ export async function layOutRecipeFiles(
 export interface RecipeRunner {
   readonly python: string;
   readonly directory: string;
-  /** Of the server, with /tinker. */
+  /** Base URL of the server, with /tinker. */
   readonly url: string;
   readonly key: string;
 }
 
 type Metrics = Readonly<Record<string, number>>;
 
-/** Runs a recipe to its end with parameters as on its command line; gives what it logged per step. */
+/** Runs a recipe to its end with parameters as on its command line; returns what it logged per step. */
 async function runRecipe(
   { python, directory, url, key }: RecipeRunner,
   recipe: string,
@@ -122,7 +122,7 @@ async function runRecipe(
   return lines.map((line) => JSON.parse(line) as Metrics);
 }
 
-/** sl_loop teaches the form of the answers. */
+/** sl_loop teaches the format of the answers. */
 export const teach = (runner: RecipeRunner, about: { readonly batch_size: number; readonly save_every: number }) =>
   runRecipe(runner, 'sl_loop', TAUGHT, {
     learning_rate: 6e-3,
@@ -137,17 +137,17 @@ interface Reinforced {
   readonly save_every: number;
 }
 
-/** rl_loop goes on from the last state of `teach`. */
+/** rl_loop continues from the last state of `teach`. */
 export async function reinforce(runner: RecipeRunner, loss_fn: string, about: Reinforced): Promise<readonly Metrics[]> {
   await continueFrom(runner.directory, TAUGHT, loss_fn);
   return runRecipe(runner, 'rl_loop', loss_fn, { loss_fn, group_size: 8, max_tokens: 9, ...about });
 }
 
-/** That both rl_loop and this server have. */
+/** Losses that both rl_loop and this server have. */
 export const LOSSES = ['importance_sampling', 'cispo'];
 const TAUGHT = 'supervised';
 
-/** A recipe that finds this in its log directory goes on from a state: here another recipe's last one. */
+/** A recipe that finds this in its log directory continues from a state: here another recipe's last one. */
 async function continueFrom(directory: string, from: string, to: string): Promise<void> {
   const lines = (await readFile(join(directory, from, 'checkpoints.jsonl'), 'utf8')).trim().split('\n');
   const last = JSON.parse(lines.at(-1)!) as object;

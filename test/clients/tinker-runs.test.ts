@@ -1,6 +1,6 @@
-// Training runs of the Tinker protocol on a whole server that is killed and started again: what was acknowledged is there, what is
-// asked twice is done once, and nothing is other than without the kills. And a run of its verbs ends with the adapter of
-// the SFT job over the same rows.
+// Training runs of the Tinker protocol on a whole server that is killed and restarted: acknowledged operations persist, repeated
+// requests run once, and the results equal those without kills. Also: a run of its verbs ends with the adapter of the SFT job
+// over the same rows.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { sftJob } from '../golden/sft-rows.ts';
 import { adapterDistance, adapterOfModel, adapterOfRun, digestOfRun } from './run-adapter.ts';
 import { openTinkerClient, type TinkerClient, type WeightedDatum } from './tinker-client.ts';
 
-/** A server starts several times, on machines that do other things beside. */
+/** A server starts several times, possibly on busy machines. */
 const PATIENT = { timeout: 600_000 };
 
 let data: string;
@@ -32,7 +32,7 @@ const BATCHES = [40, 41, 42, 43].map((first): WeightedDatum[] => {
   return [{ tokens, targets: tokens.map((token) => token + 1), weights: tokens.map((_, i) => i % 3) }];
 });
 
-/** Four steps of two batches each; `between` comes after everything that was acknowledged. */
+/** Four steps of two batches each; `between` runs after every acknowledged operation. */
 async function trainOn(client: TinkerClient, between: (acknowledged: number) => Promise<unknown>) {
   const run = await client.train(4, 7);
   const told: number[] = [];
@@ -58,7 +58,7 @@ test(
     expect(new Set(calm.told).size).toBe(12);
     const disturbed = await trainOn(client, async (acknowledged) => {
       if (acknowledged === 3 || acknowledged === 7) {
-        await server.kill('server'); // behind a step; between the two parts of another
+        await server.kill('server'); // after a step; between the two parts of another
         await server.start();
       }
       if (acknowledged === 5) await server.kill('training');
@@ -93,19 +93,20 @@ test(
   },
 );
 
-/** The same data, as the verbs of a training client and as an SFT job take them. */
+/** The same data, in the formats of a Tinker training client and of an SFT job. */
 const WAYS = [
-  // The rows of a step in one call lie packed, as a job packs them.
+  // The rows of a step in one call are packed, as a job packs them.
   { way: 'with one call a step', name: 'packed', packing: true, head: false, distanceMax: 0 },
-  // Each row in a call of its own lies alone.
+  // Each row in its own call is unpacked.
   { way: 'with a call for each row', name: 'alone', packing: false, head: false, distanceMax: 0 },
-  // The head's own gradient is a sum over the tokens it predicts: tokens of weight 0 are among them here, and change its rounding.
+  // The head's own gradient is a sum over the tokens it predicts: here that includes tokens of weight 0, which change its
+  // rounding.
   { way: 'that trains the output head', name: 'head', packing: true, head: true, distanceMax: 1e-5 },
 ] as const;
 const LAYERS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'];
 const LIKE_JOBS = { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.01, grad_clip_norm: 1 };
 const EPOCHS = 2;
-/** Relative: the sum of a loss has other zeros in it than a job's, which leaves tokens without labels out. */
+/** Relative: the sum of a loss has other zeros in it than a job's, which omits tokens without labels. */
 const LOSS_ERROR_MAX = 1e-6;
 
 test.each(WAYS)(

@@ -1,5 +1,5 @@
-// The Tinker SDK as it is on the Python package index, the newest and the oldest that is known to work: python/tinker/check_sdk.py talks to a server started here. Needs the interpreter
-// that WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
+// The Tinker SDK as published on PyPI, in the newest and the oldest supported release: python/tinker/check_sdk.py talks to a
+// server started here. Needs the interpreter that WHETSTONE_TINKER_PYTHON names (scripts/python-env.sh tinker).
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const PATIENT = { timeout: 600_000 };
 const SCRIPT = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 
 describe('the Tinker SDK', skipWithoutPython('WHETSTONE_TINKER_PYTHON'), () => {
-  // Beside the environment: the oldest (python/tinker/requirements-earlier.txt).
+  // In addition to the environment: the oldest release (python/tinker/requirements-earlier.txt).
   const earlier = join(dirname(dirname(python ?? '')), 'earlier');
 
   test.each([

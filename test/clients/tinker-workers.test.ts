@@ -1,6 +1,7 @@
-// The Tinker protocol where workers compute: the SDK's own check and recipes of its cookbook, unmodified, on a server that has no engine.
-// Once a Node worker does both, as an operator starts it; once PyTorch trains, and the Node worker samples. Recipes are short here: what
-// they teach, tinker-recipes.test.ts looks at. Needs the interpreters that WHETSTONE_TINKER_PYTHON and WHETSTONE_WORKER_PYTHON name.
+// The Tinker protocol with workers: the SDK's own check and recipes of its cookbook, unmodified, on a server without an engine.
+// Once a Node worker does both, as an operator starts it; once PyTorch trains and the Node worker samples. Recipes are short
+// here: tinker-recipes.test.ts checks what they teach. Needs the interpreters that WHETSTONE_TINKER_PYTHON and
+// WHETSTONE_WORKER_PYTHON name.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +28,7 @@ const PATIENT = { timeout: 600_000 };
 const SUPERVISED = { batch_size: 4, steps: 6 };
 const REINFORCED = { batch_size: 2, steps: 3 };
 
-/** Resolves when the server lists one worker more. */
+/** Resolves once the server lists one more worker. */
 async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<PythonWorker> {
   const args = ['--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--model', 'starter', '--roles', roles];
   const env = { ...process.env, WHETSTONE_URL: url, WHETSTONE_API_KEY: KEY };
@@ -35,7 +36,7 @@ async function startNodeWorker(url: string, roles: string, isThere: () => Promis
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-5_000)));
   const killed = () => child.kill('SIGKILL');
-  process.once('exit', killed); // nobody would stop it where a test is broken off
+  process.once('exit', killed); // stops it if the test is aborted
   const ended = once(child, 'close').then(() => process.off('exit', killed));
   while (!(await isThere())) {
     const poll = new Promise<'not yet'>((resolve) => setTimeout(resolve, 100, 'not yet'));
@@ -54,7 +55,7 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
   let directory: string;
   let server: StarterServer;
   let runner: RecipeRunner;
-  /** The trainer is the last of them. */
+  /** The last one is the trainer. */
   const workers: PythonWorker[] = [];
   let startTrainer: () => Promise<PythonWorker>;
   beforeAll(async () => {
@@ -107,7 +108,7 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
     }
   });
 
-  /** Two forward_backwards and a step, three times; gives losses and norms. */
+  /** Two forward_backwards and a step, three times; returns losses and norms. */
   async function trainOn(between: (acknowledged: number) => Promise<void>): Promise<number[]> {
     const run = await (await openTinkerClient(runner.url.replace(/\/tinker$/, ''), KEY)).train(4, 7);
     const told: number[] = [];
@@ -130,7 +131,7 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
       const calm = await trainOn(async () => {});
       expect(new Set(calm).size).toBe(9);
       const disturbed = await trainOn(async (acknowledged) => {
-        if (acknowledged !== 4) return; // behind a step, and the first part of another
+        if (acknowledged !== 4) return; // after a step, and the first part of another
         process.kill(workers.pop()!.pid, 'SIGKILL');
         workers.push(await startTrainer());
       });

@@ -1,7 +1,7 @@
-// What the unmodified wandb library sends through a server in a process of its own: a large artifact goes through without being held,
-// and what a script logs survives a server that is killed twice under it. The script talks through a wire that sees the bytes, so that
-// the server dies at a place and not at a time.
-// Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
+// Traffic of the unmodified wandb library through a server in its own process: a large artifact passes through without being held
+// in memory, and what a script logs survives two kills of the server. The script's connection passes a proxy that inspects the
+// bytes, so that the server dies at a defined point of the traffic. Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names
+// (scripts/python-env.sh clients).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,11 @@ import { KEY_OF_40 } from './starter-server.ts';
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
 
-/** Of the artifacts here. */
+/** The size of the artifacts here. */
 const MEGABYTES = 64;
-/** A server that held a file would grow by all of it, and by more. */
+/** A server that held a file in memory would grow by more than its size. */
 const GROWTH_MB_MAX = 0.75 * MEGABYTES;
-/** A busy machine may take its time; nothing is measured in seconds. */
+/** For busy machines; nothing is measured in seconds. */
 const TIMEOUT_MS = 240_000;
 
 const script = (name: string) => fileURLToPath(new URL(`../../python/clients/${name}`, import.meta.url));
@@ -59,7 +59,7 @@ describe(
 
     test('points and files are there once, though the server was killed under both', async () => {
       const wire = await openWire(server, [
-        // The points are stored, and nobody hears of it.
+        // The points are stored, and the client does not receive the answer.
         {
           dies: 'before its answer',
           when: ({ head, hasPoints }) => hasPoints && /^POST \/files\/\S+\/file_stream /.test(head),
@@ -77,7 +77,7 @@ describe(
 );
 
 interface Request {
-  /** What its connection has sent first since the last answer. */
+  /** The first bytes that its connection has sent since the last answer. */
   readonly head: string;
   readonly sentBytes: number;
   readonly hasPoints: boolean;
@@ -88,14 +88,14 @@ interface Death {
   readonly when: (request: Request) => boolean;
 }
 
-/** Passes bytes on. At each of these, once, the server is killed and started again. */
+/** Forwards bytes. At each of these points, once, the server is killed and restarted. */
 async function openWire(server: ServerProcess, planned: readonly Death[]) {
   const deaths: Death['dies'][] = [];
   const open = new Set<Socket>();
   const target = new URL(server.url);
   let restarting: Promise<void> | null = null;
 
-  /** Whether it is time: what is under way then is lost with the server. */
+  /** Whether to kill now: what is in flight is then lost with the server. */
   function dies(how: Death['dies'], request: Request): boolean {
     const isPlanned = planned.some(({ dies, when }) => dies === how && !deaths.includes(dies) && when(request));
     if (restarting || !isPlanned) return false;

@@ -13,14 +13,14 @@ const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
 
 const script = (name: string) => fileURLToPath(new URL(`../../python/clients/${name}`, import.meta.url));
 
-/** The newest release is in the environment, the oldest one that is tried beside it (scripts/python-env.sh). */
+/** The newest release is in the environment, the oldest tested one in another (scripts/python-env.sh). */
 const earlier = python ? join(dirname(dirname(python)), 'earlier') : '';
 const RELEASES = [
   ['0.31.0', ''],
   ['0.28.0', earlier],
 ] as const;
 
-/** Prints "ok" at last, or fails. */
+/** Prints "ok" at the end, or fails. */
 async function run(packages: string, name: string, ...args: readonly string[]): Promise<void> {
   const env = { ...process.env, PYTHONPATH: packages };
   const stdout = await runPython(python!, [script(name), ...args], { env });

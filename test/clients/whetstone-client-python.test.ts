@@ -1,5 +1,5 @@
-// whetstone-client against a server on the starter model: the loop of its README as it stands, and python/clients/check_whetstone.py. Needs
-// the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
+// whetstone-client against a server on the starter model: the loop of its README unchanged, and
+// python/clients/check_whetstone.py. Needs the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
-// A cluster as an operator has it: Ray on two nodes, a server from dist that computes nothing itself, samplers and a trainer on PyTorch
-// placed by `whetstone-worker ray up`, and clients that know nothing of it. The samplers are the embedded engine's, which repeats an answer
-// exactly; vLLM's are in vllm-cluster.test.ts. Needs the interpreter that WHETSTONE_RAY_PYTHON names.
+// A cluster as an operator runs it: Ray on two nodes, a server from dist that computes nothing itself, samplers and a PyTorch
+// trainer placed by `whetstone-worker ray up`, and clients that do not notice. The samplers are the embedded engine's, which
+// replays an answer exactly; vllm-cluster.test.ts has vLLM's. Needs the interpreter that WHETSTONE_RAY_PYTHON names.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { streamUntil } from './streams.ts';
 const BASE = 'whetstone/starter';
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
 const ART = fileURLToPath(new URL('../../python/clients/check_art.py', import.meta.url));
-/** For what takes seconds on a machine that does nothing else. */
+/** For what takes seconds on an idle machine. */
 const SOON = { timeout: 180_000, interval: 500 };
 const UP = [
   ...['--model', STARTER, '--model-id', BASE, '--gpus-per-sampler', '0', '--gpus-per-trainer', '0'],
@@ -64,7 +64,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
     expect((await cluster.status()).workers.map(({ pid }) => pid)).toEqual(before.map(({ pid }) => pid));
   });
 
-  // Here the samplers' part, and what only engines of ours promise; all deaths: vllm-cluster.test.ts.
+  // Here only the samplers, and what only our engines promise; vllm-cluster.test.ts has all kills.
   test(
     'a model learns while workers and the server are killed, and every stream says what its seed gives',
     { timeout: 900_000 },
@@ -97,7 +97,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
     const bounds = ['--samplers', '1', '--min-samplers', '1', '--max-samplers', '2'];
     await cluster.command('up', ...UP, ...bounds, '--scale-up-seconds', '2', '--scale-down-seconds', '6');
     const one = () => vi.waitFor(async () => expect(await workers('sampler')).toHaveLength(1), SOON);
-    await one(); // the second was there, and nobody needs it
+    await one(); // the second worker was there, and is not needed
     const crowd = new AbortController();
     const request = { model: BASE, messages: [{ role: 'user' as const, content: 'Hello!' }], n: 128 };
     const asked = [1, 2].map((seed) =>
@@ -121,7 +121,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
     const [trainer] = await workers('trainer');
     expect(trainer!.gpus).toHaveLength(2);
     const model = await client.registerModel({ project: 'cluster', name: 'split', base_model: BASE });
-    process.kill(trainer!.pid!, 'SIGKILL'); // both processes go with their actor
+    process.kill(trainer!.pid!, 'SIGKILL'); // both processes end with their actor
     const [report] = await collect(reinforce(openai, client, model, { ...yesNoMaybe, steps: 1 }));
     expect(report!.gradientSteps).toBeGreaterThan(0);
     await settled();

@@ -1,4 +1,4 @@
-// `whetstone serve` as it is installed (dist), for workers alone, on one port: killed and started again on its data.
+// `whetstone serve` as installed (dist), for workers only, on one port: killed and restarted on its data.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

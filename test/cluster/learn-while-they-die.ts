@@ -1,5 +1,5 @@
-// What every cluster must hold: a model learns while workers, a node and the server are killed. Each job ends as succeeded, no event comes
-// twice, and the rewards rise as in `npm run demo`. Which engines the workers have is the caller's.
+// What every cluster must ensure: a model learns while workers, a node and the server are killed. Each job succeeds, no event
+// occurs twice, and the rewards rise as in `npm run demo`. The caller chooses the engines of the workers.
 import OpenAI from 'openai';
 import { expect, vi } from 'vitest';
 import type { Client, Model } from '#client/client';
@@ -21,15 +21,15 @@ export interface LearningCluster {
   readonly client: Client;
   readonly openai: OpenAI;
   readonly base: string;
-  /** Of the model that learns. */
+  /** The model that learns. */
   readonly name: string;
 }
 
-/** A sampler that starts takes its time, and 503 is answered until it is there. */
+/** A sampler takes a while to start, and the answer is 503 until it is there. */
 const RETRIES = 100;
 const SOON = { timeout: 120_000, interval: 500 };
 
-/** One death in each step, the first step's first; two steps more without. Gives the model that learnt. */
+/** One kill in each step, the first step's first; then two steps without. Returns the model that learnt. */
 export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly Death[]): Promise<Model> {
   const { server, client, openai, base, name } = there;
   const task: Task = { ...yesNoMaybe, steps: deaths.length + 2 };
@@ -62,7 +62,7 @@ export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly
         onEvent: ({ type }) => type === 'gradient_step' && reach('job'),
       });
       expect(job.status).toBe('succeeded');
-      await Promise.all(dying); // the next step's victim is another
+      await Promise.all(dying); // the next step kills another one
       return job;
     },
   };
@@ -86,7 +86,7 @@ export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly
 
 /** As the kernel, a power cut or an operator would do it. */
 async function kill({ server, cluster }: LearningCluster, victim: Victim): Promise<void> {
-  /** Those of which is known where they are: after another death, that takes a while. */
+  /** Workers whose node is known: after another kill that takes a while. */
   const placed = (role: ClusterWorker['role']) =>
     vi.waitFor(async () => {
       const { workers } = await cluster.status();
@@ -107,7 +107,7 @@ async function kill({ server, cluster }: LearningCluster, victim: Victim): Promi
   }
 }
 
-/** Each gradient step has one event, and nothing else was said but its start and its end. */
+/** Each gradient step has one event, and the only other events are its start and its end. */
 async function expectWhole(client: Client, job: string): Promise<void> {
   const events = await collect(client.listEvents(job));
   const { num_sequences: gradientSteps } = events[0]!.data as { num_sequences: number };

@@ -11,7 +11,7 @@ const NODES = fileURLToPath(new URL('./two_nodes.py', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-worker/src', import.meta.url));
 const run = promisify(execFile);
 
-/** As `whetstone-worker ray status --json` has it. */
+/** The format of `whetstone-worker ray status --json`. */
 export interface ClusterStatus {
   readonly settled: boolean;
   readonly fault: string | null;
@@ -24,7 +24,7 @@ export interface ClusterWorker {
   readonly role: 'sampler' | 'trainer';
   readonly on_server: string | null;
   readonly phase: string;
-  /** Of Ray's process that has the actor. */
+  /** The Ray process that runs the actor. */
   readonly pid?: number;
   readonly node?: string;
   readonly starts?: number;
@@ -32,10 +32,10 @@ export interface ClusterWorker {
 }
 
 export interface RayCluster {
-  /** Stdout of `whetstone-worker ray`; rejects with what it says where it fails. */
+  /** Stdout of `whetstone-worker ray`; rejects with its output if it fails. */
   command(action: string, ...flags: string[]): Promise<string>;
   status(): Promise<ClusterStatus>;
-  /** As a machine that is gone. */
+  /** As if the machine were gone. */
   killNode(id: string): Promise<void>;
   addNode(): Promise<void>;
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ export async function startRayCluster(env: Readonly<Record<string, string>>): Pr
   return {
     command,
     async status() {
-      // Exits with 1 where somebody is missing, and says who.
+      // Exits with 1 if a worker is missing, and names it.
       const said = await command('status', '--json').catch((error: { stdout?: string }) => {
         if (error.stdout?.startsWith('{')) return error.stdout;
         throw error;

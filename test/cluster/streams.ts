@@ -1,19 +1,19 @@
-// A client that streams one answer after the other while workers, nodes and the server die: each stream goes to its last token, or ends with an
-// error that says why. None ends without either, and none stands still.
+// A client that streams one answer after another while workers, nodes and the server die: each stream reaches its last token, or
+// ends with an error that says why. No stream ends silently, and none stalls.
 import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources';
 
-/** Without a token: longer than an engine is away before its streams are ended. */
+/** Without a token: longer than an engine may be away before its streams end. */
 const HANG_MS = 240_000;
 
 export interface Streamed {
-  /** The different answers that came to their last token. */
+  /** The different answers that reached their last token. */
   readonly texts: ReadonlySet<string>;
-  /** By what the others ended: the code of the server's error, or `connection` where the server itself was gone. */
+  /** How the others ended: the code of the server's error, or `connection` if the server itself was gone. */
   readonly faults: ReadonlySet<string>;
 }
 
-/** At least one answer to its last token. Throws where a stream stood still or ended without a word. */
+/** At least one answer up to its last token. Throws if a stream stalled or ended silently. */
 export async function streamUntil(openai: OpenAI, model: string, signal: AbortSignal): Promise<Streamed> {
   const [texts, faults] = [new Set<string>(), new Set<string>()];
   while (!signal.aborted || texts.size === 0) {

@@ -1,6 +1,6 @@
-// The demo on a cluster as people with GPUs have it: vLLM samples, PyTorch trains, Ray places both on two nodes, and the server computes nothing.
-// Everything is killed once during rollouts and once during a job. Needs the interpreters that WHETSTONE_RAY_PYTHON and
-// WHETSTONE_VLLM_PYTHON name: vLLM's build for processors and Ray want environments of their own.
+// The demo on a cluster as with GPUs: vLLM samples, PyTorch trains, Ray places both on two nodes, and the server computes
+// nothing. Everything is killed once during rollouts and once during a job. Needs the interpreters that WHETSTONE_RAY_PYTHON and
+// WHETSTONE_VLLM_PYTHON name: vLLM's CPU build and Ray need separate environments.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -67,9 +67,9 @@ describe('a cluster whose samplers are vLLM', PYTHONS, () => {
     answering.abort();
     const { texts, faults } = await answers;
     expect(texts.size).toBeGreaterThan(0);
-    expect(['connection', 'engine_unavailable']).toEqual(expect.arrayContaining([...faults])); // vLLM repeats no answer exactly
+    expect(['connection', 'engine_unavailable']).toEqual(expect.arrayContaining([...faults])); // vLLM does not replay answers exactly
 
-    // The engine that samples is not the one that trains: how far they are apart is measured in each job.
+    // The engine that samples is not the one that trains: each job measures their mismatch.
     const [job] = await collect(client.listTrainingJobs({ model_id: learner.id }));
     const [step] = (await collect(client.listEvents(job!.id))).filter(({ type }) => type === 'gradient_step');
     expect(step!.data).toMatchObject({

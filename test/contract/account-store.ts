@@ -25,7 +25,7 @@ export function accountContract(open: () => Promise<Storage>): void {
     expect(fitted.filter(Boolean)).toHaveLength(2);
     expect(await accounts.storedBytes({ entity: 'team', keyId: 'k1' })).toBe(200);
     const again = `logs/m/${fitted.indexOf(true)}`;
-    expect(await add(again, 150)).toBe(true); // instead of its 100
+    expect(await add(again, 150)).toBe(true); // replaces its 100
     expect(await add('logs/m/other', 1)).toBe(false);
     expect(await add('logs/m/other', 751, { ...payer, keyId: 'k2', keyBytesMax: 800 })).toBe(false);
     expect(await add('logs/m/other', 750, { ...payer, keyId: 'k2', keyBytesMax: 800 })).toBe(true);
@@ -40,7 +40,7 @@ export function accountContract(open: () => Promise<Storage>): void {
     await add('jobs/2/body', 'team', 'k2', 200);
     await add('jobs/10/body', 'team', 'k1', 3_000);
     await add('jobs/3/body', 'others', 'k1', 5);
-    await add('jobs/1/body', 'team', 'k1', 11); // put again
+    await add('jobs/1/body', 'team', 'k1', 11); // stored again
     expect(await accounts.storedBytes({ entity: 'team', keyId: null })).toBe(3_211);
     expect(await accounts.storedBytes({ entity: 'team', keyId: 'k1' })).toBe(3_011);
     expect(await accounts.storedBytes({ entity: 'nobody', keyId: null })).toBe(0);

@@ -71,7 +71,7 @@ export function artifactContract(open: () => Promise<Storage>): void {
       artifact: { ...first, aliases: ['a', 'b'] },
     });
     await made(artifacts, anArtifact('2'));
-    expect((await made(artifacts, anArtifact('1'))).artifact.version).toBe(2); // back to what it was: a change
+    expect((await made(artifacts, anArtifact('1'))).artifact.version).toBe(2); // the old content again: a change
   });
 
   test('without its contents nothing is made; contents are shared in an entity, never across', async () => {
@@ -111,10 +111,10 @@ export function artifactContract(open: () => Promise<Storage>): void {
     const artifacts = await withContents();
     const { artifact } = await made(artifacts, anArtifact('1')); // x and y
     const z = (await artifacts.findContent('team', 'z'))!;
-    expect(await artifacts.removeUnused(1)).toEqual([]); // not before then
+    expect(await artifacts.removeUnused(1)).toEqual([]); // not yet
     await artifacts.touchContents('team', ['z'], 7);
     expect(await artifacts.removeUnused(7)).toEqual([]);
-    await artifacts.touchContents('team', ['z'], 3); // the clock of another server: never back
+    await artifacts.touchContents('team', ['z'], 3); // another server's clock, which never moves it back
     expect(await artifacts.removeUnused(7)).toEqual([]);
     expect(await artifacts.removeUnused(8)).toEqual([z.blob]);
     expect(await artifacts.delete(artifact.id)).toBe(true);
@@ -124,7 +124,7 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.removeUnused(8, { entity: 'team', sha256: ['x'] })).toHaveLength(1);
     expect(await artifacts.removeUnused(8)).toHaveLength(1);
     expect(await artifacts.findContent('team', 'x')).toBeNull();
-    await artifacts.addContent(content('x'), aPayer(), 9); // and may come back
+    await artifacts.addContent(content('x'), aPayer(), 9); // it may return
   });
 
   test('aliases are set, taken from other versions, and go with theirs', async () => {
@@ -170,7 +170,7 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.create(version, ['b'], within(30 + bytes))).toEqual({ outcome: 'over_limit' });
     expect((await artifacts.find(NAME, null))!.aliases).toEqual(['a']);
     expect(await artifacts.create(version, ['b'], aPayer({ keyId: 'other' }))).toMatchObject({ outcome: 'exists' });
-    expect(await stored('k')).toBe(10 + rowBytes(version, 2)); // who made it pays
+    expect(await stored('k')).toBe(10 + rowBytes(version, 2)); // the maker pays
     await artifacts.delete(version.id);
     expect([await stored('k'), await stored()]).toEqual([10, 30]);
   });

@@ -1,4 +1,4 @@
-// What every BlobStore promises. Signed by memory.ts and blobs/filesystem.ts; a factory gives an empty store.
+// What every BlobStore promises. Run by memory.ts and blobs/filesystem.ts; a factory makes an empty store.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       await blobs.put('d/x', large);
       const [deleted, overwritten] = [(await blobs.stream('d/x'))!, (await blobs.stream('d/x'))!];
       await blobs.put('d/x', bytes('new'));
-      expect((await readAll(overwritten)).equals(large)).toBe(true); // toEqual looks at every byte
+      expect((await readAll(overwritten)).equals(large)).toBe(true); // toEqual compares every byte
       await blobs.delete('d');
       expect((await readAll(deleted)).equals(large)).toBe(true);
     });

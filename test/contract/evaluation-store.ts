@@ -1,4 +1,4 @@
-// What every store promises of evaluations and the right to run them; part of the storage contract.
+// What every store promises about evaluations and the right to run them; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { Model } from '#domain/model';
@@ -62,7 +62,7 @@ export function evaluationContract(
     const first = await addEnded(storage);
     const { modelId } = first;
     const second = { ...aJob(modelId), evaluation: { promptCount: 1, sampleCount: 1 }, createdAtMs: NOW + 1 };
-    await storage.jobs.create({ ...aJob(modelId), createdAtMs: NOW + 1 }); // without one
+    await storage.jobs.create({ ...aJob(modelId), createdAtMs: NOW + 1 }); // without an evaluation
     await storage.jobs.create(second);
     const elsewhere = await addJob(storage);
     const listed = async (order: 'asc' | 'desc', after: string | null = null, limit = 9) => {
@@ -76,7 +76,7 @@ export function evaluationContract(
     expect(await listed('asc', first.id)).toEqual([rows.slice(1), false]);
     expect(await listed('desc', first.id)).toEqual([[], false]);
     await expect(listed('asc', elsewhere.id)).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
-    const { id, attempt } = (await storage.jobs.claim('w', NOW, LEASE, null))!; // the one without
+    const { id, attempt } = (await storage.jobs.claim('w', NOW, LEASE, null))!; // the one without an evaluation
     await storage.jobs.finish(id, attempt, failing(id, 0));
     const running = (await storage.jobs.claim('w', NOW, LEASE, null))!;
     expect(running.id).toBe(second.id);

@@ -1,4 +1,4 @@
-// What every store promises of idempotency keys; part of the storage contract.
+// What every store promises about idempotency keys; part of the storage contract.
 import { expect, test } from 'vitest';
 import type { Storage } from '#storage/storage';
 import { NOW } from './stored-rows.ts';
@@ -11,7 +11,7 @@ export function idempotencyContract(open: () => Promise<Storage>): void {
     await idempotency.complete('k', '{"id":1}');
     expect(await idempotency.begin('k', 'body', 'r', NOW + 1)).toEqual({ outcome: 'done', response: '{"id":1}' });
     expect(await idempotency.begin('k', 'other', 'r', NOW + 1)).toEqual({ outcome: 'mismatch' });
-    await idempotency.release('k'); // has an answer: stays
+    await idempotency.release('k'); // it has an answer and stays
     expect((await idempotency.begin('k', 'body', 'r', NOW + 1)).outcome).toBe('done');
     const aDayLater = NOW + 86_400_000;
     expect(await idempotency.begin('k', 'other', 'r3', aDayLater)).toEqual({ outcome: 'new', resourceId: 'r3' });
@@ -50,7 +50,7 @@ export function idempotencyContract(open: () => Promise<Storage>): void {
     await idempotency.complete('done', 'answer');
     await idempotency.begin('slow', 'body', 'r', NOW + 86_300_000);
     await idempotency.begin('other', 'body', 'r', NOW + 87_400_000); // forgets `done`
-    await idempotency.complete('slow', 'late answer'); // nobody has asked for it since
+    await idempotency.complete('slow', 'late answer'); // expired, and not requested since
     expect(await idempotency.begin('slow', 'body', 'r', NOW + 87_400_000)).toEqual({
       outcome: 'done',
       response: 'late answer',

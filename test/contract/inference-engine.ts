@@ -1,5 +1,5 @@
-// What every InferenceEngine must do, by what it declares. Run by the embedded engine in this process and by the same engine behind
-// a child process, on a tiny random model. Knows no engine. The reference is the plain forward pass that the golden logits check.
+// What every InferenceEngine must do, depending on its capabilities. Run by the embedded engine in this process and in a child
+// process, on a tiny random model. Knows no engine. The reference is the plain forward pass that the golden logits check.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';
 import { createRandom } from '#base/random';
@@ -18,12 +18,12 @@ import { samplingSwitches } from './sampling-switches.ts';
 import { openServingForward } from '../golden/serving-forward.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 
-/** What the suite is run on. */
+/** The engine under test. */
 export interface InferenceUnderTest {
   readonly capabilities: EngineCapabilities;
-  /** False: `open` cannot give it another queue than its own. */
+  /** False: `open` cannot set its queue limits. */
   readonly isBounded?: false;
-  /** Over the model's directory. Choices that may run, and those that may wait beyond them: null is the engine's own. */
+  /** Over the model's directory. How many choices may run, and how many more may wait: null is the engine's default. */
   readonly open: (
     model: TinyModel,
     queue: { readonly runningMax: number; readonly waitingMax: number } | null,
@@ -32,7 +32,7 @@ export interface InferenceUnderTest {
   readonly writeModel?: () => Promise<TinyModel>;
 }
 
-/** Against hanging: longer than the slowest engine takes on a machine that does other things too. */
+/** A limit for hanging: longer than the slowest engine takes on a busy machine. */
 const signal = () => AbortSignal.timeout(300_000);
 
 export const randomPrompt = (length: number, seed: number, vocab = 260): number[] => {
@@ -64,7 +64,7 @@ export async function collect(engine: InferenceEngine, asked: GenerateRequest): 
   return choices;
 }
 
-/** Takes one event, and the others when `meanwhile` is over. */
+/** Takes one event, and the others once `meanwhile` has resolved. */
 export async function collectLate(
   engine: InferenceEngine,
   asked: GenerateRequest,
@@ -380,7 +380,7 @@ export function inferenceEngineContract(
     test('after close a request fails instead of hanging', async () => {
       const closing = await open(model, null);
       const running = collect(closing, request({ sampling: sampling({ maxTokens: 480 }) }));
-      running.catch(() => {}); // looked at below
+      running.catch(() => {}); // awaited below
       await closing.close();
       await expect(running).rejects.toMatchObject({ code: 'engine_unavailable' });
       await expect(collect(closing, request())).rejects.toMatchObject({ code: 'engine_unavailable' });

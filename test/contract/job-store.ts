@@ -1,4 +1,4 @@
-// What every store promises of jobs, their leases and their events; part of the storage contract.
+// What every store promises about jobs, their leases and their events; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { NewJob, Storage } from '#storage/storage';
@@ -133,7 +133,7 @@ export function jobContract(open: () => Promise<Storage>): void {
     const model = await addModel(storage);
     const job = aJob(model.id);
     await storage.jobs.create(job);
-    expect(await storage.jobs.finish(job.id, 0, closing(job.id, 0))).toBe(false); // queued: nobody's
+    expect(await storage.jobs.finish(job.id, 0, closing(job.id, 0))).toBe(false); // queued, without an owner
     await storage.jobs.claim('w', NOW, 1000, null);
     await storage.jobs.updateProgress(job.id, 1, { progress: 0.5 });
     const checkpoint = aCheckpoint(model.id, 1);

@@ -1,4 +1,4 @@
-// What every store promises of models and checkpoints; part of the storage contract.
+// What every store promises about models and checkpoints; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { Model } from '#domain/model';
@@ -221,7 +221,7 @@ export function modelContract(open: () => Promise<Storage>): void {
     await storage.jobs.finish(failed.id, failed.attempt, failing(failed.id, 0));
     await storage.checkpoints.delete(model.id, [0]);
     const third = await begin(model.id);
-    expect(third.step).toBe(3); // nothing was made of the one that failed
+    expect(third.step).toBe(3); // the failed one made nothing
     await storage.jobs.releaseLeases('w');
     await storage.jobs.claim('w', NOW, 1000, null);
     await storage.checkpoints.delete(model.id, [3]);

@@ -1,5 +1,5 @@
-// Tests of a contract that need what not every engine does. They are skipped only where the engine does not declare it, and say so
-// at the end of the run.
+// Contract tests that need an optional capability. They are skipped only if the engine does not declare it, and are listed at the
+// end of the run.
 import { test } from 'vitest';
 import { skipUnless } from '../skipping.ts';
 

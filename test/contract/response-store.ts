@@ -1,4 +1,4 @@
-// What every store of responses promises; part of the storage contract.
+// What every store promises about responses; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { StoredResponse } from '#domain/stored-response';

@@ -1,4 +1,4 @@
-// What every store promises of runs; part of the storage contract.
+// What every store promises about runs; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { runBytes } from '#domain/run';

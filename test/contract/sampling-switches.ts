@@ -1,10 +1,10 @@
-// Part of the contract of inference engines: what a request may switch off is not sampled, however likely it is.
+// Part of the contract of inference engines: tokens that a request switches off are not sampled, however likely they are.
 import { describe, expect } from 'vitest';
 import type { SamplingParams } from '#domain/sampling';
 import type { SamplingSwitch } from '#engine/capabilities';
 import type { Needing } from './needing.ts';
 
-/** `answer`: of the engine, greedy where nothing else is said, 12 tokens long. Called inside the suite. */
+/** `answer`: of the engine, greedy by default, 12 tokens long. Called inside the suite. */
 export function samplingSwitches(
   needing: Needing,
   unsupported: readonly SamplingSwitch[],
@@ -55,7 +55,7 @@ export function samplingSwitches(
       const end = [42, 43, 44].find(isUnspoken)!;
       const open = await answer({ thinkingBudget: { tokens: 3, start: [7], end, isOpen: true } });
       expect(open.slice(0, 4)).toEqual([...plain.slice(0, 3), end]);
-      expect(open.slice(4).includes(end)).toBe(false); // what follows is free
+      expect(open.slice(4).includes(end)).toBe(false); // the following tokens are unconstrained
       const begun = await answer({ thinkingBudget: { tokens: 2, start: plain.slice(0, 2), end, isOpen: false } });
       const beginsAt = plain.findIndex((id, i) => i > 0 && id === plain[1] && plain[i - 1] === plain[0]) + 1;
       expect(begun.slice(0, beginsAt + 3)).toEqual([...plain.slice(0, beginsAt + 2), end]);
@@ -64,7 +64,7 @@ export function samplingSwitches(
     });
 
     needingAll('minP', 'temperature')('what is less likely than a part of the best', async () => {
-      expect(await answer({ minP: 1, temperature: 1 })).toEqual(await answer({})); // only the best are as likely as the best
+      expect(await answer({ minP: 1, temperature: 1 })).toEqual(await answer({})); // only the likeliest tokens pass
     });
   });
 }

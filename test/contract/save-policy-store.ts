@@ -1,4 +1,5 @@
-// What every store promises of policies that limit a model's checkpoints, and of what they must leave; part of the storage contract.
+// What every store promises about policies that limit a model's checkpoints, and the checkpoints they must keep; part of the
+// storage contract.
 import { expect, test } from 'vitest';
 import type { SavePolicy } from '#domain/save-policy';
 import type { Storage } from '#storage/storage';
@@ -27,7 +28,7 @@ export function savePolicyContract(open: () => Promise<Storage>): void {
     const made = [1, 2, 3].map((step) => aCheckpoint(modelId, step));
     for (const checkpoint of made) await storage.checkpoints.add(checkpoint);
     await storage.checkpoints.noteUse(made[1]!.id, NOW);
-    await storage.checkpoints.noteUse(made[1]!.id, NOW - 5); // later times win
+    await storage.checkpoints.noteUse(made[1]!.id, NOW - 5); // the latest time wins
     await storage.checkpoints.noteUse(made[2]!.id, NOW - 1);
     expect(await storage.checkpoints.listNeeded(modelId, NOW)).toEqual([2]);
     const job = aJob(modelId);
@@ -35,7 +36,7 @@ export function savePolicyContract(open: () => Promise<Storage>): void {
     await storage.jobs.claim('w', NOW, 1000, null);
     const ids = [...made].reverse().map(({ id }) => id);
     const end = { ...closing(job.id, 0), checkpoint: aCheckpoint(modelId, 4), surplus: { ids, usedSinceMs: NOW } };
-    expect(await storage.jobs.finish(job.id, 2, end)).toBe(false); // another attempt's: nothing goes
+    expect(await storage.jobs.finish(job.id, 2, end)).toBe(false); // another attempt's: nothing is deleted
     expect(await storage.checkpoints.count(modelId)).toBe(4);
     expect(await storage.jobs.finish(job.id, 1, end)).toBe(true);
     const left = (await storage.checkpoints.list(modelId, FIRST, 'asc')).rows.map(({ step }) => step);

@@ -1,4 +1,4 @@
-// What every Storage promises. Signed by memory.ts and sql/open-sqlite.ts; a factory gives a fresh, empty store.
+// What every Storage promises. Run by memory.ts and sql/open-sqlite.ts; a factory makes a fresh, empty store.
 import { describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { Storage } from '#storage/storage';

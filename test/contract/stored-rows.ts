@@ -1,4 +1,4 @@
-// Rows as the contract's tests write them: valid, and each different from the last.
+// Rows for the contract's tests: valid, and each different from the last.
 import { createId } from '#base/ids';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';

@@ -1,4 +1,4 @@
-// What every store promises of Tinker's sessions, runs, operations, samplers and checkpoints; part of the storage contract.
+// What every store promises about Tinker's sessions, runs, operations, samplers and checkpoints; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler } from '#domain/tinker';

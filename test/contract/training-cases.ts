@@ -1,4 +1,4 @@
-// Rows, losses, settings and short training runs that the contract of training engines is tested with.
+// Rows, losses, settings and short training runs for the contract of training engines.
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 import { trainRow } from '../learning/one-row.ts';

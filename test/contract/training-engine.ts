@@ -1,4 +1,4 @@
-// What every TrainingEngine must do, by what it declares. Run by the embedded engine in this process and by the same engine behind a child
+// What every TrainingEngine must do, depending on its capabilities. Run by the embedded engine in this process and in a child
 // process, on a tiny random model. The reference for log-probabilities is the plain forward pass of the golden logits.
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -181,7 +181,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       const target = await start();
       await train(target, 1);
       await trainRow(target, OTHER_ROW, crossEntropy);
-      await save(target); // gradients that wait for their step are not lost
+      await save(target); // gradients not yet applied are not lost
       await target.optimStep(ADAMW);
       expect((await save(target)).files).toEqual(expected);
     });

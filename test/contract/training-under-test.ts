@@ -1,12 +1,12 @@
-// What the suite of training engines knows of the one that it runs on.
+// What the suite of training engines knows about the engine under test.
 import type { EngineCapabilities } from '#engine/capabilities';
 import type { TrainingEngine } from '#engine/training-engine';
 
 export interface TrainingUnderTest {
   readonly capabilities: EngineCapabilities;
-  /** False: `open` cannot give it other limits than its own. */
+  /** False: `open` cannot set its limits. */
   readonly isBounded?: false;
-  /** Writes the model in float32 whose numbers it computes. Absent: the very model. */
+  /** Writes a float32 model with the numbers that the engine computes with. Absent: the model itself. */
   readonly writeComputed?: (modelDirectory: string) => Promise<string>;
   readonly open: (options: TrainingEngineOptions) => Promise<TrainingEngine>;
 }

@@ -1,4 +1,4 @@
-// What every store promises of logged trajectories; part of the storage contract.
+// What every store promises about logged trajectories; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { Model } from '#domain/model';
@@ -51,7 +51,7 @@ export function trajectoryLogContract(
     expect(await logs.list({ modelId }, FIRST)).toEqual({ rows: byTime, hasMore: false });
     const odd = await logs.list({ modelId, split: 'odd' }, { after: null, limit: 2 });
     expect(odd).toEqual({ rows: [byTime[0], byTime[2]], hasMore: true });
-    // The cursor may be one that the filter leaves out.
+    // The cursor may point at a row that the filter excludes.
     expect(await logs.list({ modelId, split: 'odd' }, { after: byTime[1]!.id, limit: 9 })).toEqual({
       rows: [byTime[2], byTime[4]],
       hasMore: false,

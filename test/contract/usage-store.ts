@@ -86,7 +86,7 @@ export function usageContract(open: () => Promise<Storage>): void {
     const rest = await usage.list({ entity: 'team' }, { after: first.rows[1]!.id, limit: 4 });
     expect(rest.rows.map(({ model }) => model)).toEqual(['m2', 'm3', 'm4', 'a, newer']);
     expect(rest).toMatchObject({ hasMore: false, totals: { requests: 7, promptTokens: 11_112 } });
-    // The cursor may be a row that the filter leaves out.
+    // The cursor may point at a row that the filter excludes.
     const last = await usage.list({ entity: 'team', model: 'm4' }, { after: first.rows[1]!.id, limit: 4 });
     expect(last).toMatchObject({ rows: [asRow(entries[4]!)], totals: { promptTokens: 10_000 } });
   });
@@ -123,7 +123,7 @@ export function usageContract(open: () => Promise<Storage>): void {
     const { usage } = await open();
     await Promise.all(Array.from({ length: 50 }, (_, i) => usage.add([anEntry({ model: `m${i % 3}` })])));
     const { rows, totals } = await usage.list({ entity: 'team' }, FIRST);
-    const requests = new Map(rows.map((row) => [row.model, row.requests])); // who came first is open
+    const requests = new Map(rows.map((row) => [row.model, row.requests])); // their order is undefined
     expect(Object.fromEntries(requests)).toEqual({ m0: 17, m1: 17, m2: 16 });
     expect(totals.promptTokens).toBe(5_000);
   });

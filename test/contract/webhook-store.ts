@@ -1,4 +1,4 @@
-// What every WebhookStore promises, and what JobStore puts into it when a job ends; part of the storage contract.
+// What every WebhookStore promises, and what JobStore adds to it when a job ends; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { JobStatus } from '#domain/training-job';

@@ -1,5 +1,5 @@
-// What is wrong with a value is told whole where that is cheap, and from the first fault on where it is not: beside whoever
-// sends a million faults, others wait for an answer.
+// All faults of a value are reported if that is cheap, otherwise only the first: a request with a million faults must not keep
+// other requests waiting.
 import { expect, test } from 'vitest';
 import { parseChatRequest } from './chat-request.ts';
 import { trajectoryGroup } from './trajectory.ts';

@@ -55,7 +55,7 @@ test.each([
   '%s: linears and head take about %d bytes, the embedding nothing, and a trainer all of it in float32',
   (precision, per, within) => {
     const alone = bytesOf(planMemory([model], wishes({ precision, trains: false })), 'weights')!;
-    const expected = (FLOATS / 4) * per; // the head is tied: rounded beside the embedding, whose pages nobody keeps
+    const expected = (FLOATS / 4) * per; // the head is tied: rounded in addition to the embedding, whose pages are not kept
     expect(Math.abs(alone / expected - 1)).toBeLessThan(within);
     expect(bytesOf(planMemory([model], wishes({ precision })), 'weights')).toBe(alone + FLOATS);
   },
@@ -151,7 +151,7 @@ test('experts are counted whole, in 8 bits where w8a8 has them; int8 is refused 
   const experts = 2 * 16 * 3 * 512 * 256;
   expect(weights({ trains: false })).toBeGreaterThan(4 * experts);
   expect(weights({ trains: false, precision: 'w8a8' })).toBeLessThan(1.5 * experts);
-  // What the trainer maps are the sampler's pages too, in float32.
+  // The trainer maps the sampler's pages too, in float32.
   const [both, served, trained] = [{}, { trains: false }, { samples: false }].map(weights) as [number, number, number];
   expect(served + trained - both).toBe(4 * experts);
   const [codes, rounded] = [weights({ trains: false, precision: 'w8a8' }), weights({ precision: 'w8a8' })];

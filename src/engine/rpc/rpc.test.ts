@@ -81,7 +81,7 @@ test('what a client tells a running call arrives in order', async () => {
   const { result, tell } = client.call('echo', null);
   for (const word of ['a', 'b', 'end']) tell(word);
   expect(await result).toEqual(['a', 'b', 'end']);
-  tell('too late'); // is dropped
+  tell('too late'); // dropped
 });
 
 test('an error keeps its code, its advice and its cause', async () => {

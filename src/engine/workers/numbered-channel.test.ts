@@ -1,4 +1,4 @@
-// Two ends of a channel whose connections break at any byte: every message arrives once, in order.
+// Two ends of a channel whose connections break at any byte: every message arrives once and in order.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeMessage } from '../rpc/codec.ts';
@@ -8,7 +8,7 @@ type End = NumberedChannel<number, number>;
 
 const unexpected = () => expect.unreachable();
 
-/** Messages wait in a line for each direction until they are let through; a break loses those that wait. */
+/** Messages queue in each direction until they are released; a break loses the queued ones. */
 function openLab() {
   const ends: readonly [End, End] = [createNumberedChannel(1_000_000), createNumberedChannel(1_000_000)];
   const came: [number[], number[]] = [[], []];

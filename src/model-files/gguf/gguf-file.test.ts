@@ -1,4 +1,4 @@
-// Files as they come: whole ones give their values back, and every broken one is refused in a sentence that says what is wrong.
+// GGUF files: intact ones return their values, and every broken one is refused in a sentence that says what is wrong.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -22,7 +22,7 @@ test('a request that a crash interrupted runs again with the same id, and later 
     return { id };
   };
   await expect(idempotent(request, make)).rejects.toThrow('still running');
-  await idempotency.releaseAll(); // it starts again
+  await idempotency.releaseAll(); // the server starts again
   const answer = await idempotent(request, make);
   expect(await idempotent(request, make)).toEqual(answer);
   expect(ids).toEqual([answer.id, answer.id]);
@@ -75,7 +75,7 @@ test('an answer that could not be stored is made again with the same id', async 
 test('a key that was taken when the storage failed is free once the storage works again, with the same id', async () => {
   const { idempotency } = createMemoryStorage();
   const away = new AppError('storage_unavailable', 'The answer was lost.');
-  let outages = 3; // the answer of `begin`, then letting go twice
+  let outages = 3; // the answer of `begin`, then two attempts to release
   const fails = <T>(done: T): Promise<T> => (outages-- > 0 ? Promise.reject(away) : Promise.resolve(done));
   const offered: string[] = [];
   const restarting: IdempotencyStore = {

@@ -21,7 +21,7 @@ const use = (change: Partial<RequestUse> = {}): RequestUse => ({
 const ALL = { after: null, limit: 100_000 };
 const caller = aCaller();
 
-/** Lets everything run that waits for no time. */
+/** Runs everything that does not wait for a timer. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createFakeTime() {

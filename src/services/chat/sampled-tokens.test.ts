@@ -81,7 +81,7 @@ test('the oldest answers are forgotten if there is no room', () => {
   });
   expect(told.filter((id) => memory.findTokens(asked, [id], null))).toEqual([4, 5, 6, 7, 8, 9]);
   for (let again = 0; again < 20; again++) memory.remember(asked, words('9'), sampling([9, 9], [9]));
-  expect(memory.findTokens(asked, [4], null)).not.toBeNull(); // the same sampling takes no more room
+  expect(memory.findTokens(asked, [4], null)).not.toBeNull(); // the same sampling takes no additional room
   memory.remember(asked, words('long'), sampling([], new Array<number>(10_000).fill(1)));
   expect(memory.findWords(asked, words('long'), null)).toBeNull();
 });
@@ -100,6 +100,6 @@ test('the counted memory is close to the real memory for many short answers to o
     memory.remember({ ...asked, conversation: String(i) }, words('yes'), sampling(prompt, [9]));
   }
   expect(memory.findTokens({ ...asked, conversation: '59999' }, [9], null)).not.toBeNull();
-  expect(memory.findTokens({ ...asked, conversation: '0' }, [9], null)).toBeNull(); // 89 MB of heap, were all of them kept
+  expect(memory.findTokens({ ...asked, conversation: '0' }, [9], null)).toBeNull(); // all of them would take 89 MB of heap
   expect(memory.sizeBytes).toBeLessThanOrEqual(64e6);
 });

@@ -1,4 +1,4 @@
-// That what a job's data is read from is closed, whoever stops reading it, and when.
+// A source of job data is closed, whichever reader stops, and when.
 import { expect, test } from 'vitest';
 import { encoder } from '../../../test/training/rollouts.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
@@ -6,7 +6,7 @@ import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 const tools = { encoder, readSftLine: () => ({ problem: 'is none' }), readPairLine: () => ({ problem: 'is none' }) };
 const call = { blob: 'b', budget: { tokensMax: 1 } as never, hiddenSize: null };
 
-/** Of two pieces. */
+/** A source of two pieces. */
 function openContent(bytes: number) {
   const content = { isOpen: true, [Symbol.asyncIterator]: () => iterator() };
   async function* iterator() {

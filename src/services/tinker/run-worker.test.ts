@@ -20,7 +20,7 @@ import { createRunWorker, type RunWorker } from './run-worker.ts';
 import type { Saves } from './saves.ts';
 import { shareTrainer, type SharedTrainer } from './trainer-loans.ts';
 
-/** Its weights are one number, and a step adds the gradients to it. */
+/** An engine whose only weight is one number, to which a step adds the gradients. */
 function createSumEngine() {
   const calls: string[] = [];
   const state = { open: 0, openMost: 0, dies: 0 };
@@ -130,7 +130,7 @@ function openWorld() {
   return {
     storage,
     addRun,
-    /** `weight` null: a datum that cannot be used. */
+    /** `weight` null: an unusable datum. */
     async data(run: TinkerRun, seq: number, weight: number | null): Promise<void> {
       const tensor = (bytes: Uint8Array, type: number) => createMessage().message(1, bytes).integer(3, type).integers(4, [1]).done(); // prettier-ignore
       const input = (name: string, value: Uint8Array) => createMessage().text(1, name).message(2, value).done();
@@ -166,7 +166,7 @@ function openWorld() {
   };
 }
 
-/** As a server sees it that is killed: from then on nothing is answered. */
+/** As a killed server: no call returns from now on. */
 function mortal(storage: Storage): { storage: Storage; kill: () => void } {
   let killed = false;
   const tinker = new Proxy(storage.tinker, {
@@ -198,7 +198,7 @@ test('an acknowledged step survives the end of its server, and so do gradients t
   await world.work(shareTrainer(createSumEngine().engine), { storage });
   await world.ended(run, 3);
   kill();
-  workers = []; // it does not end any more
+  workers = []; // the killed worker never returns
   await world.step(run, 4);
   const { engine, calls } = createSumEngine();
   await world.work(shareTrainer(engine));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createWebhookSecret } from '#base/ids';
 import { signedHeaders } from './webhook-signature.ts';
 
-// The example of the specification, and the one of the reference libraries' own tests.
+// The example of the specification, and the one of the reference libraries' tests.
 test.each([
   ['whsec_plJ3nmyCDGBKInavdOK15jsl', 'msg_loFOjxBNrRLzqYUf', 1731705121, '{"event_type":"ping","data":{"success":true}}', 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0='],
   ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}', 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='],

@@ -1,4 +1,4 @@
-// Copies of a store's directories that are damaged: on this machine, or in the store.
+// Damaged copies of a store's directories: on this machine, or in the store.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { createMemoryBlobs } from './memory.ts';
 const PUT = 'as they were put';
 const OTHERS = 'as they are not!';
 
-/** A store with one directory, whose fetchings bring these bytes, one after the other; the last ones again and again. */
+/** A store with one directory, whose successive fetches return these bytes; the last ones repeat. */
 async function openStore(...brought: string[]) {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-checked-'));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -42,7 +42,7 @@ test('a directory is fetched once for all callers, and again after it was forgot
 test('beyond the bound the copy that was not opened for longest goes, and none that may still be read', async () => {
   const copies = await open(250);
   for (const prefix of ['a', 'b', 'c']) await copies.open(prefix);
-  expect(await readdir(directory)).toHaveLength(3); // over the bound, but all of them new
+  expect(await readdir(directory)).toHaveLength(3); // over the limit, but all of them new
   nowMs += KEPT_MS;
   await copies.open('a');
   await copies.open('d');

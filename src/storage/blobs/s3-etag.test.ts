@@ -1,4 +1,4 @@
-// An ETag of parts, as AWS makes it: computed here the plain way, and in chunks that do not keep to the parts.
+// An ETag of a multipart upload, as AWS computes it: here the plain way, and in chunks that do not match the parts.
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createEtagDigest, PART_BYTES } from './s3-etag.ts';

@@ -64,7 +64,7 @@ test('a directory is copied once, and its copy goes with it', async () => {
   expect(await blobs.findDirectory('d')).toBeNull();
 });
 
-// s3rver cannot give a second page: its tokens need a cipher that OpenSSL 3 no longer has.
+// s3rver cannot return a second page: its tokens need a cipher that OpenSSL 3 removed.
 test('a list of more objects than one answer holds is read to its end', async () => {
   const page = (keys: string[], next: string | null) =>
     `<ListBucketResult><IsTruncated>${next !== null}</IsTruncated>${next ? `<NextContinuationToken>${next}</NextContinuationToken>` : ''}${keys

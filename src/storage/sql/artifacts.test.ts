@@ -1,5 +1,5 @@
-// That a version of ten thousand files is a matter of a few statements in one transaction. What the store promises is
-// test/contract/artifact-store.ts.
+// A version of ten thousand files takes a few statements in one transaction. test/contract/artifact-store.ts tests what the store
+// promises.
 import { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -13,7 +13,7 @@ import { createSqliteDialect } from './sqlite-dialect.ts';
 
 const FILES = 10_000;
 
-/** Counts what the database is asked to do. */
+/** Counts the statements sent to the database. */
 function watched(dialect: StorageDialect) {
   const counts = { transactions: 0, statements: 0 };
   const kysely = {

@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Runs `use` on the bare file, beside whatever Storage has it open. */
+/** Runs `use` on the bare file while a Storage may have it open. */
 function withDatabase<T>(path: string, use: (database: Database.Database) => T): T {
   const database = new Database(path);
   try {

@@ -13,7 +13,7 @@ test('a commit is fsynced to a write-ahead log, references hold, and a busy file
   const setting = async (name: string): Promise<unknown> =>
     Object.values((await sql.raw<object>(`pragma ${name}`).execute(db)).rows[0]!)[0];
   expect(await setting('journal_mode')).toBe('wal');
-  expect(await setting('synchronous')).toBe(2); // FULL: what the server answered as stored survives power loss
+  expect(await setting('synchronous')).toBe(2); // FULL: acknowledged writes survive power loss
   expect(await setting('foreign_keys')).toBe(1);
   expect(await setting('busy_timeout')).toBe(10_000);
 });

@@ -1,4 +1,4 @@
-// What the thread makes of a long prompt is what would be made here.
+// A long prompt rendered on the thread equals the one rendered here.
 import { fileURLToPath } from 'node:url';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -28,7 +28,7 @@ test('an honest template renders the same as outside the sandbox', async () => {
 test.each([
   ['loops in loops', '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}', /longer than 1 s|64 MB/],
   ['a string that doubles', "{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}", /longer than|64 MB|characters|string length/],
-  // These end a whole process, not only a thread of it: V8 gives up when it is asked for too much at once.
+  // These end a whole process, not only its thread: V8 aborts on too large a request.
   ['a split bomb', `${DOUBLING}{{ ns.s.split('x') | length }}`, /longer than|64 MB/],
   ['a long string turned round', `${DOUBLING}{{ ns.s[::-1] }}`, /longer than|64 MB/],
   ['a long string quoted', `${DOUBLING}{{ ns.s | tojson }}`, /longer than|64 MB/],

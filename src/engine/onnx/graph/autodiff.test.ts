@@ -159,7 +159,7 @@ test.each(Object.entries(CASES))(
     const g = new Graph();
     const xs = shapes.map((shape, i) => g.input(`x${i}`, 'float32', shape));
     const y = build(g, xs);
-    // A random direction makes a scalar that every element of the result touches.
+    // A random direction turns the result into a scalar that depends on every element.
     const direction = g.initializer(
       'direction',
       Float32Array.from({ length: 64 }, () => random.next() - 0.5),

@@ -1,4 +1,4 @@
-// log Σ exp over vocabularies of real size, against float64.
+// log Σ exp over vocabularies of realistic size, compared with float64.
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import { Graph } from './graph.ts';
@@ -64,7 +64,7 @@ async function logSumExpOf(session: Session, data: Float32Array): Promise<Float3
   return (await session.run({ logits: { data, dims: [data.length / vocabOpen, vocabOpen] } }))['sum']!;
 }
 
-/** As spread as a trained model's: a deviation of 3. */
+/** As spread as a trained model's logits: a deviation of 3. */
 function randomLogits(vocab: number): Float32Array {
   const random = createRandom(1);
   return Float32Array.from({ length: ROWS * vocab }, () => (random.next() + random.next() + random.next() - 1.5) * 6);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { writeAttentionMask } from './attention-mask.ts';
 
-/** One string per token: 1 where it sees. */
+/** One string per token: 1 for each token that it attends to. */
 function picture(segments: number[], parents: number[]): string[] {
   const size = segments.length;
   const mask = new Float32Array(size * size);

@@ -7,7 +7,7 @@ import { normalizeWeights, openFullTraining, weightedCrossEntropy } from './full
 
 const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };
 
-/** The alphabet, from two places: each token tells the next. */
+/** The alphabet, from two starting points: each token determines the next. */
 const counting = (start: number) =>
   plainRow(
     Array.from({ length: 12 }, (_, i) => (start + i) % 19),

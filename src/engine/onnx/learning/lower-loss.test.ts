@@ -138,7 +138,7 @@ async function openLowered(program: LossProgram) {
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** `frozen`: what logprob is inside stopGradient and comparisons. */
+/** `frozen`: the value of logprob inside stopGradient and comparisons. */
 function evaluate(e: LossExpression, logprobs: readonly number[], frozen: readonly number[]): number[] {
   const at = (x: LossExpression, values = logprobs) => evaluate(x, values, frozen);
   const zip = (x: LossExpression, y: LossExpression, f: (a: number, b: number) => number, values = logprobs) => {

@@ -9,7 +9,7 @@ test.each([0.5e9, 1e9, 3e9, 6e9])('with %d bytes the longest row is the longest 
   const { rowLengthMax, memory } = trainingLimits(config, budget);
   expect(rowBytes(config, 'recomputed', rowLengthMax)).toBeLessThanOrEqual(budget);
   expect(rowBytes(config, 'recomputed', rowLengthMax + 1)).toBeGreaterThan(budget);
-  // What a refusal says of a row is what the plan says of it.
+  // The row size in a refusal equals the plan's.
   expect(rowMemoryOf(rowLengthMax + 1, memory)).toBeCloseTo(rowBytes(config, 'recomputed', rowLengthMax + 1), 0);
 });
 
@@ -27,7 +27,7 @@ test('too little memory for a chunk of logits is room for no row', () => {
   expect(trainingLimits(config, 1e8).rowLengthMax).toBe(0);
 });
 
-/** Itself, two moments, the sum of its gradients, and three of a row: as they come, as they are read, and those before. */
+/** The weights, two moments, the summed gradients, and three gradients of a row: as computed, as read, and the previous ones. */
 const COPIES = 7;
 
 test('an adapter takes its optimizer and its gradients by its rank, on the head those of all tokens beside', () => {

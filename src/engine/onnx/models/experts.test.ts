@@ -15,7 +15,7 @@ afterEach(async () => {
   session = null;
 });
 
-// Odd on purpose: rows of as many numbers lie at addresses that are multiples of nothing.
+// Odd on purpose: the addresses of such rows are not aligned.
 const HIDDEN = 13;
 const EXPERTS: Experts = {
   count: 7,
@@ -35,7 +35,7 @@ const noise = (length: number, seed: number): Float32Array => {
 };
 const { count, intermediate } = EXPERTS;
 const x = noise(TOKENS * HIDDEN, 1);
-const router = noise(count * HIDDEN, 2).map((value, i) => (i < HIDDEN ? value - 2 : value)); // one expert that few choose
+const router = noise(count * HIDDEN, 2).map((value, i) => (i < HIDDEN ? value - 2 : value)); // one expert that is rarely chosen
 const gateUp = noise(count * 2 * intermediate * HIDDEN, 3);
 const down = noise(count * HIDDEN * intermediate, 4);
 
@@ -50,7 +50,7 @@ function linear(g: Graph, kind: Kind, name: string, weights: Float32Array, shape
       return dtype === 'uint8' ? new Uint8Array(size) : new Float32Array(size);
     });
     const rowLength = shape.at(-1)!;
-    const step = shape[3]!; // an expert at a time
+    const step = shape[3]!; // one expert at a time
     for (let first = 0; first < weights.length / rowLength; first += step)
       for (const part of parts({
         first,
@@ -84,7 +84,7 @@ async function open(experts: Experts, kind: Kind, threads = 2) {
   return async (x: Float32Array) => (await opened.run({ x: { data: x, dims: [x.length / HIDDEN, HIDDEN] } }))['y']!;
 }
 
-/** The slow twin: token by token, in float64. */
+/** The slow reference: token by token, in float64. */
 function mixSlowly(x: Float32Array, { perToken, normalized }: Experts): number[] {
   const dot = (weights: Float32Array, row: number, of: readonly number[]) =>
     of.reduce((sum, value, i) => sum + value * weights[row * of.length + i]!, 0);

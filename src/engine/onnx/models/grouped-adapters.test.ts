@@ -1,5 +1,5 @@
-// Products by groups against the obvious way, one sequence and one adapter at a time: near to it in float64, and the very bits of a batch
-// of one. Wide enough for the places at which kernels cut their loops: inputs and columns beyond 128.
+// Products by groups compared with the plain way, one sequence and one adapter at a time: close in float64, and bit-identical to
+// a batch of one. Wide enough to cross the loop boundaries of kernels: more than 128 inputs and columns.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import { parseDecoderConfig } from '#model-files/decoder-config';
@@ -109,7 +109,7 @@ function slowly({ adapter, x, y }: Sequence, linear: Linear): number[] {
   let firstOut = 0;
   for (const { path, inFeatures, outFeatures } of partsOf(linear)) {
     const [a, b] = [lora.tensors.get(loraAName(path)), lora.tensors.get(loraBName(path))];
-    if (!a || !b) continue; // not on the head
+    if (!a || !b) continue; // no adapter on the head
     for (let r = 0; r < lora.rank; r++) {
       let inner = 0;
       for (let i = 0; i < inFeatures; i++) inner += x[linear]![i]! * a[r * inFeatures + i]!;

@@ -23,7 +23,7 @@ function product(x: Float32Array, w: Float32Array, rows: number, inner: number, 
 
 type Matmul = (g: Graph, x: Value, packed: Value, scales: Value, inFeatures: number, outFeatures: number) => Value;
 
-/** Activations stay float32, so that only the weights' layout is in question. */
+/** Activations stay float32, so that only the layout of the weights is tested. */
 const inFloat: Matmul = (g, x, packed, scales, inFeatures, outFeatures) => {
   const attributes = { K: inFeatures, N: outFeatures, bits: 8, block_size: 32, accuracy_level: 1 };
   const outputs = [{ dtype: 'float32', shape: [...x.shape.slice(0, -1), outFeatures] }] as const;

@@ -1,4 +1,4 @@
-// Attention in blocks against attention at once: the same values and gradients, whatever the block.
+// Attention in blocks compared with attention at once: the same values and gradients for every block size.
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import type { DecoderConfig } from '#model-files/decoder-config';
@@ -23,7 +23,7 @@ const CONFIGS: Record<string, DecoderConfig> = {
 
 type Attend = (g: Graph, qkv: readonly [Value, Value, Value], row: RowContext) => Value;
 
-/** The result and the gradients of q, k and v, of random numbers over a row of two sequences with one beginning. */
+/** The result and the gradients of q, k and v, of random numbers over a row of two sequences with a shared prefix. */
 async function run({ heads, kvHeads, headDim }: DecoderConfig, block: number, attend: Attend) {
   const random = createRandom(3);
   const g = new Graph();
@@ -78,7 +78,7 @@ test.each(CASES)('$name: blocks give what all at once gives', async ({ config, w
       expect(own.length, name).toBe(reference.length);
       const error = Math.max(...own.map((x, i) => Math.abs(x - reference[i]!)));
       expect(error, `${name} in blocks of ${block}`).toBeLessThan(2e-6);
-      expect(Math.max(...own)).toBeGreaterThan(0.1); // or the comparison says nothing
+      expect(Math.max(...own)).toBeGreaterThan(0.1); // otherwise the comparison proves nothing
     }
   }
 });

@@ -54,7 +54,7 @@ test('a row gives the same bits alone and among others, with one thread and with
 
 test('sums of the largest codes are exact: no processor may let them overflow', async () => {
   const [inFeatures, outFeatures] = [256, 64];
-  // Unsigned 255 times ±127, twice, is beyond 16 bits, where AVX2 and AVX-512 without VNNI keep sums of pairs.
+  // 255 (unsigned) times ±127, twice, overflows 16 bits, in which AVX2 and AVX-512 without VNNI keep sums of pairs.
   const weight = quantizeOutputs8(
     Float32Array.from({ length: inFeatures * outFeatures }, (_, at) => (at < inFeatures * 32 ? 2 : -2)),
     inFeatures,

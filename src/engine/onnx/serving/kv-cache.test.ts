@@ -15,11 +15,11 @@ const shape: CacheShape = { layers: 2, kvHeads: 2, headDim: 3 };
 const halves: CacheShape = { ...shape, dtype: 'float16' };
 const classes = capacityClasses(300);
 
-/** A value that tells where it belongs. */
+/** A value that identifies its place. */
 const valueOf = (owner: number, layer: number, head: number, dim: number, token: number) =>
   owner * 1e5 + token * 100 + layer * 50 + head * 10 + dim;
 
-/** New keys and values of `seq` tokens for each owner, as a graph call gives them. */
+/** New keys and values of `seq` tokens for each owner, as a graph call returns them. */
 function computed(owners: readonly number[], from: number, seq: number, of = shape): NewKeysAndValues {
   const { layers, kvHeads, headDim } = shape;
   const data: number[] = [];
@@ -62,7 +62,7 @@ test('a slot of 16 bits takes half the memory, and gives back the bits that it w
   const given = computed([1], 0, 40, halves);
   let slot = cache.allocate(64);
   cache.append(slot, given, 0);
-  slot = cache.grow(cache.fork(slot), 128); // copied within a class, and into another
+  slot = cache.grow(cache.fork(slot), 128); // copied within a class, and into another one
   const { k, v } = cache.viewSlot(slot);
   const run = 40 * 3;
   const kept = [k[0], v[0], k[1], v[1]].flatMap((array) =>
@@ -155,8 +155,8 @@ test('whatever comes and goes, every sequence keeps its own keys and values', ()
           if (!entry.slot.active) cache.activate(entry.slot);
         } else for (const other of live) if (other.slot.active) extend(other, 1);
         const allocated = cache.occupancy().reduce((sum, each) => sum + each.allocated * each.capacity, 0);
-        expect(allocated).toBeLessThanOrEqual(budget + 300); // and one that moves
-        // Asked for at every step, as decode does: a view that was given before must not outlive its arrays.
+        expect(allocated).toBeLessThanOrEqual(budget + 300); // and the one that moves
+        // Requested at every step, as decoding does: an earlier view must not outlive its arrays.
         for (const { capacity, active } of cache.occupancy()) {
           const view = cache.viewFirst(capacity, active);
           const size = shape.kvHeads * shape.headDim * capacity;

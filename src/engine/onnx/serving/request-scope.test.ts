@@ -5,7 +5,7 @@ import { openRequestScope, type ScopeSources } from './request-scope.ts';
 const adapter = { id: 'a', directory: '/a' };
 const constraint = { constraint: { kind: 'regex', source: 'x+' }, afterTokenId: null } as const;
 
-/** Counts what is held; `failing` says which call of all fails. */
+/** Counts what is held; `failing` is the number of the call that fails. */
 function createSources(failing = '') {
   const held = { matchers: 0, adapters: 0 };
   const sources: ScopeSources = {

@@ -4,7 +4,7 @@ import { createRandom, type Random } from '#base/random';
 import type { LogitsProcessor } from './logits-processors.ts';
 import { sampleToken, type SamplerParams } from './sampler.ts';
 
-/** The obvious way: sort everything, cut, draw. */
+/** The plain way: sort everything, cut, draw. */
 function slowSample(logits: Float32Array, { temperature, topK, topP, minP }: SamplerParams, seed: number): number {
   const byLogit = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
   if (temperature < 1e-5) return byLogit[0]!;

@@ -33,7 +33,7 @@ function request(rank: Rank | number, n: number, promptTokenCount: number, maxTo
   }));
 }
 
-/** Does to the queues what the engine does, with capacities in place of tensors. */
+/** Does to the queues what the engine does, with capacities instead of tensors. */
 function applyPlan(queues: queued.Queues<Sim>, plan: scheduler.StepPlan<Sim>): void {
   if (plan.kind === 'idle') return;
   if (plan.kind === 'prefill') {
@@ -169,7 +169,7 @@ test('a smaller priority goes before an earlier arrival, whoever pays', () => {
   expect([early, late, urgent].toSorted((a, b) => compareRanks(a!, b!))).toEqual([urgent, early, late]);
 });
 
-/** Requests of several payers, and who runs how many. */
+/** Requests of several payers, and how many each has running. */
 function batchOf() {
   const stepLimits = { ...limits, prefillTokensPerDecode: Infinity };
   const queues = queued.createQueues<Sim>();
@@ -191,7 +191,7 @@ function batchOf() {
       queued.enqueue(queues, [...sequences], stepLimits.maxWaiting);
       return sequences;
     },
-    /** Until nothing begins any more. */
+    /** Until no more requests start. */
     settle: (): void => {
       while (step().kind === 'prefill');
     },

@@ -1,4 +1,4 @@
-// A weight that comes a few rows at a time is stored as it would be if it came whole.
+// A weight that arrives a few rows at a time is stored as if it had arrived whole.
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import { BLOCKS8, FLOAT32, OUTPUTS8, type Encoding } from './encodings.ts';

@@ -1,4 +1,4 @@
-// The files of large models, made of a small one: what is in them, when they are made again, and what is left when that fails.
+// The files of large models, made from a small one: their content, when they are made again, and what is left after a failure.
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function openModel() {
 const namesOf = (layout: readonly WeightSpec[]) =>
   layout.flatMap(({ name, shape, encoding }) => encoding.specs(name, shape)).map(({ name }) => name);
 
-/** Of a tensor, wherever it lies. */
+/** A tensor's bytes, wherever they are. */
 async function bytesOf(weights: Weights, name: string): Promise<Buffer> {
   const { data } = weights.get(name);
   if (!('path' in data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
@@ -149,7 +149,7 @@ test('a model whose files change has another file; who opened it before is refus
   const before = await open(layout);
   const [first] = await readdir(directory);
   await changeModel(modelDirectory, config);
-  await before.ensure(); // its file is there: it goes on with what it has
+  await before.ensure(); // its file is there: it continues with what it has
   const after = await open(layout);
   expect(await readdir(directory)).toHaveLength(2);
   const [name] = namesOf(layout);

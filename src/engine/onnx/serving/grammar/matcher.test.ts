@@ -1,4 +1,4 @@
-// Whose fault a lost thread is, and what becomes of the others. Threads are played by the test.
+// Which request is blamed for a lost thread, and what happens to the others. The test plays the threads.
 import { expect, test, vi } from 'vitest';
 import type { GrammarWorker } from './grammar-worker.ts';
 import { createMatcher, wordsFor, type Place } from './matcher.ts';
@@ -24,7 +24,7 @@ function createWorker(guilty: number, worked: (number | null)[] = []): GrammarWo
   };
 }
 
-/** A place whose mask is there, or never comes. */
+/** A position whose mask is ready, or never arrives. */
 function placeIn(worker: GrammarWorker, id: number, mask: number | null): Place {
   const words = wordsFor(32);
   if (mask !== null) words[ANSWERED] = 1;
@@ -83,7 +83,7 @@ test('a long text outlives any number of threads that are lost over others', () 
 });
 
 test('who is at work when the time is over has as much time as the others before it', () => {
-  const place = placeIn(createWorker(1, [2, 4]), 1, null); // its mask was begun 2 ms ago, and then 4
+  const place = placeIn(createWorker(1, [2, 4]), 1, null); // its mask was started 2 ms ago, and then 4
   let asked = 0;
   const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
     if (++asked === 3) Atomics.store(place.words, ANSWERED, 1);

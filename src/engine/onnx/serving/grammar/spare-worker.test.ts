@@ -1,4 +1,4 @@
-// Who waits for the start of a thread, and who does not.
+// Which requests wait for the start of a thread, and which do not.
 import { expect, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { startGrammarWorker, type GrammarWorker } from './grammar-worker.ts';
@@ -26,7 +26,7 @@ test('behind the first thread there is always one that has started', async () =>
   await workers[1]!.started;
   expect(spare.take()).toBe(workers[1]);
   await expect.poll(() => workers.length).toBe(3);
-  await workers[2]!.end(); // as one that was lost
+  await workers[2]!.end(); // like a lost thread
   expect(spare.take()).toBe(workers[3]);
   await workers[3]!.started;
   await expect.poll(() => workers.length).toBe(5);

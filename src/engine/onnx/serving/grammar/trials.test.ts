@@ -1,4 +1,4 @@
-// The queue of grammars that are tried, with threads that obey the test: who waits for whom, and who is at fault.
+// The queue of grammars being tried, with threads controlled by the test: which request waits for which, and which is blamed.
 import { beforeEach, expect, test } from 'vitest';
 import type { GrammarWorker } from './grammar-worker.ts';
 import type { KeyedConstraint } from './thread-messages.ts';
@@ -9,7 +9,7 @@ beforeEach(() => void (tried.length = 0));
 
 const grammar = (source: string): KeyedConstraint => ({ key: source, constraint: { kind: 'ebnf', source } });
 
-/** `slow…` is never done, `fatal…` kills its thread (`fatal to others`: while it is at work on nothing), others are done at once. */
+/** `slow…` never finishes, `fatal…` kills its thread (`fatal to others`: while it is idle), others finish at once. */
 function fakeWorker(): GrammarWorker {
   let [lost, guilty, count] = [false, 0, 0];
   return {

@@ -1,4 +1,4 @@
-// Patterns without anchors against the same with counters kept, and against the engine of the language.
+// Patterns without anchors compared with the same patterns with counters, and with JavaScript's regular expressions.
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import { patternTerm } from './pattern.ts';

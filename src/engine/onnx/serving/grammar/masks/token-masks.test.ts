@@ -1,4 +1,4 @@
-// The trees of tokens against their slow twin: every token, byte by byte, through the recogniser.
+// The token trees compared with a slow reference: every token, byte by byte, through the recogniser.
 import { expect, test } from 'vitest';
 import { createRandom, type Random } from '#base/random';
 import type { Constraint } from '#domain/constraint';
@@ -12,7 +12,7 @@ import { createTokenMasks } from './token-masks.ts';
 import { createVocabularyTries } from './vocabulary-tries.ts';
 
 const PARTS = ['a', 'b', 'name', 'Ab', 'XY', ' ', ' the', '7', '20', '-', '.', '/', '@', '"', '": ', '",', '{"', '}', '[', ']', '\\', '\\n', '\n', '\t', '\x7f', 'é', 'ö', '日本', '🙂', ':', ',', 'true', 'null', 'e+']; // prettier-ignore
-/** Bytes that begin, go on with and break off characters. */
+/** Bytes that start, continue and break off characters. */
 const BYTES = [0xc3, 0xa9, 0xe6, 0x97, 0xa5, 0xf0, 0x9f, 0x80, 0xff, 0xed, 0x00];
 
 function vocabularyOf(random: Random): { tokens: Uint8Array[]; bytes: Uint8Array; offsets: Uint32Array } {
