@@ -1,4 +1,4 @@
-// `whetstone artifacts`: push, pull, ls, rm.
+// `whetstone artifacts`: uploads, downloads, lists and deletes artifacts.
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { GOES_ON, interruptible } from './interrupt.ts';
@@ -23,7 +23,7 @@ interface PushFlags extends RemoteFlags, JsonFlag {
   readonly alias: readonly string[];
 }
 
-/** A line per file, and a bar between them. */
+/** Prints one line per file, and a progress bar in between. */
 function telling() {
   const { onDone, end } = showBytes();
   const onFile = (path: string, state: string): void => {

@@ -1,5 +1,5 @@
-// `whetstone backup` and `whetstone restore`: what was copied, and what could not be, for people. Both end with 1 where
-// something is lost; a backup then still has everything else.
+// `whetstone backup` and `whetstone restore`: report what was copied, and what could not be. Both exit with 1 if data is lost; a backup
+// then still contains everything else.
 import type { Command } from 'commander';
 import { unfinishedBackup } from '#maintenance/unfinished-backup';
 import type { OnDone } from '#maintenance/reports';
@@ -24,7 +24,7 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
     .addOption(dataOption())
     .action(async (directory: string, { data, ...flags }: JsonFlag & { data?: string }) => {
       const { onDone: showDone, end } = showBytes();
-      let began = false; // before that, an unfinished copy is another one's
+      let began = false; // before that, an unfinished copy belongs to another process
       const onDone: OnDone = (...done) => {
         began = true;
         showDone(...done);

@@ -1,4 +1,4 @@
-// `whetstone chat`
+// `whetstone chat`: sends messages to a model and prints its answers.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { decimal, wholeNumber } from './numbers.ts';
@@ -51,7 +51,7 @@ export function addChat(program: Command, remote: Remote): void {
       };
       if (message !== undefined) return answer(message);
       const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ' });
-      lines.once('SIGINT', () => process.emit('SIGINT')); // a terminal hands readline its Ctrl-C
+      lines.once('SIGINT', () => process.emit('SIGINT')); // readline receives Ctrl-C in place of the process
       lines.prompt();
       for await (const line of lines) {
         if (line.trim() !== '') await answer(line);

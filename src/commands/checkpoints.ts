@@ -132,7 +132,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     });
 }
 
-/** Before anything is downloaded. A PEFT directory may take the place of an empty one. */
+/** Checked before anything is downloaded. A PEFT directory may replace an empty one. */
 async function refuseTaken(out: string, isPeft: boolean): Promise<void> {
   const files = await readdir(out).catch(() => null);
   if (isPeft && files?.length === 0) return;
@@ -147,7 +147,7 @@ async function makeUnfinished(out: string): Promise<string> {
   return directory;
 }
 
-/** In the place of an empty directory, if one is there. */
+/** Moves the directory into place; replaces an empty directory, if there is one. */
 async function finish(directory: string, out: string): Promise<void> {
   await rmdir(out).catch(() => {});
   await rename(directory, out);
@@ -178,7 +178,7 @@ async function pull(client: Client, name: string, directory: string): Promise<vo
   await pullArtifact(client, name, directory, { onBytes: onDone }).finally(end);
 }
 
-/** The step that stands behind the name of the model, or in it; null: the latest. */
+/** The step given after the model's name, or in it; null: the latest. */
 async function getStep(client: Client, name: string, given: string | undefined) {
   const { model, step } = await getModel(client, name);
   if (given === undefined) return { model, step };
@@ -188,7 +188,7 @@ async function getStep(client: Client, name: string, given: string | undefined) 
   return { model, step: Number(given) };
 }
 
-/** Of a directory or a file the server says the last part only. */
+/** The server reports only the last part of a base model's directory or file, so the user must name all of it. */
 function withoutBase(error: unknown, name: string): unknown {
   if (!(error instanceof AppError) || error.code !== 'base_model_not_found') return error;
   return new AppError(

@@ -1,5 +1,5 @@
-// `whetstone completion`: a script that completes commands and flags in a shell, made from the commands themselves. It lists what there
-// is when it is made; names of models and jobs it does not know.
+// `whetstone completion`: a script for a shell that completes commands and flags, generated from the commands themselves. It does not
+// know the names of models and jobs.
 import { Argument, type Command } from 'commander';
 import { say } from './output.ts';
 
@@ -19,7 +19,7 @@ export function addCompletion(program: Command): void {
 }
 
 interface Place {
-  /** Words after `whetstone`, separated by spaces. */
+  /** The words after `whetstone`, separated by spaces. */
   readonly path: string;
   readonly commands: readonly string[];
   readonly flags: readonly string[];
@@ -32,7 +32,7 @@ function places(command: Command, path = ''): Place[] {
   return [{ path, commands: below.map((each) => each.name()), flags }, ...inside];
 }
 
-/** Words before the cursor that name commands choose the place; where a word begins without a dash, files are offered too. */
+/** The command words before the cursor determine the suggestions; for a word without a leading dash, files are suggested as well. */
 function forBash(program: Command, shell: Shell): string {
   const cases = places(program).map(
     ({ path, commands, flags }) => `    "${path}") commands="${commands.join(' ')}"; flags="${flags.join(' ')}" ;;`,

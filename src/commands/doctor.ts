@@ -1,5 +1,5 @@
-// `whetstone doctor`: a line per finding and a summary, or JSON. With what `serve` would be started with: the memory that it would take.
-// Ends with 1 while something is left that is not right.
+// `whetstone doctor`: one line per finding and a summary, or JSON. With the options of `serve`, also the memory plan of such a server.
+// Exits with 1 if unrepaired findings remain.
 import type { Command } from 'commander';
 import type { DoctorReport } from '#maintenance/reports';
 import { describeFinding, describeLooked, type Maintained } from './maintenance.ts';
@@ -15,7 +15,7 @@ interface DoctorFlags extends JsonFlag, YesFlag, Flags<typeof PLANNED> {
   readonly repair?: boolean;
 }
 
-/** What a plan of memory depends on, as `serve` takes it. */
+/** The settings of `serve` that the memory plan depends on. */
 const { model, precision, trainingPrecision, role, memory, kvCache, kvCacheDtype, maxModelLen, trainingMemory } =
   SETTINGS;
 const PLANNED = {
@@ -30,7 +30,7 @@ const PLANNED = {
   trainingMemory,
 };
 
-/** Of a server that would be started so. */
+/** The memory plan of a server with these settings. */
 export interface MemoryReport {
   readonly plan: {
     readonly memoryBytes: number;

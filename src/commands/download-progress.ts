@@ -1,5 +1,5 @@
-// Bars that count bytes: of files that are pushed and pulled, and, for all models at once, of what `serve` and others get from the Hub
-// and prepare.
+// Progress bars that count bytes: of pushed and pulled files, and, for all models together, of what `serve` and other commands
+// download from the Hub and prepare.
 import { bytesText, showProgress, type ProgressLine } from './progress.ts';
 
 export const showBytes = (): ProgressLine => showProgress(process.stderr, undefined, bytesText);

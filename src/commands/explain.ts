@@ -1,4 +1,4 @@
-// What a failed command says: a cause and, if it is known, what to do next, in one line.
+// The message of a failed command: the cause and, if known, what to do next, in one line.
 import { AppError, UsageError } from '#domain/errors';
 import { storageRemedy } from '#domain/storage-fault';
 import { ArtifactFilesError } from '#client/artifact-files';
@@ -10,9 +10,9 @@ export const CALLED_WRONGLY = 2;
 export const exitCodeOf = (error: unknown): number => (error instanceof UsageError ? CALLED_WRONGLY : FAILED);
 
 interface Speakers {
-  /** Of the server that was spoken to; null: none was. */
+  /** The URL of the last server that was called; null: none. */
   readonly lastUrl: string | null;
-  /** Of this command. */
+  /** The version of this command. */
   readonly version: string;
 }
 
@@ -34,7 +34,7 @@ export function explain(error: unknown, { lastUrl, version }: Speakers): string 
   return `${message}. This is a bug in Whetstone: run the command again with DEBUG=whetstone to see where it happens.`;
 }
 
-/** Answers of the server name routes; a user of the commands needs the command for it. */
+/** The server's messages name routes; users of the command line need the corresponding command. */
 const COMMANDS: Readonly<Record<string, string>> = {
   '/v1/preview/training-jobs': 'whetstone jobs list',
   '/v1/preview/models': 'whetstone models list',
@@ -58,14 +58,14 @@ function explainAnswer({ message: answered, code, requestId }: ApiError, own: st
   return `${message}${version}${requestId ? ` (request ${requestId})` : ''}`;
 }
 
-/** The user of a command is the operator of the storage that it opens. */
+/** The user of a command that opens storage is its operator, so the message says how to repair it. */
 function explainStorage({ message, cause }: AppError): string {
   const remedy = cause instanceof Error ? storageRemedy(cause) : null;
   if (remedy === null) return message;
   return message.replace('Nothing was lost; try again.', `${remedy} Then run the command again.`);
 }
 
-/** What the system says of a file; the rarer faults in its own words, which name the file. */
+/** Explains common file errors; rare ones keep the system's message, which names the file. */
 function explainFile({ code, path, syscall, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT' && syscall === 'mkdir')
     return `${path} cannot be created: its file system does not allow directories there. Choose another place.`;

@@ -1,17 +1,17 @@
-// Ctrl-C in a command: one line that says what became of its work, nothing half-written, and exit code 130. Without anything special to
-// say, the line is `Interrupted.`
+// Ctrl-C in a command: prints one line that says what happened to its work, removes unfinished files, and exits with code 130. The
+// default line is `Interrupted.`
 import { rmSync } from 'node:fs';
 
 const INTERRUPTED = 130;
 
 interface Interruption {
-  /** What became of the work, and what to do next. */
+  /** Says what happened to the work, and what to do next. */
   readonly line: () => string;
-  /** What is half-written then, and goes. */
+  /** Unfinished files and directories to delete. */
   readonly remove?: () => readonly string[];
 }
 
-/** `work` with a line of its own; the innermost one counts. */
+/** Runs `work` with its own line for Ctrl-C; the innermost one applies. */
 export async function interruptible<T>({ line, remove }: Interruption, work: () => Promise<T>): Promise<T> {
   const leave = (): never => {
     for (const path of remove?.() ?? []) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
@@ -26,13 +26,13 @@ export async function interruptible<T>({ line, remove }: Interruption, work: () 
 }
 
 function endInterrupted(line: string): never {
-  const over = process.stderr.isTTY ? '\r\x1b[K' : ''; // the ^C, or a bar
+  const over = process.stderr.isTTY ? '\r\x1b[K' : ''; // overwrites the ^C, or a progress bar
   process.stderr.write(`${over}${line}\n`);
   process.exit(INTERRUPTED);
 }
 
-/** Of downloads, which keep what has arrived under another name until it is whole. */
+/** For downloads, which keep received bytes under another name until they are complete. */
 export const GOES_ON = 'Interrupted: run the same command to continue where it stopped.';
 
-/** Of every command, until it handles signals itself. */
+/** The handler of every command, until it handles signals itself. */
 export const sayInterrupted = (): never => endInterrupted('Interrupted.');

@@ -1,15 +1,15 @@
-// Training jobs as lines for people: a job in a list, one job whole, its groups, its events, what its checkpoint answered. Texts of
-// rollouts are printed so that a terminal does nothing but show them.
+// Training jobs as text: a job in a list, a single job, its groups, its events, and the answers of its checkpoint. Texts of
+// rollouts are printed without control characters.
 import type { AnsweredPrompt, Evaluation, JobGroup, TrainingEvent, TrainingJob } from '#client/client';
 import { printable } from './output.ts';
 
 export function lineOfJob({ id, type, status, progress, step, created_at: made }: TrainingJob): string {
-  const result = status === 'succeeded' ? `step ${step}` : ''; // others have a number, and made no checkpoint
+  const result = status === 'succeeded' ? `step ${step}` : ''; // other jobs have a step number too, but created no checkpoint
   return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, result].join('  ').trimEnd();
 }
 
 /**
- * Without the settings of the job, which `whetstone jobs get` shows. A line that is wider than the terminal is broken between its
+ * Leaves out the settings of the job, which `whetstone jobs get` shows. A line that is wider than the terminal is broken between
  * fields, so that no number is split.
  */
 export function linesOfEvent({ type, data }: TrainingEvent, columns = Infinity): string[] {

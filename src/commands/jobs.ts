@@ -1,4 +1,4 @@
-// `whetstone jobs`: which training jobs there are, what one was sent and trains with, how far it is, and its end.
+// `whetstone jobs`: lists training jobs, and shows their data, settings, progress and results.
 import { Option, type Command } from 'commander';
 import { TrainingFailedError, type Client, type OnConnection, type TrainingJob } from '#client/client';
 import { interruptible } from './interrupt.ts';
@@ -40,7 +40,7 @@ interface GetFlags extends RemoteFlags, JsonFlag {
   readonly answers?: boolean;
 }
 
-/** A job that nobody has begun by then waits for others, or for a trainer that is not there. */
+/** If a job has not started by then, it is waiting for other jobs or for a trainer. */
 const BEGINS_WITHIN_MS = 5_000;
 
 type FollowFlags = RemoteFlags & JsonFlag & { readonly timeout: number };
@@ -74,7 +74,7 @@ export function addJobs(program: Command, remote: Remote): void {
     .option('--timeout <seconds>', 'stop following after this many seconds; the job continues', wholeNumber(1), 3600)
     .action(async (id: string, flags: FollowFlags) => {
       const client = remote.connect(flags);
-      await client.getTrainingJob(id); // a server that was never there is not waited for, as one that restarts is
+      await client.getTrainingJob(id); // fails if the server was never there; a restarting server is waited for below
       await followJob(client, id, flags);
     });
 
@@ -101,10 +101,10 @@ export function addJobs(program: Command, remote: Remote): void {
     });
 }
 
-/** Longer than a server takes to restart or to be upgraded. */
+/** Longer than a server's restart or upgrade takes. */
 const UNREACHABLE_MS_MAX = 600_000;
 
-/** Says once that the server does not answer, and once that it does again. Throws when it has been away for too long. */
+/** Reports once that the server does not answer, and once that it answers again. Throws if it is away for too long. */
 export function sayConnection(
   id: string,
   endBar: () => void,
@@ -130,7 +130,7 @@ export function sayConnection(
   };
 }
 
-/** Prints events, then the job where JSON is wanted. Ctrl-C leaves the job running and says so. */
+/** Prints events, and then the job if JSON was requested. On Ctrl-C the job continues, and the command says so. */
 export async function followJob(
   client: Client,
   id: string,
@@ -154,7 +154,7 @@ export async function followJob(
           for (const each of json ? [JSON.stringify(event)] : linesOfEvent(event, process.stdout.columns)) say(each);
         },
         onProgress: ({ done, total }) => done < total && onDone('training', done, total),
-        onWarning: () => {}, // the events have them
+        onWarning: () => {}, // the printed events contain them
         onConnection: sayConnection(id, end),
       }),
     );

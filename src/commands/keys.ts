@@ -1,5 +1,5 @@
-// `whetstone keys` and `whetstone limits`: who may call a server and how much each may use, in its data directory or
-// database. The server may be running; what is changed here counts from the next request on (limits: from the next second).
+// `whetstone keys` and `whetstone limits`: who may call a server and how much each key may use, in its data directory or
+// database. The server may be running; changes apply from the next request on (limits: from the next second).
 import type { Command } from 'commander';
 import { SCOPES, type ApiKey, type Scope } from '#domain/api-key';
 import { AppError, UsageError } from '#domain/errors';

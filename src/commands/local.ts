@@ -1,4 +1,4 @@
-// Commands that work on a data directory or database, beside a server that may be running there.
+// Commands that work on a data directory or database, even while a server uses it.
 import type { Option } from 'commander';
 import type { ApiKeys } from '#services/accounts/api-keys';
 import type { AccountStore } from '#storage/account-store';
@@ -9,11 +9,11 @@ export interface Keyring {
   close(): Promise<void>;
 }
 
-/** As cli.ts hands it over. */
+/** Provided by cli.ts. */
 export interface Local {
   /** The option that names the directory. */
   readonly dataOption: () => Option;
   readonly openKeyring: (data: string | undefined) => Promise<Keyring>;
-  /** Throws `not_found` where there is no store. */
+  /** Throws `not_found` if there is no store. */
   readonly openExistingKeyring: (data: string | undefined) => Promise<Keyring>;
 }

@@ -1,4 +1,4 @@
-// What `whetstone doctor`, `backup` and `restore` share: where they look, and how they say what they found.
+// What `whetstone doctor`, `backup` and `restore` share: which store they use, and how they describe findings.
 import type { Option } from 'commander';
 import type { Looked } from '#maintenance/doctor';
 import type { Finding } from '#maintenance/finding';
@@ -6,7 +6,7 @@ import type { Maintenance } from '#maintenance/reports';
 import { counted } from './output.ts';
 import { bytesText } from './progress.ts';
 
-/** As cli.ts hands it over. */
+/** Provided by cli.ts. */
 export interface Maintained {
   /** The option that names the directory. */
   readonly dataOption: () => Option;

@@ -1,4 +1,4 @@
-// `whetstone models`
+// `whetstone models`: creates and lists models, sets which checkpoints they keep, and exports their metrics.
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -148,7 +148,7 @@ interface CreateFlags extends RemoteFlags, JsonFlag, PolicyFlags {
 
 const namesIn = (text: string): readonly string[] => text.split(',').map((name) => name.trim());
 
-/** Without a flag the server decides. */
+/** Without flags the server decides. */
 function loraOf({ loraRank, loraAlpha, loraTargets, rslora, loraSeed }: CreateFlags): { lora?: LoraOptions } {
   const lora = {
     ...(loraRank === undefined ? {} : { r: loraRank }),
@@ -165,10 +165,10 @@ type MetricsFlags = RemoteFlags & JsonFlag & { readonly format: Format; readonly
 const FILES = {
   csv: 'metrics.csv',
   jsonl: 'metrics.jsonl',
-  tensorboard: 'events.out.tfevents.0.whetstone', // written anew each time: two files of one run would be one curve twice
+  tensorboard: 'events.out.tfevents.0.whetstone', // replaced each time: TensorBoard would draw two files of a run as one curve twice
 } as const;
 type Format = keyof typeof FILES;
 const FORMATS = Object.keys(FILES) as Format[];
 
-/** Names of models are freer than those of directories. */
+/** Names of models may contain characters that file names may not. */
 const safeName = (name: string): string => name.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');

@@ -1,4 +1,4 @@
-// Numbers on a command line. One that breaks its rule is refused with the name of its flag, which commander puts before the rule.
+// Parses numbers on the command line. The error says the rule; commander puts the flag's name before it.
 import { InvalidArgumentError } from 'commander';
 
 export const wholeNumber =

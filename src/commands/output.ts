@@ -1,4 +1,4 @@
-// What all commands share: lines for people or JSON for programs, and the question before something is deleted.
+// What all commands share: output as lines or as JSON, and the confirmation before something is deleted.
 import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { AppError, UsageError } from '#domain/errors';
@@ -11,13 +11,13 @@ export interface JsonFlag {
 
 export const withJson = (command: Command): Command => command.addOption(new Option('--json', 'print JSON'));
 
-/** `value` under the API's names. */
+/** `value` has the names of the API. */
 export function show<T>({ json = false }: JsonFlag, value: T, lines: (value: T) => readonly string[]): void {
   if (json) say(JSON.stringify(value, null, 1));
   else for (const line of lines(value)) say(line);
 }
 
-/** A command that lists something by itself, and has commands below it: another word is one that it does not have. */
+/** For a command that lists something itself and also has subcommands: any other word is an unknown command. */
 export const withoutWords = (command: Command): Command =>
   command.allowExcessArguments().hook('preAction', (_, acting) => {
     const [word] = acting.args;
@@ -25,7 +25,7 @@ export const withoutWords = (command: Command): Command =>
       command.error(`error: unknown command '${word}'`, { code: 'commander.unknownCommand', exitCode: 1 });
   });
 
-/** Cells of rows below each other. */
+/** Aligns the cells of rows in columns. */
 export function inColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
@@ -37,7 +37,7 @@ export function inColumns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** What a list without entries says. */
+/** `none` is printed for an empty list. */
 export const linesOr = (none: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [none] : lines;
 
@@ -66,7 +66,7 @@ export interface Terminal {
   ask(question: string): Promise<string>;
 }
 
-/** Before something is deleted, revoked or replaced. Throws where the answer is not yes, or nobody can be asked. */
+/** Asks before something is deleted, revoked or replaced. Throws if the answer is not yes, or if there is no terminal. */
 export async function confirm({ yes = false }: YesFlag, question: string, terminal = processTerminal): Promise<void> {
   if (yes) return;
   if (!terminal.isTTY)
@@ -79,7 +79,7 @@ const processTerminal: Terminal = {
   isTTY: process.stdin.isTTY && process.stderr.isTTY,
   async ask(question) {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
-    lines.once('SIGINT', () => process.emit('SIGINT')); // a terminal hands readline its Ctrl-C
+    lines.once('SIGINT', () => process.emit('SIGINT')); // readline receives Ctrl-C in place of the process
     const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
     try {
       return await Promise.race([lines.question(question), closed]);
@@ -89,5 +89,5 @@ const processTerminal: Terminal = {
   },
 };
 
-/** Control characters, and those that turn the direction of a line, as spaces. */
+/** Replaces control characters, and those that change the direction of text, by spaces. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -1,9 +1,9 @@
-// A line on a terminal that says how far long work is, how fast it goes, and how long it still takes. Only on a terminal: results
-// go to stdout, and a log is no place for a bar.
+// A line on a terminal that shows the progress, the rate and the remaining time of long work. Shown on terminals only: results
+// go to stdout, and a progress bar does not belong in a log.
 
 export interface ProgressLine {
   readonly onDone: (doing: string, done: number, of: number) => void;
-  /** Takes the line away, before something else is printed and at the end. */
+  /** Removes the line, before other output and at the end. */
   readonly end: () => void;
 }
 
@@ -13,7 +13,7 @@ const BAR_WIDTH = 24;
 export function showProgress(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & { readonly columns?: number } = process.stderr,
   now: () => number = () => performance.now(),
-  /** Of what is counted. */
+  /** Formats a count. */
   unit: (count: number) => string = String,
 ): ProgressLine {
   let began = { doing: '', done: 0, ms: 0 };
@@ -35,13 +35,13 @@ export function showProgress(
   };
 }
 
-/** In one line, which can be taken away again: on a narrow terminal without its bar, or cut off. */
+/** Fits the text into one line, so that it can be removed: on a narrow terminal without the bar, or cut off. */
 function fitted(text: string, columns = Infinity): string {
   if (text.length < columns) return text;
   return text.replace(/[█·]+ /, '').slice(0, columns - 1);
 }
 
-/** Without a rate as long as nothing was done; without a bar as long as it is not known how much there is to do. */
+/** Without a rate while nothing is done; without a bar while the total is unknown. */
 export function progressText(
   doing: string,
   done: number,
@@ -59,10 +59,10 @@ export function progressText(
 const rateText = (perSecond: number, unit: (count: number) => string): string =>
   perSecond >= 1 ? `${unit(Number(perSecond.toPrecision(2)))}/s` : `${Number((1 / perSecond).toPrecision(2))} s each`;
 
-/** 1000, as disks and lines are measured. */
+/** Powers of 1000, as for disks and networks. */
 export const bytesText = (bytes: number): string => inThousands(bytes, ['B', 'kB', 'MB', 'GB', 'TB']);
 
-/** Of a model: thousand, million, billion. */
+/** A model's parameters: thousand, million, billion. */
 export const numbersText = (count: number): string => inThousands(count, ['numbers', 'k', 'M', 'B']);
 
 function inThousands(count: number, units: readonly string[]): string {

@@ -1,4 +1,4 @@
-// Commands that talk to a server over HTTP: where it is, which key, and how a model is named on a command line.
+// Commands that call a server over HTTP: its address, the key, and names of models on the command line.
 import type { Command } from 'commander';
 import { isLoopback } from '#base/loopback';
 import { settingOption } from '#config/describe-settings';
@@ -14,13 +14,13 @@ export interface RemoteFlags {
 }
 
 export interface Remote {
-  /** A command with --url and --key. */
+  /** Creates a command with --url and --key. */
   command(parent: Command, nameAndArguments: string): Command;
-  /** Throws as `address`. */
+  /** Throws like `address`. */
   connect(flags: RemoteFlags): Client;
-  /** Throws `invalid_request` where that is no address, `invalid_api_key` where there is no key. */
+  /** Throws if the address is not a URL, and `invalid_api_key` if there is no key. */
   address(flags: RemoteFlags): { readonly url: string; readonly key: string };
-  /** That was connected to last, for messages. */
+  /** The last address that was used, for messages. */
   lastUrl(): string | null;
 }
 
@@ -32,7 +32,7 @@ const noKeyFor = (url: string): string =>
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname);
 
-/** `findKey`: the key that a server on this machine keeps in its data directory; null: none. */
+/** `findKey` returns the key that a server on this machine keeps in its data directory; null: none. */
 export function createRemote(findKey: () => string | null = () => null): Remote {
   let lastUrl: string | null = null;
   function address(flags: RemoteFlags) {
@@ -41,7 +41,7 @@ export function createRemote(findKey: () => string | null = () => null): Remote 
       throw new UsageError(
         `The server’s address must be a URL such as http://127.0.0.1:8484, not "${url}". Check --url and WHETSTONE_URL.`,
       );
-    const key = given ?? (isOnThisMachine(url) ? findKey() : null); // a key is not sent to other machines
+    const key = given ?? (isOnThisMachine(url) ? findKey() : null); // the local key is not sent to other machines
     if (key === null) throw new AppError('invalid_api_key', noKeyFor(url));
     lastUrl = url;
     return { url, key };
@@ -61,7 +61,7 @@ export function createRemote(findKey: () => string | null = () => null): Remote 
   };
 }
 
-/** By any name of a model (domain/model-name.ts) or an id; with the step that the name says, null: the latest. */
+/** Finds a model by any of its names (domain/model-name.ts) or by id. `step` is the step in the name; null: the latest. */
 export async function getModel(client: Client, name: string): Promise<{ model: Model; step: number | null }> {
   const parsed = parseModelName(name);
   if (!parsed) return { model: await client.getModel(name), step: null };

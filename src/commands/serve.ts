@@ -1,5 +1,5 @@
-// `whetstone serve`: starts the server, says where it is, and stops it on a signal or when npm, which started it, has ended.
-// stdout has two lines that programs read; a person at a terminal also gets what to do next.
+// `whetstone serve`: starts the server, prints its address, and stops it on a signal or when npm, which started it, has ended.
+// Two lines on stdout are for programs; on a terminal the next steps are printed as well.
 import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { describeVariables, settingOptions } from '#config/describe-settings';
@@ -16,10 +16,10 @@ export interface Started {
   close(reason: string): Promise<void>;
 }
 
-/** As cli.ts hands it over. */
+/** Provided by cli.ts. */
 export interface Serving {
   readonly start: (flags: ServeFlags) => Promise<Started>;
-  /** Returns what ends the watch. */
+  /** Returns a function that stops watching. */
   readonly watchParent: (onGone: () => void) => () => void;
   readonly fail: (error: unknown) => never;
 }
@@ -43,7 +43,7 @@ ${describeVariables(command.createHelp().helpWidth ?? process.stdout.columns ?? 
 ${NOTE}`,
     )
     .action(async (flags: ServeFlags) => {
-      // While it starts there is nothing to finish. Process 1 of a container ignores signals that it does not handle.
+      // During the start there is nothing to finish. The handler is needed because process 1 of a container ignores unhandled signals.
       const giveUp = () => process.exit(128 + constants.signals.SIGTERM);
       process.on('SIGTERM', giveUp);
       const server = await interruptible({ line: () => NOT_STARTED }, () => start(flags));
@@ -51,7 +51,7 @@ ${NOTE}`,
       process.off('SIGINT', sayInterrupted);
       let stopping = false;
       const stop = (reason: string) => {
-        if (stopping) process.exit(130); // asked twice: at once
+        if (stopping) process.exit(130); // second signal: exit at once
         stopping = true;
         unwatch();
         void server.close(reason).then(() => process.exit(0), fail);
@@ -62,7 +62,7 @@ ${NOTE}`,
     });
 }
 
-/** One text, written at once: whoever waits for the last line has the others. */
+/** One text, written at once: a program that has read the last line has the others too. */
 function announce({ url, firstKey }: Pick<Started, 'url' | 'firstKey'>, isTerminal: boolean): string {
   const lines = [...(firstKey === null ? [] : [`api key: ${firstKey}`]), `whetstone listening on ${url}`];
   return [...lines, ...(isTerminal ? nextSteps(url, firstKey !== null) : [])].join('\n');

@@ -1,5 +1,5 @@
-// `whetstone train`: an RL job from a file of groups, an SFT job from a file of conversations, or a DPO job from one of
-// preference pairs; follows it to its end.
+// `whetstone train`: starts an RL job from a file of groups, an SFT job from a file of conversations, or a DPO job from a file of
+// preference pairs, and follows it to its end.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
@@ -205,7 +205,7 @@ const dpoSettings = ({ beta, loss, labelSmoothing, metricForBestModel: metric }:
   ...(labelSmoothing === undefined ? {} : { label_smoothing: labelSmoothing }),
 });
 
-/** The other method's settings, which nothing would read. */
+/** Refuses settings of the other method, which would be ignored. */
 function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
   const foreign = dpo
     ? { '--assistant-turns': flags.assistantTurns }
@@ -221,7 +221,7 @@ function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
   throw new UsageError(`${sent[0]} ${why}.`);
 }
 
-/** Prompts go with the request: there are few, and the server keeps them with the answers. */
+/** Prompts are part of the request: there are few, and the server stores them with the answers. */
 async function evaluationOf({ evaluate, samples, maxTokens }: TrainFlags): Promise<{ evaluation?: EvaluationRequest }> {
   if (evaluate === undefined) return {};
   const lines = (await readFile(evaluate, 'utf8')).split('\n');

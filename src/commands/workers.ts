@@ -1,4 +1,4 @@
-// `whetstone workers`: who is connected to a server, and this machine as a worker of one.
+// `whetstone workers`: lists the workers of a server, and runs this machine as a worker.
 import { availableParallelism, hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Worker } from '#client/client';
@@ -18,7 +18,7 @@ export interface RunWorkerOptions {
   readonly name: string;
 }
 
-/** Ends when the worker has left its server. */
+/** Resolves when the worker has left its server. */
 export type RunWorker = (options: RunWorkerOptions, stop: AbortSignal) => Promise<void>;
 
 interface RunFlags extends RemoteFlags {
@@ -27,7 +27,7 @@ interface RunFlags extends RemoteFlags {
   readonly name: string;
 }
 
-/** As cli.ts hands it over. */
+/** Provided by cli.ts. */
 interface Working extends Pick<Serving, 'watchParent'> {
   readonly load: () => Promise<RunWorker>;
 }
@@ -79,7 +79,7 @@ function cellsOfWorker(worker: Worker): string[] {
   return [name, state, roles.join(','), model, load, past];
 }
 
-/** As of every worker (docs/worker-protocol.md): who starts it again need not. */
+/** The exit code of every refused worker (docs/worker-protocol.md): a supervisor need not restart it. */
 const REFUSED = 2;
 const REFUSALS: readonly ErrorCode[] = [
   'invalid_request',
