@@ -13,7 +13,7 @@ FRESH = LoraConfig(rank=4, alpha=8, seed=3)
 
 
 class Engines:
-    """One engine per model for all tests: sessions are opened and closed on them."""
+    """Keeps one engine per model for all tests; each test opens and closes its sessions on it."""
 
     def __init__(self) -> None:
         self._open: dict[Path, TrainingEngine] = {}

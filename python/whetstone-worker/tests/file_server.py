@@ -1,4 +1,4 @@
-"""The files of a server, over real HTTP: it breaks off, loses pieces, and gives other bytes than it was asked for."""
+"""A server's file endpoints over real HTTP. It can break off downloads, lose pieces, and send wrong bytes."""
 
 import json
 import re
@@ -12,16 +12,16 @@ from whetstone_worker.files import PIECE_BYTES_MAX
 class FileServer:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        """What may be fetched, by hash."""
+        """The downloadable files, by hash."""
         self.brought: dict[str, bytes] = {}
         self.asked: list[str] = []
-        """Of each request the method, the last part of the path and the range."""
+        """Method, last part of the path, and range of each request."""
         self.cut: list[int] = []
-        """Of the next downloads: after how many bytes they break off."""
+        """For each of the next downloads, the number of bytes after which it breaks off."""
         self.lost = 0
-        """Of the next pieces: how many are answered with 409 and forgotten."""
+        """The number of next pieces that are answered with 409 and discarded."""
         self.status = 200
-        """Of every answer, if another."""
+        """The status of every response, if not the usual one."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{server.server_port}/base"
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Playing what a job asked of its session (test/worker/tape.ts) on ours, and comparing with what the fixtures hold."""
+"""Replays the calls of a job's session (test/worker/tape.ts) on a session of this engine, and compares with the fixtures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ READOUT = OptimizerParams(0.0, beta1=0.0, beta2=0.99, epsilon=1e-8, weight_decay
 
 
 def row_of(data: Mapping[str, Any]) -> TrainingRow:
-    """JSON has no NaN: it says null."""
+    """Reads null as NaN, which JSON does not have."""
     inputs = {name: [math.nan if x is None else x for x in values] for name, values in data["inputs"].items()}
     return parse_row({**data, "inputs": inputs})
 
@@ -35,7 +35,7 @@ def params_of(data: Mapping[str, float]) -> OptimizerParams:
 
 
 def play(session: TrainingSession, calls: Sequence[Mapping[str, Any]]) -> tuple[list[ForwardBackwardResult], list[float]]:
-    """Results of all rows, and norms of all updates."""
+    """Returns the results of all rows, and the norms of all updates."""
     results, norms = [], []
     for call in calls:
         if call["verb"] == "optimStep":
@@ -46,7 +46,7 @@ def play(session: TrainingSession, calls: Sequence[Mapping[str, Any]]) -> tuple[
 
 
 def read_gradients(session: TrainingSession, directory: Path) -> dict[str, Tensor]:
-    """With β₁ = 0 and no clipping, AdamW's first moment is the gradient itself. `directory` is made."""
+    """With β₁ = 0 and no clipping, AdamW's first moment is the gradient itself. Creates `directory`."""
     session.optim_step(READOUT)
     directory.mkdir()
     session.save(directory, resumable=True)
@@ -55,7 +55,7 @@ def read_gradients(session: TrainingSession, directory: Path) -> dict[str, Tenso
 
 
 def sketch_error(gradient: Tensor, expected: Sequence[float]) -> float:
-    """As test/golden/gradients.ts: ‖Δ‖ / ‖g‖ as projections on waves tell it, or the norm's own error if that is larger."""
+    """Like test/golden/gradients.ts: ‖Δ‖ / ‖g‖, estimated from projections on waves, or the norm's own error if larger."""
     flat = gradient.flatten().double()
     norm, projections = expected[0], torch.tensor(expected[1:], dtype=torch.float64)
     index = torch.arange(1, flat.numel() + 1, dtype=torch.float64)
@@ -65,6 +65,6 @@ def sketch_error(gradient: Tensor, expected: Sequence[float]) -> float:
 
 
 def relative_distance(actual: Tensor, expected: Tensor) -> float:
-    """max |a − b| ÷ max |b|: one small element of a large tensor does not decide. NaN is infinitely far."""
+    """max |a − b| ÷ max |b|, so that one small element of a large tensor does not decide. Infinite if there is a NaN."""
     distance = float((actual - expected).abs().max() / expected.abs().max())
     return math.inf if math.isnan(distance) else distance

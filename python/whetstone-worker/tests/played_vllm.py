@@ -1,6 +1,6 @@
-"""vLLM's end, played by a test over a real socket: it gives the answers that a real one gave (recordings/vllm.json, made by
-record_vllm.py), byte for byte, to bodies that are equal. Also a program, for tests of the child process: `played_vllm.py
---uds PATH …`, whose moods come by the environment.
+"""A simulated vLLM on a real socket: it returns the responses of a real one (recordings/vllm.json, written by
+record_vllm.py), byte for byte, to equal request bodies. Also a program, for tests of the child process: `played_vllm.py
+--uds PATH …`, whose behaviour is set by environment variables.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ def read_recordings() -> list[Recording]:
 
 
 def comparable(body: Any) -> Any:
-    """Directories have another name each time."""
+    """Removes the names of directories, which differ in each run."""
     return {**body, "lora_path": "*"} if isinstance(body, dict) and "lora_path" in body else body
 
 
@@ -40,17 +40,17 @@ class PlayedVllm:
     recordings: list[Recording]
     asked: list[tuple[str, Any]] = field(default_factory=list)
     left: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue)
-    """Bodies of requests whose client left before the end."""
+    """Bodies of requests whose client disconnected before the end."""
     hold_after: int | None = None
-    """So many pieces of an answer are sent; the rest when `go` is set."""
+    """Number of pieces of a response to send at once; the rest when `go` is set."""
     cut_after: int | None = None
-    """So many pieces of an answer are sent, and nothing after them."""
+    """Number of pieces of a response after which nothing more is sent."""
     is_healthy: bool = True
     adapters: set[str] = field(default_factory=set)
-    """Names of those that are loaded."""
+    """Names of the loaded adapters."""
     go: asyncio.Event = field(default_factory=asyncio.Event)
     sent: int = 0
-    """Pieces of answers."""
+    """Number of response pieces sent."""
 
     def paths(self) -> list[str]:
         return [path for path, _ in self.asked if path not in ("/health", "/v1/models")]
@@ -70,7 +70,7 @@ class PlayedVllm:
     async def _answer(
         self, method: str, path: str, body: Any, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """False: the connection is over."""
+        """Returns False if the connection is over."""
         found = self._find(method, path, body)
         kind = "text/event-stream" if isinstance(body, dict) and body.get("stream") else "application/json"
         writer.write(f"HTTP/1.1 {found.status} x\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode())
@@ -109,7 +109,7 @@ class PlayedVllm:
         return Recording("", method, path, None, 500, [f"nothing was recorded for {method} {path} {json.dumps(body)}"])
 
     def _change_adapters(self, path: str, name: str) -> Recording:
-        """What it says to names that it has, and to those that it has not, was recorded of one."""
+        """Responds as recorded for one name that is loaded, and for one that is not."""
         loads, is_there = path == "/v1/load_lora_adapter", name in self.adapters
         if loads:
             self.adapters.add(name)
@@ -121,7 +121,7 @@ class PlayedVllm:
 
 @asynccontextmanager
 async def play_vllm(directory: Path) -> AsyncIterator[tuple[PlayedVllm, Path]]:
-    """And its socket."""
+    """Ends the server and removes its socket."""
     played = PlayedVllm(read_recordings())
     socket = directory / "vllm"
     async with await asyncio.start_unix_server(played.serve, socket):
@@ -129,7 +129,7 @@ async def play_vllm(directory: Path) -> AsyncIterator[tuple[PlayedVllm, Path]]:
 
 
 async def _run(arguments: list[str]) -> int:
-    """PLAYED_MOODS: comma-separated, one for each start; the last stays. A file in PLAYED_DIRECTORY counts the starts."""
+    """PLAYED_MOODS: comma-separated, one per start; the last repeats. A file in PLAYED_DIRECTORY counts the starts."""
     directory = Path(os.environ["PLAYED_DIRECTORY"])
     starts = len(list(directory.glob("start-*")))
     (directory / f"start-{starts}").write_text(json.dumps({"pid": os.getpid(), "arguments": arguments}))

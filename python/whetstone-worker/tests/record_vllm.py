@@ -1,5 +1,5 @@
-"""Records what a real vLLM answers, into recordings/vllm.json: `PYTHONPATH=../src WHETSTONE_VLLM_PYTHON record_vllm.py`, from
-here. Starts vLLM on the starter model, and asks what the tests ask. To be run again for another version of vLLM.
+"""Records the responses of a real vLLM in recordings/vllm.json: `PYTHONPATH=../src WHETSTONE_VLLM_PYTHON record_vllm.py`, in
+this directory. Starts vLLM on the starter model, and sends the tests' requests. Run it again for another version of vLLM.
 """
 
 import asyncio
@@ -109,7 +109,7 @@ async def record_all(client: VllmClient, transport: RecordingTransport) -> None:
 
 
 async def tolerated(work: Awaitable[None]) -> None:
-    """What is refused is recorded too."""
+    """Records refusals as well."""
     try:
         await work
     except WorkerError as fault:

@@ -1,4 +1,4 @@
-"""Where the tests find the repository around this package, and what they ask of its TypeScript side: rows as jobs plan them."""
+"""The paths of the repository around this package, and calls of its TypeScript code: rows as jobs plan them."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def golden_tapes() -> Any:
 
 
 def run_typescript(script: str, *arguments: str) -> str:
-    """Skips where Node or its packages are missing, but not where WHETSTONE_REQUIRE_NODE says that they are there."""
+    """Skips if Node or its packages are missing, but fails if WHETSTONE_REQUIRE_NODE says that they must be there."""
     node = shutil.which("node")
     if node is None or not (ROOT / "node_modules").exists():
         if os.environ.get("WHETSTONE_REQUIRE_NODE"):

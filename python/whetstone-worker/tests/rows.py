@@ -1,4 +1,4 @@
-"""Training rows written field by field, as the wire names them."""
+"""Training rows with explicit fields, named as on the wire."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from whetstone_worker.trainer.row import TrainingRow, parse_row
 
 
 def plain_fields(tokens: Sequence[int], inputs: Mapping[str, Sequence[float]] | None = None) -> dict[str, Any]:
-    """One segment; every token after the first is a target."""
+    """A row with one segment; every token after the first is a target."""
     trained = len(tokens) - 1
     return {
         "tokens": list(tokens),
@@ -26,7 +26,7 @@ def plain_row(tokens: Sequence[int], inputs: Mapping[str, Sequence[float]] | Non
 
 
 def shared_prompt_row(prompt: Sequence[int], completions: Sequence[Sequence[int]]) -> TrainingRow:
-    """The prompt once, then every completion as a child of it; all completion tokens are trained."""
+    """A row with the prompt once and every completion as its child; all completion tokens are trained."""
     fields = {**plain_fields(prompt), "predictFrom": [], "targets": [], "sequenceIds": []}
     for sequence, completion in enumerate(completions):
         for i, token in enumerate(completion):

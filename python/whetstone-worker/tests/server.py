@@ -1,4 +1,4 @@
-"""A server's end of the worker protocol, played by a test: it welcomes or refuses, calls, breaks off."""
+"""A simulated server for the worker protocol: it welcomes or refuses workers, sends calls, and breaks connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -15,7 +15,7 @@ from whetstone_worker.messages import decode_message, encode_message
 
 KEY = "wk-test"
 PATIENCE = 30.0
-"""What a test waits at most. Nothing is measured by it."""
+"""Limit of a test's waits. Nothing is measured by it."""
 
 
 class PlayedServer:
@@ -23,13 +23,13 @@ class PlayedServer:
         self.url = ""
         self.hellos: list[Any] = []
         self.came: asyncio.Queue[Any] = asyncio.Queue()
-        """Messages of the worker."""
+        """Messages received from the worker."""
         self.connected: asyncio.Queue[ServerConnection] = asyncio.Queue()
-        """Connections that were welcome, each once."""
+        """Each accepted connection, once."""
         self.closes: asyncio.Queue[int] = asyncio.Queue()
-        """How each ended."""
+        """The close code of each ended connection."""
         self.refuse: Callable[[], dict[str, str] | None] = lambda: None
-        """What is said instead of a welcome."""
+        """The answer to a hello instead of a welcome."""
         self.heartbeat_ms = 60_000
         self._channel: NumberedChannel | None = None
         self._sessions = 0
@@ -51,7 +51,7 @@ class PlayedServer:
         return await asyncio.wait_for(self.closes.get(), PATIENCE)
 
     def forget(self) -> None:
-        """As if it had been started again."""
+        """Forgets all sessions, like a restarted server."""
         self._channel = None
 
     async def accept(self, socket: ServerConnection) -> None:

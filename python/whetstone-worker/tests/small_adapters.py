@@ -8,11 +8,11 @@ from pathlib import Path
 from whetstone_worker.files import WireFile
 
 STARTER_QUERY = {"model.layers.0.self_attn.q_proj": (192, 192)}
-"""Outputs and inputs."""
+"""Number of outputs and of inputs."""
 
 
 def write_adapter(directory: Path, layers: Mapping[str, tuple[int, int]], rank: int, fill: int = 0) -> list[WireFile]:
-    """Every byte of its weights is `fill`."""
+    """Every byte of the weights is `fill`."""
     config = {
         "peft_type": "LORA",
         "r": rank,

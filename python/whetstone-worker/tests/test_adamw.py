@@ -1,4 +1,4 @@
-"""Bit for bit torch.optim.AdamW with clip_grad_norm_."""
+"""AdamW against torch.optim.AdamW with clip_grad_norm_, bit for bit."""
 
 import torch
 
@@ -19,7 +19,7 @@ def draw(seed: int) -> dict[str, torch.Tensor]:
     return {name: torch.randn(shape, generator=generator) for name, shape in SHAPES.items()}
 
 
-def test_every_update_makes_the_same_bits() -> None:
+def test_every_update_has_the_same_bits() -> None:
     ours, theirs = draw(0), {name: tensor.requires_grad_() for name, tensor in draw(0).items()}
     state = create_adamw_state(ours)
     optimizer = torch.optim.AdamW(theirs.values(), lr=0.01, betas=(0.9, 0.99), eps=1e-8, weight_decay=0.1, foreach=False)
@@ -48,7 +48,7 @@ def test_gradients_are_scaled_down_to_the_norm() -> None:
     assert clip_coefficient(1e9, 0) == 1
 
 
-def test_a_learning_rate_that_float32_does_not_hold_makes_weights_that_are_not_finite() -> None:
+def test_a_learning_rate_beyond_float32_makes_weights_that_are_not_finite() -> None:
     for rate in (1e40, 3e38, float("inf"), float("nan")):
         parameters = draw(0)
         params = OptimizerParams(rate, 0.9, 0.99, 1e-8, 0.1, 0.0)

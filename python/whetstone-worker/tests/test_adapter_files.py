@@ -1,4 +1,4 @@
-"""PEFT directories and optimizer files: what PEFT and the embedded engine wrote is read, and what is written is their bytes."""
+"""PEFT directories and optimizer files: reads those of PEFT and of the embedded engine, and writes the same bytes as they."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ def change_config(directory: Path, change: dict[str, Any]) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
 
 
-def test_an_adapter_comes_back_as_it_was_and_writes_the_same_bytes_again(tmp_path: Path) -> None:
+def test_an_adapter_is_read_back_unchanged_and_written_with_the_same_bytes(tmp_path: Path) -> None:
     write(tmp_path)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     assert sorted(before) == ["adapter_config.json", "adapter_model.safetensors"]
@@ -37,7 +37,7 @@ def test_an_adapter_comes_back_as_it_was_and_writes_the_same_bytes_again(tmp_pat
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_a_fresh_adapter_is_zero_b_and_uniform_a_by_its_seed() -> None:
+def test_a_fresh_adapter_has_zero_b_and_uniform_a_from_its_seed() -> None:
     adapter, same, other = (create_adapter(LAYERS, rank=4, alpha=8, seed=seed) for seed in (2**53 - 1, 2**53 - 1, 5))
     for name, tensor in adapter.tensors.items():
         assert torch.equal(tensor, same.tensors[name])
@@ -49,7 +49,7 @@ def test_a_fresh_adapter_is_zero_b_and_uniform_a_by_its_seed() -> None:
 
 
 @pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3"])
-def test_what_peft_saved_is_read(family: str) -> None:
+def test_adapters_saved_by_peft_are_read(family: str) -> None:
     saved = load_file(FIXTURES / family / "adapter" / "adapter_model.safetensors")
     paths = {name.removeprefix("base_model.model.").rsplit(".", 2)[0] for name in saved}
     a, b = (f"base_model.model.{{}}.lora_{x}.weight" for x in "AB")
@@ -80,7 +80,7 @@ def test_what_peft_saved_is_read(family: str) -> None:
         ({"target_modules": ["q_proj"]}, r"has no place in the base model"),
     ],
 )
-def test_what_is_not_plain_lora_on_this_model_is_refused_by_name(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_anything_but_plain_lora_on_this_model_is_refused_by_name(change: dict[str, Any], words: str, tmp_path: Path) -> None:
     write(tmp_path)
     change_config(tmp_path, change)
     with pytest.raises(WorkerError, match=words) as refusal:
@@ -88,7 +88,7 @@ def test_what_is_not_plain_lora_on_this_model_is_refused_by_name(change: dict[st
     assert refusal.value.code == "bad_model_files"
 
 
-def test_the_copy_of_the_head_that_peft_puts_beside_its_adapter_is_passed_over(tmp_path: Path) -> None:
+def test_the_copy_of_the_head_that_peft_stores_with_its_adapter_is_ignored(tmp_path: Path) -> None:
     write_adapter(tmp_path, adapter := create_adapter(LAYERS, 4, 8, 1, (*ALL_LINEAR, "lm_head")), "tiny")
     path, copy = tmp_path / "adapter_model.safetensors", "base_model.model.lm_head.base_layer.weight"
     tensors = load_file(path)
@@ -99,7 +99,7 @@ def test_the_copy_of_the_head_that_peft_puts_beside_its_adapter_is_passed_over(t
         read_adapter(tmp_path, LAYERS)
 
 
-def test_files_that_are_damaged_or_missing_are_named(tmp_path: Path) -> None:
+def test_damaged_or_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match=r"adapter_config\.json cannot be read"):
         read_adapter(tmp_path, LAYERS)
     write(tmp_path)
@@ -116,7 +116,7 @@ def test_files_that_are_damaged_or_missing_are_named(tmp_path: Path) -> None:
         read_adapter(tmp_path, LAYERS)
 
 
-def test_optimizer_state_comes_back_and_its_absence_is_no_fault(tmp_path: Path) -> None:
+def test_optimizer_state_is_read_back_and_may_be_absent(tmp_path: Path) -> None:
     adapter = create_adapter(LAYERS, rank=4, alpha=8, seed=1)
     assert find_optimizer(tmp_path, LAYERS, adapter.shape) is None
     state = create_adamw_state(adapter.tensors)
@@ -132,7 +132,7 @@ def test_optimizer_state_comes_back_and_its_absence_is_no_fault(tmp_path: Path) 
         assert torch.equal(found.square[name], state.square[name])
 
 
-def test_a_directory_that_cannot_be_written_is_a_fault_of_the_storage(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_a_storage_error(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     shutil.rmtree(gone)

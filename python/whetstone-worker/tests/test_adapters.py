@@ -1,4 +1,4 @@
-"""Which adapters vLLM has: what is wanted is loaded, what has had no use for longest goes first, what is in use stays."""
+"""Which adapters vLLM has: requested ones are loaded, the least recently used go first, those in use stay."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -62,7 +62,7 @@ def directories(directory: Path) -> int:
     return len(list((directory / "cache" / "scratch").iterdir()))
 
 
-def test_an_adapter_is_loaded_once_under_a_name_that_has_its_hash(server: FileServer, tmp_path: Path) -> None:
+def test_an_adapter_is_loaded_once_under_a_name_with_its_hash(server: FileServer, tmp_path: Path) -> None:
     first = offered(server, tmp_path, "one")
     other = offered(server, tmp_path, "one", fill=1)
 
@@ -72,14 +72,14 @@ def test_an_adapter_is_loaded_once_under_a_name_that_has_its_hash(server: FileSe
         assert played.adapters == {versioned_name(first)}
         assert adapters.ids == ["one"]
         assert directories(tmp_path) == 1
-        await adapters.load(other)  # a server would not; old keys and values must not meet new weights if it does
+        await adapters.load(other)  # a server would not send it; if it does, cached keys and values must not meet new weights
         assert versioned_name(other) != versioned_name(first)
         assert len(played.adapters) == 2
 
     play(server, tmp_path, scene)
 
 
-def test_where_there_is_no_room_what_had_no_use_for_longest_goes(server: FileServer, tmp_path: Path) -> None:
+def test_without_room_the_least_recently_used_adapter_is_unloaded(server: FileServer, tmp_path: Path) -> None:
     one, two, three = (offered(server, tmp_path, name) for name in ("one", "two", "three"))
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:
@@ -95,7 +95,7 @@ def test_where_there_is_no_room_what_had_no_use_for_longest_goes(server: FileSer
     play(server, tmp_path, scene)
 
 
-def test_what_requests_run_with_stays_and_who_wants_room_waits(server: FileServer, tmp_path: Path) -> None:
+def test_adapters_in_use_stay_loaded_and_requests_for_room_wait(server: FileServer, tmp_path: Path) -> None:
     one, two = (offered(server, tmp_path, name) for name in ("one", "two"))
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:
@@ -111,7 +111,9 @@ def test_what_requests_run_with_stays_and_who_wants_room_waits(server: FileServe
     play(server, tmp_path, scene, loaded_max=1)
 
 
-def test_who_waits_for_room_too_long_hears_why(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_waits_too_long_for_room_gets_the_cause(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(adapters_module, "ROOM_SECONDS", 0.0)
     one, two = (offered(server, tmp_path, name) for name in ("one", "two"))
 
@@ -125,7 +127,7 @@ def test_who_waits_for_room_too_long_hears_why(server: FileServer, tmp_path: Pat
     play(server, tmp_path, scene, loaded_max=1)
 
 
-def test_what_is_unloaded_goes_when_its_last_request_has_ended(server: FileServer, tmp_path: Path) -> None:
+def test_an_unloaded_adapter_goes_when_its_last_request_has_ended(server: FileServer, tmp_path: Path) -> None:
     one = offered(server, tmp_path, "one")
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:
@@ -145,7 +147,7 @@ def test_what_is_unloaded_goes_when_its_last_request_has_ended(server: FileServe
     play(server, tmp_path, scene)
 
 
-def test_what_is_wanted_again_before_its_last_request_has_ended_stays(server: FileServer, tmp_path: Path) -> None:
+def test_an_adapter_requested_again_before_its_last_request_has_ended_stays(server: FileServer, tmp_path: Path) -> None:
     one = offered(server, tmp_path, "one")
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:
@@ -158,7 +160,7 @@ def test_what_is_wanted_again_before_its_last_request_has_ended_stays(server: Fi
     play(server, tmp_path, scene)
 
 
-def test_who_leaves_while_vllm_loads_leaves_an_adapter_that_is_known(server: FileServer, tmp_path: Path) -> None:
+def test_an_adapter_whose_request_is_cancelled_during_loading_is_known_as_loaded(server: FileServer, tmp_path: Path) -> None:
     one = offered(server, tmp_path, "one")
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:
@@ -206,7 +208,7 @@ def test_an_adapter_of_another_model_never_reaches_vllm(
     play(server, tmp_path, scene)
 
 
-def test_what_vllm_does_not_load_is_refused_in_its_words(server: FileServer, tmp_path: Path) -> None:
+def test_an_adapter_that_vllm_refuses_is_refused_with_vllm_s_message(server: FileServer, tmp_path: Path) -> None:
     one = offered(server, tmp_path, "one")
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:

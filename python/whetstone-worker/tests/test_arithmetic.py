@@ -1,5 +1,5 @@
-"""What a GPU computes with, as far as it can be seen without one: FlexAttention through Transformers under our block mask (its
-slow, uncompiled form, which has no gradient on a CPU), and bfloat16 weights under a float32 adapter."""
+"""A GPU's arithmetic, as far as it can be tested without one: FlexAttention in Transformers with our block mask (its slow,
+uncompiled form, which has no gradient on a CPU), and bfloat16 weights with a float32 adapter."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,7 +38,7 @@ def uncompiled() -> Iterator[None]:
 
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-def test_flex_attention_gives_the_logprobs_of_scaled_dot_products(engines: Engines) -> None:
+def test_flex_attention_has_the_logprobs_of_scaled_dot_products(engines: Engines) -> None:
     row = row_of(golden_tapes()["rl"][0]["row"])
     assert len(row.tokens) % 128 != 0  # so that there is padding
     assert len(set(row.segments.tolist())) > 5

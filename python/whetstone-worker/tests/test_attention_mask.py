@@ -1,4 +1,4 @@
-"""Both forms of the mask against the rule written out token by token."""
+"""Both forms of the mask against the rule, evaluated token by token."""
 
 import numpy as np
 import pytest
@@ -34,14 +34,14 @@ def tree_row(length: int, seed: int) -> TrainingRow:
 
 
 @pytest.mark.parametrize("row", [shared_prompt_row([1, 2, 3], [[4, 5], [6]]), tree_row(90, 1)], ids=["shared", "tree"])
-def test_a_token_sees_itself_and_what_came_before_in_its_segment_and_its_ancestors(row: TrainingRow) -> None:
+def test_a_token_sees_itself_and_earlier_tokens_of_its_segment_and_of_its_ancestors(row: TrainingRow) -> None:
     length = len(row.tokens)
     expected = [[plain_rule(row, i, j) for j in range(length)] for i in range(length)]
     assert dense_mask(row, CPU)[0, 0].tolist() == expected
 
 
 @pytest.mark.parametrize("length", [BLOCK, 700, 1024])
-def test_the_block_mask_is_the_dense_mask_in_blocks(length: int) -> None:
+def test_the_block_mask_equals_the_dense_mask(length: int) -> None:
     row = tree_row(length, length)
     size = -(-length // BLOCK) * BLOCK
     mask = block_mask(row, CPU, size)
@@ -51,7 +51,7 @@ def test_the_block_mask_is_the_dense_mask_in_blocks(length: int) -> None:
     whole = mask.mask_mod(torch.tensor(0), torch.tensor(0), q, k)
     assert torch.equal(whole[:length, :length], dense)
     assert not whole[:length, length:].any()
-    assert whole[length:].any(dim=1).all() or length == size  # softmax of nothing would be NaN
+    assert whole[length:].any(dim=1).all() or length == size  # softmax over nothing would be NaN
 
     made_by_torch = create_block_mask(mask.mask_mod, None, None, size, size, device="cpu")
     assert torch.equal(mask.to_dense(), made_by_torch.to_dense())
@@ -61,7 +61,7 @@ def test_the_block_mask_is_the_dense_mask_in_blocks(length: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-def test_flex_attention_with_one_is_scaled_dot_products_with_the_other() -> None:
+def test_flex_attention_with_the_block_mask_equals_scaled_dot_products_with_the_dense_one() -> None:
     row = tree_row(300, 4)
     size = 3 * BLOCK
     q, k, v = torch.randn(3, 1, 2, size, 16, generator=torch.Generator().manual_seed(1))

@@ -1,4 +1,4 @@
-"""Which models are trained, and which are refused before they train something else than is served."""
+"""Which models can be trained, and which are refused because training would differ from what is served."""
 
 import json
 import shutil
@@ -32,13 +32,15 @@ def changed_model(directory: Path, change: dict[str, Any]) -> Path:
         ({"hidden_size": "many"}, 'hidden_size must be a positive number, got "many"'),
     ],
 )
-def test_what_would_train_something_else_is_refused_by_name(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_models_whose_training_would_differ_from_serving_are_refused_by_name(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
     with pytest.raises(WorkerError, match=words) as refusal:
         open_training_engine(changed_model(tmp_path, change))
     assert refusal.value.code == "bad_model_files"
 
 
-def test_weights_that_are_missing_are_named_and_not_drawn_at_random(tmp_path: Path) -> None:
+def test_missing_weights_are_named_and_not_initialised_at_random(tmp_path: Path) -> None:
     model = changed_model(tmp_path, {})
     weights = model / "model.safetensors"
     missing = "model.layers.1.mlp.up_proj.weight"
@@ -47,7 +49,7 @@ def test_weights_that_are_missing_are_named_and_not_drawn_at_random(tmp_path: Pa
         open_training_engine(model)
 
 
-def test_files_that_are_damaged_or_missing_are_named(tmp_path: Path) -> None:
+def test_damaged_or_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match=r"config\.json cannot be read"):
         open_training_engine(tmp_path)
     model = changed_model(tmp_path, {})

@@ -1,4 +1,4 @@
-"""Where vLLM computes requests without an adapter with another's, they name one of zeros."""
+"""If vLLM would compute requests without an adapter with another request's, they name an adapter of zeros."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ PROJECTION = "model.layers.0.self_attn.o_proj"
 
 
 class Answering:
-    """Stands for VllmClient."""
+    """Replaces VllmClient."""
 
     def __init__(self) -> None:
         self.loaded: dict[str, Path] = {}
@@ -46,7 +46,7 @@ def named(client: Answering, of: tuple[BaseModel, AdapterShapes], directory: Pat
     return asyncio.run(name_of_base(client, *of, directory, on_processor=on_processor))  # type: ignore[arg-type]
 
 
-def test_on_a_gpu_the_base_model_is_asked_for(tmp_path: Path) -> None:
+def test_on_a_gpu_requests_name_the_base_model(tmp_path: Path) -> None:
     client = Answering()
     model = made(tmp_path, CONFIG, {f"{PROJECTION}.weight": (6, 8)})
     assert (named(client, model, tmp_path, on_processor=False), client.loaded) == (MODEL, {})
@@ -60,7 +60,7 @@ def test_on_a_gpu_the_base_model_is_asked_for(tmp_path: Path) -> None:
         ({**QUANTISED, "head_dim": None, "num_attention_heads": 3}, {f"{PROJECTION}.weight_packed": (6, 1)}),
     ],
 )
-def test_on_a_processor_an_adapter_of_zeros_that_fits_also_where_weights_are_codes(
+def test_on_a_cpu_requests_name_an_adapter_of_zeros_that_fits_even_quantised_weights(
     config: dict[str, object], tensors: dict[str, tuple[int, ...]], tmp_path: Path
 ) -> None:
     client = Answering()
@@ -75,7 +75,7 @@ def test_on_a_processor_an_adapter_of_zeros_that_fits_also_where_weights_are_cod
     assert not any(tensor.any() for tensor in zeros.values())
 
 
-def test_a_model_of_which_none_can_be_made_is_refused_there(tmp_path: Path) -> None:
+def test_a_model_without_a_layer_for_it_is_refused_on_a_cpu(tmp_path: Path) -> None:
     client = Answering()
     model = made(tmp_path, CONFIG, {"transformer.h.0.attn.c_proj.weight": (6, 8)})
     with pytest.raises(WorkerError, match=r"has no layer self_attn\.o_proj") as refusal:

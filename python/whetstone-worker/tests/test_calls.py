@@ -1,4 +1,4 @@
-"""Calls that stream: events come before the end, in order, and what the caller tells a call reaches its handler."""
+"""Streaming calls: events precede the end, in order, and messages of the caller reach the handler."""
 
 import asyncio
 from typing import Any
@@ -39,7 +39,7 @@ def count(to: int, pauses: tuple[int, ...] = (), *, fails: bool = False) -> dict
     return {"to": to, "pauses": pauses, "fails": fails}
 
 
-def test_events_of_one_turn_go_in_one_message_and_before_the_end() -> None:
+def test_events_of_one_turn_are_sent_in_one_message_before_the_end() -> None:
     async def scene() -> None:
         wire = Wire()
         wire.call(1, "count", count(3))
@@ -65,7 +65,7 @@ def test_events_do_not_wait_for_the_end() -> None:
     asyncio.run(scene())
 
 
-def test_a_failure_comes_after_its_events_and_says_whose_field_it_is_and_when_to_try_again() -> None:
+def test_a_failure_follows_its_events_and_names_the_field_and_when_to_retry() -> None:
     async def scene() -> None:
         wire = Wire()
         wire.call(1, "count", count(1, fails=True))
@@ -78,7 +78,7 @@ def test_a_failure_comes_after_its_events_and_says_whose_field_it_is_and_when_to
     asyncio.run(scene())
 
 
-def test_what_was_told_before_anybody_listened_is_not_lost() -> None:
+def test_messages_sent_before_the_handler_listens_are_not_lost() -> None:
     async def scene() -> None:
         wire = Wire()
         told: list[Any] = []
@@ -101,7 +101,7 @@ def test_what_was_told_before_anybody_listened_is_not_lost() -> None:
     asyncio.run(scene())
 
 
-def test_a_call_that_was_abandoned_sends_nothing_more() -> None:
+def test_an_abandoned_call_sends_nothing_more() -> None:
     async def scene() -> None:
         wire = Wire()
         wire.call(1, "wait")

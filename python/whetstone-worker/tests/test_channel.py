@@ -23,7 +23,7 @@ class Timer:
 
 
 class Line:
-    """What waits on the way to the other end."""
+    """The messages in transit to the other end."""
 
     def __init__(self) -> None:
         self.waiting: deque[bytes] = deque()
@@ -37,7 +37,7 @@ class Line:
 
 
 class Lab:
-    """Two ends. A break loses what waits on the lines."""
+    """Two connected ends. Breaking the connection loses the messages in transit."""
 
     def __init__(self) -> None:
         self.came: tuple[list[int], list[int]] = ([], [])
@@ -76,7 +76,7 @@ class Lab:
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_whatever_breaks_when_every_message_arrives_once_and_in_order(seed: int) -> None:
+def test_every_message_arrives_once_and_in_order_whenever_connections_break(seed: int) -> None:
     chance = random.Random(seed)
     lab = Lab()
     sent = [0, 0]
@@ -99,7 +99,7 @@ def test_whatever_breaks_when_every_message_arrives_once_and_in_order(seed: int)
     assert lab.came == (list(range(1, sent[1] + 1)), list(range(1, sent[0] + 1)))
 
 
-def test_a_second_after_the_first_of_them_messages_are_acknowledged() -> None:
+def test_messages_are_acknowledged_a_second_after_the_first_of_them() -> None:
     lab = Lab()
     lab.ends[0].send("a")
     lab.ends[0].send("b")
@@ -121,7 +121,7 @@ def test_a_mebibyte_is_acknowledged_at_once_and_a_message_acknowledges_too() -> 
     assert all(timer.cancelled for timer in lab.timers)
 
 
-def test_a_channel_whose_other_end_acknowledges_nothing_has_no_room_until_it_does() -> None:
+def test_a_channel_has_no_room_until_the_other_end_acknowledges() -> None:
     async def run() -> None:
         channel = NumberedChannel(100, lambda _: None, asyncio.get_running_loop().call_later)
         channel.attach(Line(), 0)
@@ -137,7 +137,7 @@ def test_a_channel_whose_other_end_acknowledges_nothing_has_no_room_until_it_doe
     asyncio.run(run())
 
 
-def test_what_cannot_be_sent_takes_no_number() -> None:
+def test_a_message_that_cannot_be_encoded_takes_no_number() -> None:
     lab = Lab()
     with pytest.raises(TypeError):
         lab.ends[0].send(object())
@@ -158,7 +158,7 @@ def test_what_cannot_be_sent_takes_no_number() -> None:
         (encode_message([True, 0, "x"]), "a frame is"),
     ],
 )
-def test_what_is_no_frame_closes_the_connection_with_the_reason(data: bytes, reason: str) -> None:
+def test_invalid_frames_close_the_connection_with_the_cause(data: bytes, reason: str) -> None:
     came: list[Any] = []
     channel = NumberedChannel(100, came.append, Timer)
     line = Line()

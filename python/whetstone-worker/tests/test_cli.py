@@ -45,7 +45,7 @@ def arguments(changes: dict[str, str]) -> list[str]:
         ({"--row-length-max": "-1"}, "'-1' is not a positive whole number"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(changes: dict[str, str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_options_are_refused(changes: dict[str, str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(arguments(changes))
     assert end.value.code == 2
@@ -60,7 +60,7 @@ def test_what_cannot_be_asked_for_is_refused(changes: dict[str, str], words: str
         ("sample,train", [SAMPLER_FLAG, "most"], f"{SAMPLER_FLAG}/--gpu_memory_utilization: 'most' is not a fraction"),
     ],
 )
-def test_what_vllm_cannot_be_told_beside_a_trainer_is_refused(
+def test_vllm_arguments_that_conflict_with_a_trainer_are_refused(
     roles: str, behind: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -69,7 +69,7 @@ def test_what_vllm_cannot_be_told_beside_a_trainer_is_refused(
     assert words in capsys.readouterr().err
 
 
-def test_a_model_that_is_not_there_ends_it_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_model_ends_the_command_with_the_cause(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments({})) == 2
     assert "No model nowhere: there is no such directory" in capsys.readouterr().err
 
@@ -81,8 +81,8 @@ def test_a_model_in_gguf_is_refused_by_name(model: str, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(("role", "package"), [("sample", "vllm"), ("train", "torch")])
-def test_a_package_that_a_role_lacks_is_named_with_what_installs_it(role: str, package: str) -> None:
-    """In a process of its own, where the package cannot be found."""
+def test_a_missing_package_is_named_with_the_command_that_installs_it(role: str, package: str) -> None:
+    """Runs in a process of its own, in which the package cannot be found."""
     hide = (
         "import importlib.util as u, sys\n"
         f"class Hidden:\n    def find_spec(self, name, *_):\n        if name == {package!r}:\n"
@@ -97,7 +97,7 @@ def test_a_package_that_a_role_lacks_is_named_with_what_installs_it(role: str, p
     assert f"--roles {role} needs: pip install 'whetstone-worker[{package}]'" in done.stderr
 
 
-def test_what_stands_behind_two_dashes_is_for_vllm() -> None:
+def test_arguments_after_two_dashes_are_passed_to_vllm() -> None:
     given = _parser().parse_args([*arguments({"--roles": "sample", "--vllm": "/opt/v serve"}), "--", "--max-model-len", "9"])
     options = read_sampler_options(given)
     assert options.vllm_command == ("/opt/v", "serve")

@@ -1,4 +1,4 @@
-"""What flags mean, and which are refused."""
+"""The flags of a cluster: their meaning, and which are refused."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def spec_of(*flags: str) -> ClusterSpec:
     return read_spec(parser.parse_args([*UP, *flags]), parser)
 
 
-def test_one_sampler_and_one_trainer_with_a_gpu_each_unless_more_is_said() -> None:
+def test_the_default_is_one_sampler_and_one_trainer_with_a_gpu_each() -> None:
     spec = spec_of()
     assert (spec.samplers, spec.trainers) == (Bounds(1, 1), 1)
     assert [(worker.gpus, worker.ranks) for worker in spec.workers.values()] == [(1, 1), (1, 1)]
@@ -25,7 +25,7 @@ def test_one_sampler_and_one_trainer_with_a_gpu_each_unless_more_is_said() -> No
     assert spec.workers["trainer"].environment == {"WHETSTONE_URL": "http://s:1", "WHETSTONE_API_KEY": "k"}
 
 
-def test_no_log_shows_the_key() -> None:
+def test_the_key_is_not_logged() -> None:
     assert "wk-secret" not in repr(spec_of("--key", "wk-secret"))
 
 
@@ -40,12 +40,12 @@ def test_a_sampler_of_four_gpus_is_one_process_and_a_trainer_of_four_is_four() -
     assert more[-7:] == ("--dtype", "bfloat16", "--", "--max-num-seqs", "8", "--tensor-parallel-size", "2")
 
 
-def test_without_gpus_workers_are_told_to_use_the_cpu() -> None:
+def test_without_gpus_workers_use_the_cpu() -> None:
     workers = spec_of("--gpus-per-trainer", "0", "--trainer-args", "--memory 2GiB").workers
     assert workers["trainer"].command[-4:] == ("--device", "cpu", "--memory", "2GiB")
 
 
-def test_another_sampler_is_a_command() -> None:
+def test_another_sampler_is_given_as_a_command() -> None:
     command = spec_of("--sampler-command", "node 'a b.js' --model {model} --name {name}").workers["sampler"].command
     assert command == ("node", "a b.js", "--model", "o/m", "--name", "{name}")
 
@@ -62,7 +62,7 @@ def test_another_sampler_is_a_command() -> None:
         (["--name", "a b"], "may contain only letters"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_options_are_refused(flags: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main([*UP, *flags])
     assert end.value.code == 2
@@ -98,7 +98,7 @@ STATUS = {
 }
 
 
-def test_the_table_says_who_is_where_and_what_is_wrong() -> None:
+def test_the_table_shows_each_worker_s_node_state_and_fault() -> None:
     lines = status_table(STATUS, now=190.0).splitlines()
     assert lines[0] == "c at http://s:1: 2 samplers (1 to 8), 1 trainers"
     assert lines[1] == "choices: 12 run, 30 wait"
@@ -106,7 +106,7 @@ def test_the_table_says_who_is_where_and_what_is_wrong() -> None:
     assert lines[4].split() == ["c-trainer-0", "unknown", "pausing", "3m", "it", "ended"]
 
 
-def test_who_waits_is_told_where_each_worker_is() -> None:
+def test_progress_shows_the_state_of_each_worker() -> None:
     loads = {"name": "c-trainer-1", "phase": "running", "on_server": None}
     waits = {"name": "c-trainer-2", "phase": "unplaced", "on_server": None, "cause": "no room"}
     there = {"name": "c-trainer-3", "phase": "running", "on_server": "connected"}
@@ -115,7 +115,7 @@ def test_who_waits_is_told_where_each_worker_is() -> None:
     assert progress({**STATUS, "fault": "http://server is not reached", "workers": []}) == "http://server is not reached"
 
 
-def test_a_worker_without_room_says_what_it_wants_and_what_there_is() -> None:
+def test_a_worker_without_room_shows_the_resources_that_it_needs_and_those_that_exist() -> None:
     no_gpus = why_unplaced(1, 1, {"CPU": 2})
     assert no_gpus.startswith("Ray has no room for it: it wants 1 GPUs and 1 CPUs, the cluster has 0 GPUs and 2 CPUs")
     assert "--gpus-per-trainer 0" in no_gpus
@@ -123,5 +123,5 @@ def test_a_worker_without_room_says_what_it_wants_and_what_there_is() -> None:
     assert why_unplaced(0, 4, {"CPU": 2}).endswith("the cluster has 0 GPUs and 2 CPUs")
 
 
-def test_what_is_missing_comes_with_its_last_words() -> None:
+def test_missing_workers_are_listed_with_their_last_output() -> None:
     assert what_is_missing(STATUS) == "  c-trainer-0 (pausing): it ended\n    | CUDA out of memory"

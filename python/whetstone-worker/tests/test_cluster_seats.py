@@ -1,4 +1,4 @@
-"""What a cluster changes until it is what it should be: single cases, and whole histories with random events."""
+"""How a cluster reaches its desired state: single cases, and long histories of random events."""
 
 import random
 
@@ -11,22 +11,22 @@ def samplers(*numbers: int, fingerprint: str = NEW) -> list[Seat]:
     return [Seat("sampler", number, fingerprint) for number in numbers]
 
 
-def test_an_empty_cluster_gets_everybody() -> None:
+def test_an_empty_cluster_gets_all_workers() -> None:
     wanted: dict[Role, Wanted] = {"sampler": Wanted(2, NEW), "trainer": Wanted(1, OLD)}
     assert plan_changes(wanted, [], []) == Changes(start=(*samplers(0, 1), Seat("trainer", 0, OLD)), leave=())
 
 
-def test_a_cluster_that_is_as_it_should_be_changes_nothing() -> None:
+def test_a_cluster_in_its_desired_state_is_not_changed() -> None:
     assert plan_changes({"sampler": Wanted(2, NEW)}, samplers(0, 1), []) == Changes((), ())
 
 
-def test_the_highest_numbers_leave_first_and_others_fill_the_gaps() -> None:
+def test_the_highest_numbers_leave_first_and_new_workers_fill_the_gaps() -> None:
     assert plan_changes({"sampler": Wanted(2, NEW)}, samplers(0, 2, 3), []) == Changes(
         tuple(samplers(1)), tuple(samplers(2, 3))
     )
 
 
-def test_those_that_run_something_else_are_replaced_one_by_one() -> None:
+def test_workers_whose_command_changed_are_replaced_one_by_one() -> None:
     old = samplers(0, 1, fingerprint=OLD)
     wanted: dict[Role, Wanted] = {"sampler": Wanted(2, NEW)}
     assert plan_changes(wanted, old, []).leave == (old[0],)
@@ -34,24 +34,24 @@ def test_those_that_run_something_else_are_replaced_one_by_one() -> None:
     assert plan_changes(wanted, old[1:], []) == Changes(tuple(samplers(0)), (old[1],))
 
 
-def test_a_number_is_given_again_only_when_nobody_has_it() -> None:
+def test_a_number_is_reused_only_when_it_is_free() -> None:
     assert plan_changes({"sampler": Wanted(1, NEW)}, samplers(0), samplers(0)) == Changes((), ())
 
 
-def test_names_are_read_as_they_are_written() -> None:
+def test_names_are_parsed_as_they_are_written() -> None:
     seat = Seat("trainer", 12, NEW)
     assert read_seat(seat.name) == seat
     assert read_seat("controller") is None
 
 
-def test_fingerprints_differ_where_what_runs_differs() -> None:
+def test_fingerprints_differ_if_the_commands_differ() -> None:
     spec = WorkerSpec(("run",), {"WHETSTONE_API_KEY": "a"}, gpus=1, cpus=1)
     again = WorkerSpec(("run",), {"WHETSTONE_API_KEY": "a"}, gpus=1, cpus=1)
     assert spec.fingerprint == again.fingerprint
     assert spec.fingerprint != WorkerSpec(("run",), {"WHETSTONE_API_KEY": "b"}, gpus=1, cpus=1).fingerprint
 
 
-def test_whatever_happens_names_stay_unique_and_the_cluster_settles() -> None:
+def test_after_any_events_names_stay_unique_and_the_cluster_settles() -> None:
     for seed in range(200):
         chance = random.Random(seed)
         present: set[Seat] = set()

@@ -1,4 +1,4 @@
-"""What is read of a server: its workers, and the queues of its models."""
+"""Reading a server's workers and the queues of its models."""
 
 import httpx
 import pytest
@@ -36,11 +36,11 @@ def client(workers: list[dict[str, object]], status: int = 200) -> httpx.Client:
     return httpx.Client(transport=httpx.MockTransport(answer), base_url="http://server/base")
 
 
-def test_the_queue_is_read_by_model() -> None:
+def test_the_queue_is_read_per_model() -> None:
     assert parse_queue(METRICS) == ({"Qwen/Qwen3-0.6B": 12, "other": 1}, {"Qwen/Qwen3-0.6B": 30})
 
 
-def test_the_load_is_that_of_the_model_that_our_samplers_have() -> None:
+def test_the_load_is_that_of_the_samplers_model() -> None:
     trainer = worker("c-trainer-0", sequences_max=None)
     view = read_server(
         client([worker("c-sampler-0"), worker("c-sampler-1", sequences_max=32), worker("else", base_model="other"), trainer])
@@ -49,18 +49,18 @@ def test_the_load_is_that_of_the_model_that_our_samplers_have() -> None:
     assert view.load_of(["c-trainer-0"]).capacity is None
 
 
-def test_a_worker_that_was_started_again_is_connected_though_its_old_connection_is_still_away() -> None:
+def test_a_restarted_worker_is_connected_even_if_its_old_connection_is_still_away() -> None:
     view = read_server(client([worker("a", state="away"), worker("a"), worker("b", state="away")]))
     assert [view.state_of(name) for name in ("a", "b", "c")] == ["connected", "away", None]
 
 
-def test_a_server_that_refuses_is_a_fault_with_its_words() -> None:
+def test_a_server_that_refuses_is_a_fault_with_its_message() -> None:
     with pytest.raises(ServerError, match="answered /v1/workers with 503"):
         read_server(client([], status=503))
     with pytest.raises(KeyRefusedError, match="answered /v1/workers with 403"):
         read_server(client([], status=403))
 
 
-def test_a_server_that_is_not_there_is_a_fault() -> None:
+def test_an_unreachable_server_is_a_fault() -> None:
     with httpx.Client(base_url="http://127.0.0.1:1") as nobody, pytest.raises(ServerError, match="is not reached"):
         read_server(nobody)

@@ -1,4 +1,4 @@
-"""Whatever happens to a connection, a call has one answer, or nobody waits for it any more."""
+"""Whatever happens to a connection, a call gets exactly one answer or is abandoned."""
 
 import asyncio
 import threading
@@ -18,7 +18,7 @@ from whetstone_worker.errors import WorkerError
 
 
 class Engine:
-    """Computes when it is let."""
+    """Computes when the test permits it."""
 
     def __init__(self) -> None:
         self.compute = ComputeThread()
@@ -79,7 +79,7 @@ def play(scene: Callable[[PlayedServer, Engine], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
-def test_a_call_is_answered_and_pings_are_while_it_computes() -> None:
+def test_a_call_is_answered_and_so_are_pings_while_it_computes() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         async with connected(server, engine):
             socket = await server.next_connection()
@@ -94,7 +94,7 @@ def test_a_call_is_answered_and_pings_are_while_it_computes() -> None:
     play(scene)
 
 
-def test_a_call_that_fails_says_why() -> None:
+def test_a_failed_call_reports_its_cause() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         async with connected(server, engine):
             await server.next_connection()
@@ -111,7 +111,7 @@ def test_a_call_that_fails_says_why() -> None:
     play(scene)
 
 
-def test_a_call_goes_on_over_a_lost_connection() -> None:
+def test_a_call_survives_a_lost_connection() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         async with connected(server, engine):
             first = await server.next_connection()
@@ -128,7 +128,7 @@ def test_a_call_goes_on_over_a_lost_connection() -> None:
     play(scene)
 
 
-def test_a_server_that_forgot_the_session_hears_nothing_of_it() -> None:
+def test_a_server_that_forgot_the_session_gets_nothing_from_it() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         async with connected(server, engine):
             first = await server.next_connection()
@@ -147,7 +147,7 @@ def test_a_server_that_forgot_the_session_hears_nothing_of_it() -> None:
     play(scene)
 
 
-def test_a_server_that_is_silent_is_dialled_again() -> None:
+def test_a_silent_server_is_dialled_again() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         server.heartbeat_ms = 20
         async with connected(server, engine):
@@ -160,7 +160,7 @@ def test_a_server_that_is_silent_is_dialled_again() -> None:
     play(scene)
 
 
-def test_who_is_asked_to_leave_ends_what_runs_and_closes() -> None:
+def test_a_worker_asked_to_leave_finishes_its_calls_and_closes() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         async with connected(server, engine) as (connection, running):
             await server.next_connection()
@@ -176,7 +176,7 @@ def test_who_is_asked_to_leave_ends_what_runs_and_closes() -> None:
     play(scene)
 
 
-def test_who_is_asked_to_leave_without_a_connection_does() -> None:
+def test_a_worker_asked_to_leave_without_a_connection_leaves() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         connection = ServerConnection(replace(options(server, engine), url="http://127.0.0.1:1", pauses=(3600.0,)))
         running = asyncio.create_task(connection.run())
@@ -187,7 +187,7 @@ def test_who_is_asked_to_leave_without_a_connection_does() -> None:
     play(scene)
 
 
-def test_a_refusal_ends_it_with_the_server_s_words() -> None:
+def test_a_refusal_ends_the_worker_with_the_server_s_message() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         server.refuse = lambda: {"code": "unknown_model", "message": "It has: starter."}
         with pytest.raises(RefusedError, match=r"refuses this worker \(unknown_model\): It has: starter\."):
@@ -196,7 +196,7 @@ def test_a_refusal_ends_it_with_the_server_s_words() -> None:
     play(scene)
 
 
-def test_a_server_that_has_enough_workers_is_asked_again() -> None:
+def test_a_server_with_too_many_workers_is_dialled_again() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         answers = iter([{"code": "too_many_workers", "message": "Later."}, None])
         server.refuse = lambda: next(answers)
@@ -207,7 +207,7 @@ def test_a_server_that_has_enough_workers_is_asked_again() -> None:
     play(scene)
 
 
-def test_what_is_wrong_before_the_upgrade_ends_it() -> None:
+def test_a_fault_before_the_upgrade_ends_the_worker() -> None:
     async def scene(server: PlayedServer, engine: Engine) -> None:
         good = options(server, engine)
         elsewhere = server.url.replace("base", "elsewhere")

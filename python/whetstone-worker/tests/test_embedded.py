@@ -1,5 +1,5 @@
-"""Against the embedded engine itself, run beside it: the same start, rows and losses end in the same adapter, and either
-engine goes on from what the other saved."""
+"""Against the embedded engine, which runs next to it: the same start, rows and losses lead to the same adapter, and either
+engine continues from what the other saved."""
 
 import json
 from contextlib import closing
@@ -20,7 +20,7 @@ PARAMS = {"learningRate": 1e-3, "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-8, "w
 
 
 def ten_steps() -> list[Any]:
-    """Of the first RL combinations that need no other policy, one after another."""
+    """The rows of the first RL combinations that need no other policy, in order."""
     rows = [tape for tape in golden_tapes()["rl"] if "reference" not in json.dumps(tape["loss"])][:10]
     steps = [[{"verb": "forwardBackward", **tape}, {"verb": "optimStep", "params": PARAMS}] for tape in rows]
     return [call for step in steps for call in step]
@@ -48,7 +48,7 @@ def assert_same(found: Path, expected: Path) -> None:
             assert relative_distance(actual[name], tensor) < TOLERANCE, f"{file} {name}"
 
 
-def test_ten_steps_end_in_the_same_adapter(engines: Engines, tmp_path: Path) -> None:
+def test_ten_steps_end_with_the_same_adapter(engines: Engines, tmp_path: Path) -> None:
     embedded(START, tmp_path / "embedded", ten_steps())
     ours(engines, START, tmp_path / "ours", ten_steps())
     assert_same(tmp_path / "ours", tmp_path / "embedded")
@@ -57,7 +57,7 @@ def test_ten_steps_end_in_the_same_adapter(engines: Engines, tmp_path: Path) -> 
         assert relative_distance(moved[name], tensor) > 10 * TOLERANCE, f"{name} has not moved"
 
 
-def test_either_goes_on_from_what_the_other_saved(engines: Engines, tmp_path: Path) -> None:
+def test_either_engine_continues_from_what_the_other_saved(engines: Engines, tmp_path: Path) -> None:
     calls = ten_steps()
     ours(engines, START, tmp_path / "straight", calls)
     embedded(START, tmp_path / "embedded-half", calls[:10])
@@ -69,7 +69,7 @@ def test_either_goes_on_from_what_the_other_saved(engines: Engines, tmp_path: Pa
 
 
 @pytest.mark.parametrize("start", ["embedded", "ours"])
-def test_files_are_the_bytes_that_the_other_writes(start: str, engines: Engines, tmp_path: Path) -> None:
+def test_both_engines_write_files_with_the_same_bytes(start: str, engines: Engines, tmp_path: Path) -> None:
     calls = ten_steps()[:2]
     first, second = (tmp_path / "first", tmp_path / "second")
     if start == "embedded":

@@ -1,4 +1,4 @@
-"""Files over real HTTP, with a server that breaks off, loses pieces, and gives other bytes than it was asked for."""
+"""File transfer over real HTTP, with a server that breaks off, loses pieces, and sends wrong bytes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -47,7 +47,7 @@ def test_files_are_fetched_once_and_outlive_the_cache(server: FileServer, tmp_pa
         }
         await files.fetch([first])
         assert len(server.asked) == 2
-        await files.fetch([second])  # more than 100 bytes: the first goes
+        await files.fetch([second])  # more than 100 bytes: the first file is evicted
         assert (directory / WEIGHTS).read_bytes() == b"1" * 60
         await files.fetch([second])
         assert len(server.asked) == 3
@@ -57,7 +57,7 @@ def test_files_are_fetched_once_and_outlive_the_cache(server: FileServer, tmp_pa
     play(server, tmp_path, scene, bytes_max=100)
 
 
-def test_two_who_want_one_file_fetch_it_once(server: FileServer, tmp_path: Path) -> None:
+def test_two_requests_for_one_file_fetch_it_once(server: FileServer, tmp_path: Path) -> None:
     async def scene(files: WorkerFiles) -> None:
         file = offer(server, b"1" * 60)
         await asyncio.gather(*(files.fetch([file]) for _ in range(5)))
@@ -66,7 +66,7 @@ def test_two_who_want_one_file_fetch_it_once(server: FileServer, tmp_path: Path)
     play(server, tmp_path, scene)
 
 
-def test_a_download_that_breaks_off_goes_on_where_it_was(server: FileServer, tmp_path: Path) -> None:
+def test_an_interrupted_download_resumes_where_it_stopped(server: FileServer, tmp_path: Path) -> None:
     async def scene(files: WorkerFiles) -> None:
         content = bytes(range(250))
         file = offer(server, content)
@@ -79,7 +79,7 @@ def test_a_download_that_breaks_off_goes_on_where_it_was(server: FileServer, tmp
 
 
 @pytest.mark.parametrize("content", [b"other bytes", b"the right bytes and more", b"the right"])
-def test_other_bytes_than_the_hash_says_are_never_used(server: FileServer, tmp_path: Path, content: bytes) -> None:
+def test_bytes_with_a_wrong_hash_are_never_used(server: FileServer, tmp_path: Path, content: bytes) -> None:
     async def scene(files: WorkerFiles) -> None:
         file = offer(server, b"the right bytes")
         server.files[file.sha256] = content
@@ -93,7 +93,7 @@ def test_other_bytes_than_the_hash_says_are_never_used(server: FileServer, tmp_p
     play(server, tmp_path, scene)
 
 
-def test_what_no_adapter_has_is_not_fetched(server: FileServer, tmp_path: Path) -> None:
+def test_files_that_no_adapter_has_are_not_fetched(server: FileServer, tmp_path: Path) -> None:
     async def scene(files: WorkerFiles) -> None:
         with pytest.raises(WorkerError, match="No adapter has a file"):
             await files.fetch([offer(server, b"x", "../../escape")])
@@ -102,12 +102,12 @@ def test_what_no_adapter_has_is_not_fetched(server: FileServer, tmp_path: Path) 
         server.status = 503
         with pytest.raises(WorkerError, match="answered 503"):
             await files.fetch([offer(server, b"x")])
-        assert len(server.asked) == 4  # a 404 stays, a 503 may pass
+        assert len(server.asked) == 4  # a 404 is final, a 503 is retried
 
     play(server, tmp_path, scene)
 
 
-def test_files_are_brought_in_pieces(server: FileServer, tmp_path: Path) -> None:
+def test_files_are_uploaded_in_pieces(server: FileServer, tmp_path: Path) -> None:
     async def scene(files: WorkerFiles) -> None:
         directory = files.make_directory()
         content = bytes(PIECE_BYTES_MAX) + b"end"
@@ -123,7 +123,7 @@ def test_files_are_brought_in_pieces(server: FileServer, tmp_path: Path) -> None
     play(server, tmp_path, scene)
 
 
-def test_workers_that_share_a_cache_directory_have_their_own(tmp_path: Path) -> None:
+def test_workers_that_share_a_cache_directory_have_their_own_part_of_it(tmp_path: Path) -> None:
     with own_directory(tmp_path) as first, own_directory(tmp_path) as second:
         assert first != second
         (first / "left").touch()

@@ -1,4 +1,4 @@
-"""A `generate` call against answers of a real vLLM, over a real socket."""
+"""A `generate` call against recorded responses of a real vLLM, over a real socket."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ from whetstone_worker.sampling.vllm_client import MODEL, open_vllm_client
 
 
 class Listener:
-    """Who made the call."""
+    """The caller of the procedure."""
 
     def __init__(self, played: PlayedVllm) -> None:
         self.vllm = played
@@ -30,7 +30,7 @@ class Listener:
         self.call = Call(self._take, self._has_room)
 
     async def until(self, count: int) -> None:
-        """There are so many events."""
+        """Waits for this number of events."""
         while len(self.events) < count:
             self._came.clear()
             await asyncio.wait_for(self._came.wait(), PATIENCE)
@@ -74,7 +74,7 @@ def holding(pieces: int) -> Callable[[PlayedVllm], None]:
     return prepare
 
 
-def test_tokens_come_with_their_logprobs_and_the_best_others(tmp_path: Path) -> None:
+def test_tokens_have_their_logprobs_and_the_best_alternatives(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await running
         events = listener.events
@@ -90,7 +90,7 @@ def test_tokens_come_with_their_logprobs_and_the_best_others(tmp_path: Path) -> 
     play("greedy", tmp_path, scene)
 
 
-def test_choices_are_requests_of_their_own_with_their_seeds(tmp_path: Path) -> None:
+def test_each_choice_is_a_request_with_its_own_seed(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await running
         assert sorted(body["seed"] for _, body in listener.vllm.asked) == [7, 8]
@@ -109,7 +109,7 @@ def test_every_parameter_is_passed_on(tmp_path: Path) -> None:
     play("everything", tmp_path, scene)
 
 
-def test_what_was_cached_of_the_prompt_is_said_once(tmp_path: Path) -> None:
+def test_the_cached_count_of_the_prompt_is_reported_once(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await running
         (report,) = [event["prompt"] for event in listener.events if "prompt" in event]
@@ -134,7 +134,7 @@ def test_logprobs_of_the_prompt_come_with_the_first_event(tmp_path: Path) -> Non
     play("prompt", tmp_path, scene)
 
 
-def test_a_form_holds_to_the_end_that_the_model_says(tmp_path: Path) -> None:
+def test_a_constraint_holds_until_the_model_ends_the_answer(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await running
         assert listener.events[-1]["finishReason"] == "stop"
@@ -143,7 +143,7 @@ def test_a_form_holds_to_the_end_that_the_model_says(tmp_path: Path) -> None:
     play("schema", tmp_path, scene)
 
 
-def test_a_form_behind_thinking_begins_behind_its_end(tmp_path: Path) -> None:
+def test_a_constraint_after_reasoning_starts_when_the_reasoning_ends(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await running
         first, second = [body for _, body in listener.vllm.asked]
@@ -160,7 +160,7 @@ def test_a_form_behind_thinking_begins_behind_its_end(tmp_path: Path) -> None:
     play("thinking", tmp_path, scene)
 
 
-def test_a_choice_that_nobody_wants_is_ended_alone(tmp_path: Path) -> None:
+def test_a_cancelled_choice_ends_alone(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await listener.until(2)
         listener.call.tell(1)
@@ -175,7 +175,7 @@ def test_a_choice_that_nobody_wants_is_ended_alone(tmp_path: Path) -> None:
     play("long", tmp_path, scene, holding(3))
 
 
-def test_a_call_that_nobody_wants_ends_all_its_choices(tmp_path: Path) -> None:
+def test_a_cancelled_call_ends_all_its_choices(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await listener.until(2)
         listener.call.abort()
@@ -188,7 +188,7 @@ def test_a_call_that_nobody_wants_ends_all_its_choices(tmp_path: Path) -> None:
     play("long", tmp_path, scene, holding(3))
 
 
-def test_what_was_aborted_before_it_began_asks_for_nothing(tmp_path: Path) -> None:
+def test_a_call_aborted_before_it_began_sends_no_request(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         listener.call.abort()
         with pytest.raises(WorkerError) as fault:
@@ -199,7 +199,7 @@ def test_what_was_aborted_before_it_began_asks_for_nothing(tmp_path: Path) -> No
     play("long", tmp_path, scene)
 
 
-def test_a_session_that_is_gone_takes_its_choices_with_it(tmp_path: Path) -> None:
+def test_choices_end_with_their_session(tmp_path: Path) -> None:
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
         await listener.until(2)
         running.cancel()
@@ -210,7 +210,7 @@ def test_a_session_that_is_gone_takes_its_choices_with_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("who", ["a reader who does not read", "a connection without room"])
-def test_events_wait_for_whoever_takes_them(tmp_path: Path, who: str) -> None:
+def test_events_wait_for_their_reader(tmp_path: Path, who: str) -> None:
     is_reader = who.startswith("a reader")
 
     async def scene(listener: Listener, running: "asyncio.Task[None]") -> None:
@@ -221,9 +221,9 @@ def test_events_wait_for_whoever_takes_them(tmp_path: Path, who: str) -> None:
             listener.room.clear()
         listener.vllm.go.set()
         before = len(listener.events)
-        while listener.vllm.sent < 2 * 10:  # vLLM goes on
+        while listener.vllm.sent < 2 * 10:  # vLLM continues
             await asyncio.sleep(0.01)
-        assert len(listener.events) <= before + 2  # what each choice held in its hand
+        assert len(listener.events) <= before + 2  # one event that each choice had already taken
         assert not running.done()
         if is_reader:
             listener.call.tell({"isUnread": False})
@@ -235,7 +235,7 @@ def test_events_wait_for_whoever_takes_them(tmp_path: Path, who: str) -> None:
     play("long", tmp_path, scene, holding(3))
 
 
-def test_a_vllm_that_breaks_off_is_not_there(tmp_path: Path) -> None:
+def test_a_vllm_that_breaks_off_is_reported_as_gone(tmp_path: Path) -> None:
     async def scene(_: Listener, running: "asyncio.Task[None]") -> None:
         with pytest.raises(WorkerError, match="stopped in the middle") as fault:
             await running
@@ -247,7 +247,7 @@ def test_a_vllm_that_breaks_off_is_not_there(tmp_path: Path) -> None:
     play("long", tmp_path, scene, prepare)
 
 
-def test_what_vllm_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+def test_refusals_of_vllm_are_passed_on_with_its_message(tmp_path: Path) -> None:
     async def scene(_: Listener, running: "asyncio.Task[None]") -> None:
         with pytest.raises(WorkerError, match=r"vLLM answered 400: Grammar error: .*unclosed") as fault:
             await running

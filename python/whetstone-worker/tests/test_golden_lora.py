@@ -25,7 +25,7 @@ def tape_of(family: str, layout: str, name: str) -> Any:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_logprobs_are_those_of_pytorch(family: str, layout: str, engines: Engines) -> None:
+def test_logprobs_equal_those_of_pytorch(family: str, layout: str, engines: Engines) -> None:
     with closing(engines.family(family).open(starting_from(FIXTURES / family / "adapter"))) as session:
         logprobs = session.logprobs([row_of(tape_of(family, layout, "cispo")["row"])])[0]
     expected = load_file(FIXTURES / family / "expected.safetensors")["training.logprobs"]
@@ -36,7 +36,9 @@ def test_logprobs_are_those_of_pytorch(family: str, layout: str, engines: Engine
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_loss_and_every_gradient(family: str, layout: str, name: str, engines: Engines, tmp_path: Path) -> None:
+def test_loss_and_every_gradient_equal_those_of_pytorch(
+    family: str, layout: str, name: str, engines: Engines, tmp_path: Path
+) -> None:
     tape, golden = tape_of(family, layout, name), read_json(f"{family}/expected.json")
     with closing(engines.family(family).open(starting_from(FIXTURES / family / "adapter"))) as session:
         result = session.forward_backward([row_of(tape["row"])], parse_loss_program(tape["loss"]))[0]
@@ -54,7 +56,7 @@ OPTIONS = read_json("lora/expected.json")
 
 
 @pytest.mark.parametrize("case", [name for name, case in OPTIONS["cases"].items() if case["family"] in FAMILIES])
-def test_ranks_alphas_targets_and_rslora(case: str, engines: Engines, tmp_path: Path) -> None:
+def test_ranks_alphas_targets_and_rslora_equal_those_of_peft(case: str, engines: Engines, tmp_path: Path) -> None:
     golden, tolerance = OPTIONS["cases"][case], OPTIONS["tolerance"]
     tape = tape_of(golden["family"], "one shared prompt", "cross_entropy")
     row, program = row_of(tape["row"]), parse_loss_program(tape["loss"])
@@ -76,7 +78,7 @@ def test_ranks_alphas_targets_and_rslora(case: str, engines: Engines, tmp_path: 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_ten_steps_go_where_torch_adamw_goes(family: str, layout: str, engines: Engines, tmp_path: Path) -> None:
+def test_ten_steps_equal_those_of_torch_adamw(family: str, layout: str, engines: Engines, tmp_path: Path) -> None:
     tape, golden = tape_of(family, layout, "cispo"), read_json(f"{family}/expected.json")
     adamw, tolerance = golden["adamw"], golden["tolerance"]
     row, program = row_of(tape["row"]), parse_loss_program(tape["loss"])

@@ -14,12 +14,12 @@ from whetstone_worker.trainer.loss_program import parse_loss_program
 JOB = read_json("rl/expected.json")
 
 
-def test_there_are_forty_combinations_and_more() -> None:
+def test_there_are_more_than_forty_combinations() -> None:
     assert len(JOB["cases"]) > 40
 
 
 @pytest.mark.parametrize("number", range(len(JOB["cases"])), ids=lambda i: str(JOB["cases"][i]["config"]))
-def test_loss_metrics_and_gradients(number: int, engines: Engines, tmp_path: Path) -> None:
+def test_loss_metrics_and_gradients_equal_the_fixtures(number: int, engines: Engines, tmp_path: Path) -> None:
     expected, tape = JOB["cases"][number], golden_tapes()["rl"][number]
     program = parse_loss_program(tape["loss"])
     engine = engines.family("qwen3")
@@ -31,7 +31,7 @@ def test_loss_metrics_and_gradients(number: int, engines: Engines, tmp_path: Pat
         gradients = read_gradients(session, tmp_path / "gradients")
 
     tolerance = JOB["tolerance"]
-    # Of the sizes that are summed: where terms nearly cancel, their sum says nothing about them.
+    # Relative to the sum of magnitudes: if terms nearly cancel, their sum is no measure of the error.
     assert off(result.loss, expected["loss"]) < tolerance
     assert sorted(result.metrics) == sorted(expected["metrics"])
     for name, value in expected["metrics"].items():

@@ -18,7 +18,7 @@ CASES = pytest.mark.parametrize("number", range(len(JOB["cases"])), ids=lambda i
 
 
 @CASES
-def test_loss_and_gradients_of_each_batch(number: int, engines: Engines, tmp_path: Path) -> None:
+def test_loss_and_gradients_of_each_batch_equal_the_fixtures(number: int, engines: Engines, tmp_path: Path) -> None:
     expected = JOB["cases"][number]["batches"]
     batches = list(rows_of_batches(golden_tapes()["sft"][number]))
     assert len(batches) == len(expected)
@@ -33,7 +33,7 @@ def test_loss_and_gradients_of_each_batch(number: int, engines: Engines, tmp_pat
 
 
 @CASES
-def test_adamw_over_all_batches(number: int, engines: Engines) -> None:
+def test_adamw_over_all_batches_equals_the_fixtures(number: int, engines: Engines) -> None:
     tape, expected = golden_tapes()["sft"][number], JOB["cases"][number]["adamw"]
     with closing(engines.starter().open(START)) as session:
         results, norms = play(session, tape)

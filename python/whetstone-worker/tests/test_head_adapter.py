@@ -1,5 +1,5 @@
-"""An adapter on the output head, tied to the embedding (qwen3) and not (llama), beside those of layers: against Transformers in
-float64 with every adapter merged into its weight, and through saving and resuming."""
+"""An adapter on the output head, tied to the embedding (qwen3) or not (llama), in addition to those of layers: compared with
+Transformers in float64 with every adapter merged into its weight, and through saving and resuming."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -56,7 +56,7 @@ def start_of(family: str, directory: Path, targets: tuple[str, ...] = TARGETS) -
 
 
 def merged_in_float64(family: str, adapter: Adapter) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-    """Log-probabilities `[trained]`, cross-entropy and its gradient by every matrix of the adapter."""
+    """Returns log-probabilities `[trained]`, cross-entropy, and its gradient for every matrix of the adapter."""
     model = transformers.AutoModelForCausalLM.from_pretrained(FIXTURES / family / "model", dtype=torch.float64)
     leaves = {name: tensor.detach().double().requires_grad_() for name, tensor in adapter.tensors.items()}
     merged, embedding = {}, model.model.embed_tokens.weight.detach().clone()
@@ -89,7 +89,7 @@ def saved(session: TrainingSession, directory: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("head_tokens", [None, 7])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_logprobs_loss_and_gradients_are_those_of_merged_weights(
+def test_logprobs_loss_and_gradients_equal_those_of_merged_weights(
     family: str, head_tokens: int | None, engines: Engines, tmp_path: Path
 ) -> None:
     start = start_of(family, tmp_path)
@@ -105,7 +105,7 @@ def test_logprobs_loss_and_gradients_are_those_of_merged_weights(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_session_that_resumes_ends_in_the_same_bytes(family: str, engines: Engines, tmp_path: Path) -> None:
+def test_a_resumed_session_ends_with_the_same_bytes(family: str, engines: Engines, tmp_path: Path) -> None:
     engine, start = engines.family(family), start_of(family, tmp_path)
     with closing(engine.open(starting_from(start))) as straight:
         losses = train(straight, 4)
@@ -123,7 +123,7 @@ def test_a_session_that_resumes_ends_in_the_same_bytes(family: str, engines: Eng
         assert relative_distance(moved[name], before[name]) > 0.01, name
 
 
-def test_the_head_alone_is_trained_and_the_next_session_has_none_of_it(engines: Engines, tmp_path: Path) -> None:
+def test_only_the_head_is_trained_and_the_next_session_starts_without_it(engines: Engines, tmp_path: Path) -> None:
     engine = engines.family("qwen3")
     with closing(engine.open(starting_from(None))) as session:
         untouched = session.logprobs([ROW])[0]
@@ -136,7 +136,7 @@ def test_the_head_alone_is_trained_and_the_next_session_has_none_of_it(engines: 
         np.testing.assert_array_equal(session.logprobs([ROW])[0], untouched)
 
 
-def test_a_fresh_adapter_has_what_the_server_asks_for(engines: Engines, tmp_path: Path) -> None:
+def test_a_fresh_adapter_has_the_targets_that_the_server_asks_for(engines: Engines, tmp_path: Path) -> None:
     def targets(**asked: Any) -> tuple[str, ...]:
         lora = {"rank": 2, "alpha": 4, "seed": 1, **asked}
         options = read_open_options({"lora": lora, "resetOptimizer": False, "headTokensMax": None}, None)

@@ -1,5 +1,5 @@
-"""Whether a vLLM samples with adapters of the output head is found by trying: it may refuse one, load and forget it, or compute
-with it."""
+"""A probe determines whether a vLLM samples with adapters of the output head: it may refuse one, load but ignore it, or
+compute with it."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from whetstone_worker.sampling.vllm_client import MODEL, VllmGoneError
 
 
 class Answering:
-    """Stands for VllmClient. `moved`: what the adapter does to a log-probability."""
+    """Replaces VllmClient. `moved`: by how much the adapter changes a log-probability."""
 
     def __init__(self, moved: float = 0.0, refusal: WorkerError | None = None) -> None:
         self._moved = moved
@@ -45,24 +45,24 @@ def tried(client: Answering) -> bool:
     return found
 
 
-def test_an_adapter_that_moves_logprobs_is_computed_with() -> None:
+def test_an_adapter_that_changes_logprobs_is_supported() -> None:
     client = Answering(moved=0.4)
     assert tried(client)
     path = "base_model.model.lm_head.lora_"
     assert client.shapes == {f"{path}A.weight": (1, 6), f"{path}B.weight": (11, 1)}
 
 
-def test_one_that_is_loaded_and_moves_nothing_is_not() -> None:
+def test_an_adapter_that_is_loaded_without_effect_is_not_supported() -> None:
     assert not tried(Answering(moved=1e-6))
 
 
-def test_one_that_is_refused_is_not_and_a_vllm_that_is_gone_is_no_answer() -> None:
+def test_a_refused_adapter_is_not_supported_and_a_vllm_that_is_gone_raises() -> None:
     assert not tried(Answering(refusal=WorkerError("bad_model_files", "expected target modules in {'q_proj'}")))
     with pytest.raises(VllmGoneError):
         tried(Answering(refusal=VllmGoneError()))
 
 
-def test_the_head_of_a_tied_model_has_the_shape_of_its_embedding_and_is_refused_where_it_is_not_computed_with(
+def test_the_head_of_a_tied_model_has_the_shape_of_its_embedding_and_is_refused_if_unsupported(
     tmp_path: Path,
 ) -> None:
     write_head_adapter(tmp_path, vocab=11)

@@ -1,5 +1,5 @@
-"""The manifests of deploy/kuberay: what KubeRay, Kubernetes, Ray's autoscaler and our own command read in them. Needs what
-requirements-ray.txt installs.
+"""The manifests of deploy/kuberay: what KubeRay, Kubernetes, Ray's autoscaler and our own command read from them. Requires
+requirements-ray.txt.
 """
 
 import json
@@ -38,17 +38,17 @@ def as_pod(template: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", [*CLUSTERS, *JOBS], ids=lambda path: path.name)
-def test_kuberay_takes_it(path: Path) -> None:
+def test_kuberay_accepts_the_manifest(path: Path) -> None:
     jsonschema.validate(read(path), SCHEMA)
 
 
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.name)
-def test_kubernetes_takes_its_pods(path: Path) -> None:
+def test_kubernetes_accepts_its_pods(path: Path) -> None:
     for template in templates(read(path)).values():
         kubernetes_validate.validate(as_pod(template), KUBERNETES, strict=True)
 
 
-def test_kubernetes_takes_the_secret_and_it_has_what_the_pods_ask_for() -> None:
+def test_kubernetes_accepts_the_secret_which_has_the_keys_that_the_pods_use() -> None:
     secret = read(DIRECTORY / "worker-secret.yaml")
     kubernetes_validate.validate(secret, KUBERNETES, strict=True)
     for path in CLUSTERS:
@@ -64,7 +64,7 @@ def test_kubernetes_takes_the_secret_and_it_has_what_the_pods_ask_for() -> None:
 
 
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.name)
-def test_rays_autoscaler_sees_the_rooms_that_workers_need(path: Path) -> None:
+def test_rays_autoscaler_reads_the_resources_that_workers_need(path: Path) -> None:
     config = pytest.importorskip("ray.autoscaler._private.kuberay.autoscaling_config")
     cluster = read(path)
     cluster["metadata"]["namespace"] = "default"
@@ -75,7 +75,9 @@ def test_rays_autoscaler_sees_the_rooms_that_workers_need(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", JOBS, ids=lambda path: path.name)
-def test_our_command_takes_the_entrypoint_and_the_cluster_has_room_for_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_command_accepts_the_entrypoint_and_the_cluster_has_room_for_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("WHETSTONE_URL", "http://server:8484")
     monkeypatch.setenv("WHETSTONE_API_KEY", "wk")
     program, *arguments = shlex.split(read(path)["spec"]["entrypoint"])
@@ -96,10 +98,10 @@ def test_our_command_takes_the_entrypoint_and_the_cluster_has_room_for_it(path: 
 @pytest.mark.parametrize(
     "break_it",
     [
-        lambda spec: spec.pop("rayVersion"),  # which the token needs
+        lambda spec: spec.pop("rayVersion"),  # required for the token
         lambda spec: spec.update(workerGroupSpec=[]),
         lambda spec: spec["workerGroupSpecs"][0].pop("minReplicas"),
-        lambda spec: spec["headGroupSpec"]["rayStartParams"].update({"num-cpus": 0}),  # a number where KubeRay wants a string
+        lambda spec: spec["headGroupSpec"]["rayStartParams"].update({"num-cpus": 0}),  # KubeRay requires a string
         lambda spec: spec["autoscalerOptions"].update(version=2),
     ],
 )

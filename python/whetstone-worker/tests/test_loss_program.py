@@ -1,4 +1,4 @@
-"""Loss programs against their plain evaluation in TypeScript (src/training/loss-reference.ts): values, metrics, gradients."""
+"""Loss programs against the reference evaluation in TypeScript (src/training/loss-reference.ts): values, metrics, gradients."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ def numbers(values: Any) -> list[float]:
     return [math.nan if x is None else x for x in values]
 
 
-def test_every_program_is_worth_what_the_plain_evaluation_says() -> None:
+def test_every_program_has_the_value_of_the_reference_evaluation() -> None:
     losses = golden_tapes()["losses"]
     given = losses["tokens"]
     _, sequences = torch.unique(torch.tensor(given["sequenceIds"]), return_inverse=True)
@@ -43,13 +43,13 @@ def test_every_program_is_worth_what_the_plain_evaluation_says() -> None:
         assert gradient.tolist() == pytest.approx(numbers(expected["gradient"]), nan_ok=True), program.name
 
 
-def test_programs_name_the_inputs_that_they_read() -> None:
+def test_programs_list_the_inputs_that_they_read() -> None:
     old = {"op": "where", "condition": {"op": "isNaN", "x": {"op": "input", "name": "old"}}, "x": LOGPROB, "y": LOGPROB}
     program = parse_loss_program({"name": "p", "perToken": old, "metrics": {"m": {"op": "input", "name": "weights"}}})
     assert program.inputs() == ["old", "weights"]
 
 
-def test_what_is_said_twice_is_one_expression() -> None:
+def test_equal_expressions_become_one() -> None:
     ratio = {"op": "exp", "x": LOGPROB}
     program = parse_loss_program({"name": "p", "perToken": {"op": "mul", "x": ratio, "y": ratio}, "metrics": {"r": ratio}})
     assert program.per_token.parts[0] is program.per_token.parts[1] is program.metrics["r"]
@@ -72,13 +72,13 @@ def nested(depth: int) -> dict[str, Any]:
         (nested(DEPTH_MAX), "expressions deep"),
     ],
 )
-def test_what_is_no_program_is_refused_in_words(expression: object, words: str) -> None:
+def test_invalid_programs_are_refused_with_a_message(expression: object, words: str) -> None:
     with pytest.raises(WorkerError, match=words) as refusal:
         parse_loss_program({"name": "p", "perToken": expression, "metrics": {}})
     assert refusal.value.code == "invalid_request"
 
 
-def test_a_branch_that_is_not_taken_has_no_say() -> None:
+def test_a_branch_that_is_not_selected_has_no_effect() -> None:
     infinite = {"op": "exp", "x": {"op": "mul", "x": LOGPROB, "y": {"op": "constant", "value": -1e6}}}
     taken = {"op": "where", "condition": {"op": "constant", "value": 1}, "x": LOGPROB, "y": infinite}
     logprobs = torch.tensor([-1.0, -2.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""How long rows may be, and that the estimate which says so is no smaller than what a row takes."""
+"""How long rows may be, and that the estimate of their memory is not below what a row really takes."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def test_the_longest_row_fits_and_a_longer_one_does_not(dense_mask: bool) -> Non
     assert bytes_of(limits.row_length_max + 1, limits.memory) > 280_000_000
 
 
-def test_rows_hold_several_sequences_and_the_operator_limits_them_too() -> None:
+def test_rows_hold_several_sequences_and_the_operator_can_limit_them() -> None:
     assert training_limits(SIZES, 10**12, 4, dense_mask=True, row_length_max=None).row_length_max == 32_768
     assert training_limits(SIZES, 10**12, 4, dense_mask=True, row_length_max=100).row_length_max == 100
     assert training_limits(SIZES, 1000, 4, dense_mask=True, row_length_max=100).row_length_max == 0
@@ -36,8 +36,8 @@ def test_rows_hold_several_sequences_and_the_operator_limits_them_too() -> None:
 
 
 @pytest.mark.parametrize("head", [[], ["--head"]])
-def test_a_row_takes_no_more_than_was_planned(head: list[str]) -> None:
-    """In a process of its own, whose peak is this row's: bench/row_memory.py on fewer layers and tokens."""
+def test_a_row_takes_no_more_memory_than_planned(head: list[str]) -> None:
+    """Runs in a process of its own, whose peak is that of this row: bench/row_memory.py with fewer layers and tokens."""
     script = ROOT / "python" / "whetstone-worker" / "bench" / "row_memory.py"
     environment = {**os.environ, "PYTHONPATH": str(Path(*script.parts[:-2]) / "src")}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A trainer's part of its device's memory, on a processor: with its weights, whatever they are stored in."""
+"""A trainer's share of a device's memory, on a CPU: it includes the weights, whatever dtype they are stored in."""
 
 from pathlib import Path
 
@@ -22,19 +22,19 @@ def test_the_weights_are_part_of_the_share() -> None:
     assert take_share(STARTER, CPU, 0.5, ranks=1) == pytest.approx((0.5 * MACHINE - 4 * elements) * CUDA_SHARE, abs=8)
 
 
-def test_weights_of_two_bytes_take_four_on_a_processor(tmp_path: Path) -> None:
+def test_two_byte_weights_take_four_bytes_on_a_cpu(tmp_path: Path) -> None:
     save_file({"w": torch.zeros(1_000_000, dtype=torch.bfloat16)}, tmp_path / "model.safetensors")
     assert take_share(tmp_path, CPU, 0.5, ranks=1) == pytest.approx((0.5 * MACHINE - 4_000_000) * CUDA_SHARE, abs=8)
     assert take_share(tmp_path, CPU, 0.5, ranks=4) == pytest.approx((0.5 * MACHINE - 1_000_000) * CUDA_SHARE, abs=8)
 
 
-def test_a_share_that_the_weights_fill_is_refused_with_the_numbers(tmp_path: Path) -> None:
+def test_a_share_without_room_for_rows_is_refused_with_the_numbers(tmp_path: Path) -> None:
     save_file({"w": torch.zeros(1_000_000)}, tmp_path / "model.safetensors")
     with pytest.raises(WorkerError, match=r"--memory-share 1e-06: The weights take 4000000 bytes, and 1e-06 of the memory are"):
         take_share(tmp_path, CPU, 1e-6, ranks=1)
 
 
-def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"no tensors")
     with pytest.raises(WorkerError, match=r"model\.safetensors cannot be read as safetensors"):
         take_share(tmp_path, CPU, 0.5, ranks=1)

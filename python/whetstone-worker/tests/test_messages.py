@@ -4,7 +4,7 @@ import pytest
 from whetstone_worker.messages import decode_message, encode_message
 
 
-def test_a_message_comes_back_as_it_was() -> None:
+def test_a_message_is_decoded_to_the_value_that_was_encoded() -> None:
     message = {"kind": "return", "id": 3, "value": {"loss": -1.5, "none": None, "whole": 1 << 40, "words": "größer"}}
     assert decode_message(encode_message(message)) == message
 
@@ -24,7 +24,7 @@ def test_their_bytes_are_little_endian_without_a_header() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), np.zeros(2, dtype=np.float64), np.zeros((2, 2), dtype=np.float32)])
-def test_what_cannot_be_sent_is_refused(value: object) -> None:
+def test_values_that_cannot_be_encoded_are_refused(value: object) -> None:
     with pytest.raises(TypeError, match="cannot be sent"):
         encode_message({"value": value})
 
@@ -34,6 +34,6 @@ def test_what_cannot_be_sent_is_refused(value: object) -> None:
     [b"\xc1", b"\xa5ab", b"\x01\x01", b"\xd4\x07\0", b"\xd5\x01\0\0", b"\xa1\xff", b"\x91" * 3000 + b"\xc0"],
     ids=["no MessagePack", "half", "two values", "unknown extension", "half a number", "no UTF-8", "too deep"],
 )
-def test_bytes_that_are_no_message_are_refused(data: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - each kind has its own words
+def test_invalid_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - each kind has its own message
         decode_message(data)

@@ -1,4 +1,4 @@
-"""Two ranks on gloo, each with half of every layer, against one that has all: the same log-probabilities, losses, adapter."""
+"""Two ranks on gloo, each with half of every layer, give the same log-probabilities, losses and adapter as a single one."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ FILES = ["adapter_config.json", "adapter_model.safetensors", "optimizer.safetens
 
 
 def run_ranks(ranks: int, directory: Path) -> list[Any]:
-    """What each rank reports; `directory` is made and filled with what rank 0 saved."""
+    """Returns the report of each rank. Creates `directory`, which then has what rank 0 saved."""
     directory.mkdir()
     script = Path(__file__).with_name("two_ranks.py")
     rendezvous = directory.with_suffix(".rendezvous")
@@ -40,12 +40,12 @@ def run_ranks(ranks: int, directory: Path) -> list[Any]:
     return [json.loads((directory.parent / f"{directory.name}-{rank}.json").read_text()) for rank in range(ranks)]
 
 
-def test_two_ranks_with_half_the_layers_train_what_one_does(tmp_path: Path) -> None:
+def test_two_ranks_with_half_the_layers_each_train_like_one_rank(tmp_path: Path) -> None:
     (alone,) = run_ranks(1, tmp_path / "one")
     first, second = run_ranks(2, tmp_path / "two")
-    # Three rows that train something, in four calls: two of each at the same time, then one.
+    # Three rows with targets, in four calls: two of each at the same time, then one.
     assert [alone["computed"], first["computed"], second["computed"]] == [12, 8, 4]
-    assert alone["norms"][-1] == 0  # a row that is refused adds nothing, nor does the row beside it
+    assert alone["norms"][-1] == 0  # a refused row adds no gradient, nor does the other row of the call
     for rank in (first, second):
         assert alone["sharded"] == 0
         assert rank["sharded"] > 0

@@ -1,4 +1,4 @@
-"""What a command with both roles starts: two commands that this program reads, and how the memory is divided."""
+"""The two commands that a command with both roles starts, which this program can parse, and how memory is divided."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def commands(*more: str) -> dict[Role, RoleCommand]:
 
 
 def shares(*more: str) -> tuple[str, float | None]:
-    """vLLM's and the trainer's. Where an operator says vLLM's, it is said twice, and both times the same."""
+    """Returns vLLM's and the trainer's share. If the operator sets vLLM's, the flag appears twice, with the same value."""
     started = commands(*more)
     sampler = _parser().parse_args(started["sample"].command[3:]).vllm_arguments
     trainer = _parser().parse_args([*started["train"].command[3:], "--server", "http://h:1", "--key", "k"]).memory_share
@@ -26,7 +26,7 @@ def shares(*more: str) -> tuple[str, float | None]:
     return sampler[1], trainer
 
 
-def test_each_role_gets_its_own_flags_and_those_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_role_gets_its_own_flags_and_the_common_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     started = commands(
         *("--device", "cuda:1", "--cache-dir", "/c", "--cache-size", "1GB", "--model-id", "o/m"),
         *("--row-length-max", "9", "--sequences-max", "7", "--vllm", "'/opt/my vllm' serve", "--", "--seed", "-1"),
@@ -63,5 +63,5 @@ def test_each_role_gets_its_own_flags_and_those_of_both(monkeypatch: pytest.Monk
         (["--memory", "4GiB", "--", SAMPLER_FLAG, "0.95"], "0.95", None),
     ],
 )
-def test_the_memory_is_divided(more: list[str], sampler: str, trainer: float | None) -> None:
+def test_memory_is_divided_between_the_roles(more: list[str], sampler: str, trainer: float | None) -> None:
     assert shares(*more) == (sampler, trainer)

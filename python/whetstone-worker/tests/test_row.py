@@ -9,17 +9,17 @@ LIMITS = RowLimits(row_length_max=8, max_positions=8, vocab=10)
 GOOD = plain_fields([1, 2, 3, 4])
 
 
-def test_a_row_that_fits_passes_also_one_that_trains_nothing() -> None:
+def test_a_valid_row_passes_even_without_targets() -> None:
     check_row(parse_row(GOOD), LIMITS)
     check_row(parse_row({**GOOD, "predictFrom": [], "targets": [], "sequenceIds": []}), LIMITS)
 
 
-def test_numbers_of_a_message_become_ours_to_write() -> None:
+def test_arrays_of_a_message_become_writable() -> None:
     message = np.frombuffer(np.arange(4, dtype=np.int32).tobytes(), dtype=np.int32)
     assert parse_row({**GOOD, "tokens": message}).tokens.flags.writeable
 
 
-# Word for word what the embedded engine says: src/engine/onnx/learning/check-row.test.ts.
+# The same messages as the embedded engine's: src/engine/onnx/learning/check-row.test.ts.
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -38,14 +38,14 @@ def test_numbers_of_a_message_become_ours_to_write() -> None:
         ({"inputs": 3}, "inputs are not arrays by name"),
     ],
 )
-def test_other_rows_are_refused_in_words(change: dict[str, object], words: str) -> None:
+def test_invalid_rows_are_refused_with_a_message(change: dict[str, object], words: str) -> None:
     with pytest.raises(WorkerError) as refusal:
         check_row(parse_row({**GOOD, **change}), LIMITS)
     assert words in refusal.value.message
     assert refusal.value.code == "invalid_request"
 
 
-def test_a_row_without_a_field_is_refused_by_its_name() -> None:
+def test_a_missing_field_of_a_row_is_named() -> None:
     fields = {name: value for name, value in GOOD.items() if name != "parents"}
     with pytest.raises(WorkerError, match="it has no parents"):
         parse_row(fields)

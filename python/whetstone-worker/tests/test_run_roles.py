@@ -1,5 +1,5 @@
-"""Both roles under one command: real processes on real leashes. Short programs take the place of the workers, and at the end
-the command itself runs with a trainer and a vLLM that is played."""
+"""Both roles under one command: real processes on real leashes. Short programs replace the workers; at the end the real
+command runs with a trainer and a simulated vLLM."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from whetstone_worker.run_options import Role
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 PATIENCE = 120.0
-"""For a command that is to end, on a machine that does other things too. Nothing is measured by it."""
+"""Limit for a command to end on a busy machine. Nothing is measured by it."""
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
 COMMAND = """
 import json, logging, os, sys
@@ -43,7 +43,7 @@ STUBBORN = f"{BEGIN} signal.signal(signal.SIGTERM, signal.SIG_IGN); say('vLLM is
 
 
 class Running:
-    """A command that was started, and what it has said."""
+    """A running command and its output."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -52,7 +52,7 @@ class Running:
         self._reading.start()
 
     def pids(self, role: Role) -> list[int]:
-        """Of the role's workers, in the order of their starts."""
+        """The process ids of the role's workers, in order of their starts."""
         return [int(line.split()[-1]) for line in self.lines if line.startswith(f"{role}: pid ")]
 
     def said(self, words: str) -> bool:
@@ -123,7 +123,7 @@ def test_a_second_signal_ends_both_at_once() -> None:
         assert not any(runs(pid) for pid in pids)
 
 
-def test_one_that_does_not_leave_is_killed_and_is_a_failure() -> None:
+def test_a_worker_that_does_not_leave_is_killed_which_is_a_failure() -> None:
     with started(roles(STUBBORN, TRAINS, leave_seconds=0.2)) as running:
         pids = both_run(running)
         running.process.terminate()
@@ -132,7 +132,7 @@ def test_one_that_does_not_leave_is_killed_and_is_a_failure() -> None:
         assert not any(runs(pid) for pid in pids)
 
 
-def test_one_that_is_killed_comes_back_and_the_other_goes_on() -> None:
+def test_a_killed_worker_is_restarted_and_the_other_continues() -> None:
     with started(roles(SAMPLES, TRAINS)) as running:
         sampler, trainer = both_run(running)
         os.kill(trainer, signal.SIGKILL)
@@ -143,7 +143,7 @@ def test_one_that_is_killed_comes_back_and_the_other_goes_on() -> None:
         assert running.code() == 0
 
 
-def test_a_sampler_that_does_not_start_holds_up_no_trainer() -> None:
+def test_a_sampler_that_does_not_start_does_not_delay_the_trainer() -> None:
     with started(roles(f"{BEGIN} say('ValueError: no such flag'); exit(1)", TRAINS)) as running:
         running.until(lambda: running.said("train: trains"))
         assert running.said("sample: it ended with exit code 1; the next start is in 1 s")
@@ -152,7 +152,7 @@ def test_a_sampler_that_does_not_start_holds_up_no_trainer() -> None:
 
 
 @pytest.mark.parametrize("role", ["sample", "train"])
-def test_one_that_is_refused_ends_both_and_is_named(role: Role) -> None:
+def test_a_refused_worker_ends_both_and_is_named(role: Role) -> None:
     refused = f"{BEGIN} say('whetstone-worker: the key is not valid there'); exit(2)"
     workers = {"sample": SAMPLES, "train": TRAINS, role: refused}
     with started(roles(workers["sample"], workers["train"])) as running:
@@ -161,7 +161,7 @@ def test_one_that_is_refused_ends_both_and_is_named(role: Role) -> None:
         assert not any(runs(pid) for pid in [*running.pids("sample"), *running.pids("train")])
 
 
-def test_a_command_that_is_killed_leaves_nobody_behind() -> None:
+def test_a_killed_command_leaves_no_process_running() -> None:
     with started(roles(STUBBORN, STUBBORN.replace("vLLM is ready.", "trains"))) as running:
         pids = both_run(running)
         running.process.kill()

@@ -1,4 +1,4 @@
-"""A worker that samples, from its command to a server: connected while vLLM can sample, and only then."""
+"""A sampling worker, from its command to a server: it is connected only while vLLM can sample."""
 
 import asyncio
 import logging
@@ -69,7 +69,7 @@ def play(directory: Path, moods: str, scene: Scene, monkeypatch: pytest.MonkeyPa
 
 
 async def answer_of(server: PlayedServer, number: int) -> tuple[list[Any], Any]:
-    """Events and end of a call."""
+    """Returns the events and the end of a call."""
     events: list[Any] = []
     while True:
         message = await server.next()
@@ -79,7 +79,7 @@ async def answer_of(server: PlayedServer, number: int) -> tuple[list[Any], Any]:
             return events, message
 
 
-def test_it_says_what_it_can_and_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_announces_its_capabilities_and_answers_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(server: PlayedServer, running: "asyncio.Task[None]") -> None:
         await server.next_connection()
         (hello,) = server.hellos
@@ -113,7 +113,7 @@ def test_it_says_what_it_can_and_answers(tmp_path: Path, monkeypatch: pytest.Mon
     wait_until_gone(pid_of(tmp_path))
 
 
-def test_its_status_says_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_status_reports_the_running_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(server: PlayedServer, running: "asyncio.Task[None]") -> None:
         await server.next_connection()
         for number in (1, 2, 3):
@@ -134,7 +134,7 @@ def test_its_status_says_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     play(tmp_path, "held", scene, monkeypatch)
 
 
-def test_a_vllm_that_dies_ends_its_calls_and_comes_back(
+def test_calls_end_when_vllm_dies_and_it_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scene(server: PlayedServer, _: "asyncio.Task[None]") -> None:
@@ -146,13 +146,13 @@ def test_a_vllm_that_dies_ends_its_calls_and_comes_back(
         order: list[Any] = []
         while not order or order[-1]["kind"] != "throw":
             order.append(await server.next())
-        assert {"kind": "notice", "name": "draining", "payload": None} in order  # before: whoever asks again is sent elsewhere
+        assert {"kind": "notice", "name": "draining", "payload": None} in order  # before, so that repeats go to another worker
         error = order[-1]["error"]
         assert error["code"] == "engine_unavailable"
         assert "started again" in error["message"]
         assert await server.next_close() == 1000
         server.forget()
-        await server.next_connection()  # by the next one
+        await server.next_connection()  # of the next vLLM
         server.call(1, "generate", GENERATED["greedy"])
         assert (await answer_of(server, 1))[1]["kind"] == "return"
 
@@ -162,7 +162,7 @@ def test_a_vllm_that_dies_ends_its_calls_and_comes_back(
     assert "vLLM: INFO reading the model" in caplog.text
 
 
-def test_one_that_dies_again_and_again_is_given_up_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vllm_that_dies_repeatedly_is_given_up_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(server: PlayedServer, running: "asyncio.Task[None]") -> None:
         for start in range(3):
             await server.next_connection()
@@ -175,7 +175,7 @@ def test_one_that_dies_again_and_again_is_given_up_with_the_cause(tmp_path: Path
     play(tmp_path, "good", scene, monkeypatch)
 
 
-def test_one_that_does_not_start_again_counts_as_one_that_died(
+def test_a_vllm_that_does_not_start_again_counts_as_dead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scene(server: PlayedServer, _: "asyncio.Task[None]") -> None:
@@ -188,7 +188,7 @@ def test_one_that_does_not_start_again_counts_as_one_that_died(
     assert "started again: vLLM did not start: it ended with code 3" in caplog.text
 
 
-def test_one_that_does_not_start_ends_the_worker_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vllm_that_does_not_start_ends_the_worker_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(server: PlayedServer, running: "asyncio.Task[None]") -> None:
         with pytest.raises(WorkerError, match="ValueError: no such model"):
             await running
@@ -197,7 +197,7 @@ def test_one_that_does_not_start_ends_the_worker_with_the_cause(tmp_path: Path, 
     play(tmp_path, "broken", scene, monkeypatch)
 
 
-def test_who_is_asked_to_leave_while_vllm_loads_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_asked_to_leave_while_vllm_loads_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene(server: PlayedServer, running: "asyncio.Task[None]") -> None:
         while not (tmp_path / "ready-0").exists():
             await asyncio.sleep(0.02)

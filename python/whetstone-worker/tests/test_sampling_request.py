@@ -1,4 +1,4 @@
-"""What a server asks of a sampler is read field by field, and what cannot run is refused by its name."""
+"""A server's request to a sampler is parsed field by field, and an unsupported field is refused by name."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def refusal(params: Any) -> WorkerError:
         ),
     ],
 )
-def test_what_cannot_run_is_refused_by_name(params: Any, code: str, param: str, words: str) -> None:
+def test_unsupported_fields_are_refused_by_name(params: Any, code: str, param: str, words: str) -> None:
     fault = refusal(params)
     assert (fault.code, fault.param) == (code, param)
     assert words in fault.message
@@ -53,7 +53,7 @@ def test_a_request_may_fill_the_context_to_the_last_token() -> None:
 
 
 @pytest.mark.parametrize("params", [None, {}, asked(promptTokens=None), asked({"temperature": "hot"}), asked(constraint=[])])
-def test_what_is_no_request_is_refused_as_a_call_that_cannot_be_read(params: Any) -> None:
+def test_an_invalid_request_is_refused_as_a_call_that_cannot_be_read(params: Any) -> None:
     with pytest.raises(WorkerError, match="cannot be read") as caught:
         read_generate_request(params)
     assert caught.value.code == "invalid_request"

@@ -1,4 +1,4 @@
-"""What test/contract/training-engine.ts asks of every training engine, asked of this one without a wire between."""
+"""The requirements of test/contract/training-engine.ts on every training engine, tested on this one without a connection."""
 
 import threading
 from collections.abc import Iterator
@@ -92,23 +92,23 @@ def test_a_fresh_adapter_changes_nothing(engine: TrainingEngine) -> None:
     assert (found[0] == found[1]).all()
 
 
-def test_completions_of_one_stored_prompt_have_the_logprobs_that_each_has_alone(session: TrainingSession) -> None:
+def test_completions_of_a_shared_prompt_have_the_same_logprobs_as_alone(session: TrainingSession) -> None:
     prompt, completions = tokens(10, 4), [tokens(6, 5), tokens(9, 6)]
     together = session.logprobs([shared_prompt_row(prompt, completions)])[0]
     alone = [session.logprobs([plain_row(prompt + completion)])[0][len(prompt) - 1 :] for completion in completions]
     np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-5)
 
 
-def test_a_row_holds_more_than_the_context_and_its_sequences_do_not(session: TrainingSession) -> None:
+def test_a_row_may_be_longer_than_the_context_but_its_sequences_may_not(session: TrainingSession) -> None:
     prompt, completions = tokens(100, 4), [tokens(100, 5), tokens(100, 6)]
-    together = session.logprobs([shared_prompt_row(prompt, completions)])[0]  # 300 tokens, of a context of 256
+    together = session.logprobs([shared_prompt_row(prompt, completions)])[0]  # 300 tokens, the context is 256
     apart = [session.logprobs([shared_prompt_row(prompt, [completion])])[0] for completion in completions]
     np.testing.assert_allclose(together, np.concatenate(apart), atol=1e-5)
     with pytest.raises(WorkerError, match=r"position 256 at index 256 is not in \[0, 256\)"):
         session.logprobs([plain_row(tokens(257, 7))])
 
 
-def test_the_same_work_makes_the_same_bytes_also_on_another_thread(engine: TrainingEngine, tmp_path: Path) -> None:
+def test_equal_work_produces_equal_bytes_also_on_another_thread(engine: TrainingEngine, tmp_path: Path) -> None:
     runs: list[Any] = []
 
     def run(name: str, seed: int) -> None:
@@ -125,7 +125,7 @@ def test_the_same_work_makes_the_same_bytes_also_on_another_thread(engine: Train
     assert runs[0][1]["adapter_model.safetensors"] != runs[2][1]["adapter_model.safetensors"]
 
 
-def test_head_tokens_change_memory_not_results(engine: TrainingEngine) -> None:
+def test_head_tokens_change_memory_but_not_results(engine: TrainingEngine) -> None:
     found = []
     for limit in (None, 7):
         with closing(engine.open(replace(starting_from(None), head_tokens_max=limit))) as session:
@@ -134,16 +134,14 @@ def test_head_tokens_change_memory_not_results(engine: TrainingEngine) -> None:
     assert found[0][1] == pytest.approx(found[1][1], rel=1e-5)
 
 
-def test_a_session_that_resumes_ends_in_the_same_bytes_as_one_that_never_stopped(
-    engine: TrainingEngine, tmp_path: Path
-) -> None:
+def test_a_resumed_session_ends_with_the_bytes_of_one_that_never_stopped(engine: TrainingEngine, tmp_path: Path) -> None:
     with closing(engine.open(starting_from(None))) as straight:
         train(straight, 4)
         expected = saved(straight, tmp_path / "straight")
     with closing(engine.open(starting_from(None))) as first:
         train(first, 2)
         saved(first, tmp_path / "half")
-    other = LoraConfig(rank=16, alpha=1, seed=99)  # what is opened says what it is
+    other = LoraConfig(rank=16, alpha=1, seed=99)  # ignored: the opened adapter has its own config
     with closing(engine.open(starting_from(tmp_path / "half", other))) as second:
         assert saved(second, tmp_path / "again") == {f.name: f.read_bytes() for f in sorted((tmp_path / "half").iterdir())}
         train(second, 2)
@@ -157,12 +155,12 @@ def test_saving_changes_nothing(engine: TrainingEngine, tmp_path: Path) -> None:
     with closing(engine.open(starting_from(None))) as session:
         train(session, 1)
         session.forward_backward([OTHER_ROW], CROSS_ENTROPY)
-        saved(session, tmp_path / "between")  # gradients that wait for their step are not lost
+        saved(session, tmp_path / "between")  # gradients not yet applied are not lost
         session.optim_step(ADAMW)
         assert saved(session, tmp_path / "after") == expected
 
 
-def test_reset_optimizer_keeps_the_weights_and_forgets_the_moments(engine: TrainingEngine, tmp_path: Path) -> None:
+def test_reset_optimizer_keeps_the_weights_and_resets_the_moments(engine: TrainingEngine, tmp_path: Path) -> None:
     with closing(engine.open(starting_from(None))) as session:
         train(session, 2)
         resumable = saved(session, tmp_path / "resumable")
@@ -178,7 +176,7 @@ def test_reset_optimizer_keeps_the_weights_and_forgets_the_moments(engine: Train
     assert fresh[0]["optimizer.safetensors"] != resumable["optimizer.safetensors"]
 
 
-def test_gradients_add_up_until_the_step_which_clears_them(session: TrainingSession) -> None:
+def test_gradients_accumulate_until_a_step_clears_them(session: TrainingSession) -> None:
     once = grad_norm(session, ROW)
     assert once > 0
     assert grad_norm(session, ROW, ROW) / once == pytest.approx(2, rel=1e-5)
@@ -195,13 +193,13 @@ def test_a_row_without_targets_has_no_loss_and_no_gradient(session: TrainingSess
     assert grad_norm(session) == 0
 
 
-def test_a_loss_that_asks_no_token_has_no_gradient(session: TrainingSession) -> None:
+def test_a_loss_that_uses_no_token_has_no_gradient(session: TrainingSession) -> None:
     constant = parse_loss_program({"name": "c", "perToken": {"op": "constant", "value": 3}, "metrics": {}})
     assert session.forward_backward([ROW], constant)[0].loss == 3
     assert grad_norm(session) == 0
 
 
-def test_gradients_that_are_not_finite_are_refused_and_forgotten(session: TrainingSession, tmp_path: Path) -> None:
+def test_gradients_that_are_not_finite_are_refused_and_cleared(session: TrainingSession, tmp_path: Path) -> None:
     before = saved(session, tmp_path / "before")
     row = plain_row(tokens(40, 2), {"weights": [float("nan")] * 39})
     session.forward_backward([row], WEIGHTED)
@@ -223,7 +221,7 @@ def test_weights_that_are_not_finite_fail_the_update_and_are_not_saved(session: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_row_that_cannot_be_used_is_refused_as_is_the_row_beside_it_and_the_session_goes_on(session: TrainingSession) -> None:
+def test_an_unusable_row_fails_the_whole_call_and_the_session_continues(session: TrainingSession) -> None:
     once = grad_norm(session, ROW)
     rows = [plain_row(tokens(257, 1)), parse_row({**plain_fields([1, 2]), "targets": [224]})]
     for row in rows:
@@ -238,7 +236,7 @@ def test_a_row_that_cannot_be_used_is_refused_as_is_the_row_beside_it_and_the_se
     assert grad_norm(session, ROW) == once
 
 
-def test_several_rows_of_a_call_are_computed_in_their_order(session: TrainingSession) -> None:
+def test_the_rows_of_a_call_are_computed_in_order(session: TrainingSession) -> None:
     rows = [OTHER_ROW, ROW, plain_row(tokens(21, 8))]
     apart = [session.logprobs([row])[0] for row in rows]
     losses = [session.forward_backward([row], CROSS_ENTROPY)[0].loss for row in rows]
@@ -249,7 +247,7 @@ def test_several_rows_of_a_call_are_computed_in_their_order(session: TrainingSes
     assert grad_norm(session) == norm
 
 
-def test_one_session_at_a_time_and_closing_makes_room(engine: TrainingEngine) -> None:
+def test_one_session_is_open_at_a_time_and_closing_it_permits_the_next(engine: TrainingEngine) -> None:
     first = engine.open(starting_from(None))
     assert engine.status().busy
     with pytest.raises(WorkerError) as refusal:
@@ -258,7 +256,7 @@ def test_one_session_at_a_time_and_closing_makes_room(engine: TrainingEngine) ->
     first.forward_backward([ROW], CROSS_ENTROPY)
     first.close()
     second = engine.open(starting_from(None))
-    first.close()  # closing twice is closing once, and leaves the next one open
+    first.close()  # closing again does nothing, and leaves the next session open
     assert engine.status().busy
     assert grad_norm(second) == 0
     for verb in (lambda: first.logprobs([ROW]), lambda: first.optim_step(ADAMW)):
@@ -268,7 +266,7 @@ def test_one_session_at_a_time_and_closing_makes_room(engine: TrainingEngine) ->
     assert not engine.status().busy
 
 
-def test_an_opening_that_fails_or_is_cancelled_leaves_room(engine: TrainingEngine, tmp_path: Path) -> None:
+def test_a_failed_or_cancelled_opening_permits_the_next(engine: TrainingEngine, tmp_path: Path) -> None:
     for start in (tmp_path / "nowhere", FIXTURES / "llama" / "adapter"):
         with pytest.raises(WorkerError) as refusal:
             engine.open(starting_from(start))
@@ -279,7 +277,7 @@ def test_an_opening_that_fails_or_is_cancelled_leaves_room(engine: TrainingEngin
     assert not engine.status().busy
 
 
-def test_an_engine_that_was_closed_opens_no_session() -> None:
+def test_a_closed_engine_opens_no_session() -> None:
     engine = open_training_engine(MODEL, row_length_max=48)
     assert engine.limits.row_length_max == 48
     session = engine.open(starting_from(None))

@@ -1,4 +1,4 @@
-"""Constraints as vLLM takes them."""
+"""Constraints in vLLM's format."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def formats(constraint: Constraint) -> list[Any]:
     return [each["format"] for each in tags]
 
 
-def test_each_kind_has_a_form() -> None:
+def test_each_kind_of_constraint_has_a_form() -> None:
     assert [json.loads(str(each["json"])) for each in structured_outputs(Constraint("json_schema", SCHEMA))] == [
         json.loads(SCHEMA)
     ]
@@ -34,7 +34,7 @@ def test_each_kind_has_a_form() -> None:
     assert {each["kind"] for each in PREPARED.values()} == set(CONSTRAINT_KINDS)
 
 
-def test_one_of_several_is_a_tag_of_alternatives() -> None:
+def test_a_choice_of_constraints_becomes_a_tag_of_alternatives() -> None:
     source = [
         {"kind": "structural_tag", "source": json.dumps({"type": "structural_tag", "format": {"tags": TAGS}})},
         {"kind": "json_schema", "source": SCHEMA},
@@ -54,7 +54,7 @@ def test_one_of_several_is_a_tag_of_alternatives() -> None:
     ]
 
 
-def test_a_schema_that_may_be_left_gives_a_second_form() -> None:
+def test_an_optional_schema_gives_a_second_form() -> None:
     given, looser = formats(tag(LOOSE))
     assert given["content"] == {"type": "json_schema", "json_schema": {"type": "integer"}}
     assert looser["content"] == {"type": "json_schema", "json_schema": {"type": "object"}}
@@ -64,7 +64,7 @@ def test_a_schema_that_may_be_left_gives_a_second_form() -> None:
     assert first["elements"][1] == second["elements"][1]
 
 
-def test_a_strict_schema_says_that_its_objects_have_nothing_else() -> None:
+def test_a_strict_schema_forbids_additional_properties() -> None:
     inner = {"type": "object", "properties": {"b": {"type": "integer"}}}
     schema = {"type": "object", "properties": {"a": inner, "properties": {"enum": [{"properties": {}}]}}}
     combined = {"properties": {"a": inner}, "anyOf": [inner]}
@@ -80,7 +80,7 @@ def test_a_strict_schema_says_that_its_objects_have_nothing_else() -> None:
     assert json.loads(str(other["json"])) == {"properties": {"a": closed}, "anyOf": [closed]}
 
 
-def test_what_a_schema_calls_otherwise_stays() -> None:
+def test_contents_of_combined_schemas_are_left_unchanged() -> None:
     schema = {"type": "object", "properties": {"otherwise": {"type": "integer"}}}
     assert formats(tag({"type": "json_schema", "json_schema": schema}))[0]["content"]["json_schema"] == schema
 
@@ -96,7 +96,7 @@ def test_what_a_schema_calls_otherwise_stays() -> None:
         (Constraint("poem", "x"), "'poem'"),
     ],
 )
-def test_what_vllm_has_no_form_for_is_refused(constraint: Constraint, words: str) -> None:
+def test_constraints_that_vllm_does_not_support_are_refused(constraint: Constraint, words: str) -> None:
     with pytest.raises(WorkerError, match=words) as caught:
         structured_outputs(constraint)
     assert caught.value.code == "invalid_constraint"

@@ -1,4 +1,4 @@
-"""A worker that is kept running: real processes on real leashes."""
+"""A worker that is kept running, with real processes on real leashes."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from whetstone_worker.leashed_process import LeashedProcess
 from whetstone_worker.supervisor import PAUSES, REFUSED_PAUSE, Attempt, NotPlacedError, Supervisor, pause_after
 
 PATIENCE = 60.0
-"""Nothing is measured by it."""
+"""Limit of a wait. Nothing is measured by it."""
 STAYS = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: exit(0)); print('here', flush=True); time.sleep(600)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(600)"
 
@@ -37,7 +37,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_a_worker_that_ends_is_started_again_and_its_words_are_kept() -> None:
+def test_a_worker_that_ends_is_restarted_and_its_last_output_is_kept() -> None:
     starts = iter(["import sys; print('no such model', file=sys.stderr); exit(7)", STAYS])
     supervisor = Supervisor(lambda: python(next(starts)))
     wait_until(lambda: supervisor.report()["phase"] == "pausing")
@@ -52,7 +52,7 @@ def test_a_worker_that_ends_is_started_again_and_its_words_are_kept() -> None:
     assert supervisor.report()["last_exit"] == 0
 
 
-def test_one_that_does_not_leave_is_killed() -> None:
+def test_a_worker_that_does_not_leave_is_killed() -> None:
     supervisor = Supervisor(lambda: python(STUBBORN), leave_seconds=0.2)
     wait_until(lambda: "here" in supervisor.report()["words"])
     supervisor.leave()
@@ -60,7 +60,7 @@ def test_one_that_does_not_leave_is_killed() -> None:
     assert supervisor.report()["last_exit"] == 128 + signal.SIGKILL
 
 
-def test_one_that_leaves_while_it_pauses_starts_no_more() -> None:
+def test_a_worker_asked_to_leave_during_a_pause_is_not_started_again() -> None:
     supervisor = Supervisor(lambda: python("exit(2)"))
     wait_until(lambda: supervisor.report()["phase"] == "pausing")
     assert "the next start is in 300 s" in supervisor.report()["cause"]
@@ -69,7 +69,7 @@ def test_one_that_leaves_while_it_pauses_starts_no_more() -> None:
     assert supervisor.report()["starts"] == 1
 
 
-def test_what_waits_for_room_does_not_pause() -> None:
+def test_waiting_for_room_causes_no_pause() -> None:
     tries = 0
 
     def start() -> Attempt:
@@ -86,11 +86,11 @@ def test_what_waits_for_room_does_not_pause() -> None:
 
 
 @pytest.mark.parametrize(("code", "failures", "pause"), [(1, 1, PAUSES[0]), (None, 99, PAUSES[-1]), (2, 1, REFUSED_PAUSE)])
-def test_pauses_grow_and_are_long_where_somebody_must_change_something(code: int | None, failures: int, pause: float) -> None:
+def test_pauses_grow_and_are_long_after_a_refusal(code: int | None, failures: int, pause: float) -> None:
     assert pause_after(code, failures) == pause
 
 
-def test_a_command_that_is_not_there_says_so() -> None:
+def test_a_missing_command_is_reported() -> None:
     process = LeashedProcess(["/no/such/program"], os.environ)
     wait_until(lambda: process.wait(1) == 127)
     assert "/no/such/program cannot be started" in process.last_words()
@@ -112,7 +112,7 @@ def family_of(words: Callable[[], str]) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_kill_takes_the_children_of_the_command_too() -> None:
+def test_a_kill_also_ends_the_children_of_the_command() -> None:
     process = python(FAMILY)
     pids = family_of(process.last_words)
     process.kill()
@@ -121,7 +121,7 @@ def test_a_kill_takes_the_children_of_the_command_too() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_whoever_holds_the_leash_may_be_killed_with_sigkill_and_leaves_nobody_behind() -> None:
+def test_a_parent_killed_with_sigkill_leaves_no_process_running() -> None:
     holder = subprocess.Popen(
         [
             sys.executable,

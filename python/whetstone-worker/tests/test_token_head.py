@@ -6,14 +6,14 @@ from whetstone_worker.trainer.token_head import HeadAdapter, head_chunk, token_h
 
 
 def logprobs_and_gradients(logits: Tensor, targets: Tensor, weights: Tensor, *of: Tensor) -> tuple[Tensor, ...]:
-    """What autograd makes of whole logits."""
+    """Returns what autograd computes from the whole logits."""
     rows = torch.log_softmax(logits, dim=-1)
     logprobs = rows[range(len(targets)), targets]
     return rows, logprobs, *torch.autograd.grad((logprobs * weights).sum(), of)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 7, 100])
-def test_chunks_give_the_log_softmax_its_entropy_and_its_gradient(chunk: int) -> None:
+def test_chunks_give_log_softmax_entropy_and_gradient(chunk: int) -> None:
     generator = torch.Generator().manual_seed(2)
     states = torch.randn(7, 16, generator=generator, dtype=torch.float64)
     head = torch.randn(50, 16, generator=generator, dtype=torch.float64)
@@ -33,7 +33,7 @@ def test_chunks_give_the_log_softmax_its_entropy_and_its_gradient(chunk: int) ->
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 9, 100])
-def test_an_adapter_on_the_head_gives_what_whole_logits_give(chunk: int) -> None:
+def test_an_adapter_on_the_head_gives_the_results_of_whole_logits(chunk: int) -> None:
     generator = torch.Generator().manual_seed(3)
     shapes = {"states": (9, 16), "a": (3, 16), "b": (50, 3), "head": (50, 16)}
     exact = {name: torch.randn(shape, generator=generator, dtype=torch.float64) for name, shape in shapes.items()}
@@ -52,7 +52,7 @@ def test_an_adapter_on_the_head_gives_what_whole_logits_give(chunk: int) -> None
         torch.testing.assert_close(ours.double(), gradient, atol=1e-5, rtol=1e-5, msg=f"the gradient of {name}")
 
 
-def test_the_head_alone_is_trained_where_states_are_not() -> None:
+def test_the_head_is_trained_alone_if_states_need_no_gradient() -> None:
     states, head = torch.randn(5, 8), torch.randn(11, 8)
     a, b = torch.randn(2, 8, requires_grad=True), torch.zeros(11, 2, requires_grad=True)
     logprobs, _ = token_head(states, head, torch.arange(5), 2, HeadAdapter(a, b, 0.5))
@@ -63,13 +63,13 @@ def test_the_head_alone_is_trained_where_states_are_not() -> None:
         assert not token_head(states, head, torch.arange(5), 2, HeadAdapter(a, b, 0.5))[0].requires_grad
 
 
-def test_logits_beyond_what_exp_holds_are_no_infinity() -> None:
+def test_logits_beyond_the_range_of_exp_give_finite_results() -> None:
     logprobs, entropies = token_head(torch.tensor([[1000.0], [-1000.0]]), torch.tensor([[1.0], [0.5]]), torch.tensor([0, 0]), 2)
     assert logprobs.tolist() == [0.0, -500.0]
     assert entropies.tolist() == [0.0, 0.0]
 
 
-def test_halves_are_summed_in_float32() -> None:
+def test_half_precision_inputs_are_summed_in_float32() -> None:
     states, head = torch.full((1, 512), 0.7, dtype=torch.bfloat16), torch.full((2, 512), 0.3, dtype=torch.bfloat16)
     head[1, 0] = 0.31
     difference = (states.double() @ (head[1] - head[0]).double()).item()
@@ -81,7 +81,7 @@ def test_halves_are_summed_in_float32() -> None:
     assert logprobs.item() == pytest.approx(-float(torch.tensor(difference).exp().log1p()), abs=1e-4)
 
 
-def test_a_chunk_keeps_logits_in_bounds_but_not_thin() -> None:
+def test_chunks_limit_the_logits_but_do_not_become_thin() -> None:
     assert head_chunk(1000, None) == 16777
     assert head_chunk(150_000, None) == 111
     assert head_chunk(1_000_000, None) == 64

@@ -1,4 +1,4 @@
-"""vLLM as a child: awaited with a deadline, watched, never left behind. A program that answers as it does takes its place."""
+"""vLLM as a child process: awaited with a deadline, watched, never left running. A program replays vLLM's responses."""
 
 import asyncio
 import json
@@ -73,7 +73,7 @@ def _is_there(pid: int) -> bool:
     return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
-def test_it_is_told_what_a_worker_needs_and_ends_with_the_context(tmp_path: Path) -> None:
+def test_vllm_gets_the_worker_s_arguments_and_ends_with_the_context(tmp_path: Path) -> None:
     async def scene(vllm: VllmProcess) -> None:
         await vllm.until_ready(PATIENCE)
         assert await vllm.client.context_length() == 1024
@@ -88,7 +88,7 @@ def test_it_is_told_what_a_worker_needs_and_ends_with_the_context(tmp_path: Path
     assert not socket_of(tmp_path).parent.exists()
 
 
-def test_one_that_ends_before_it_is_ready_is_named_by_its_last_error(tmp_path: Path) -> None:
+def test_a_vllm_that_ends_before_it_is_ready_is_reported_with_its_last_error(tmp_path: Path) -> None:
     async def scene(vllm: VllmProcess) -> None:
         with pytest.raises(WorkerError, match=r"did not start: it ended with code 3.*ValueError: no such model"):
             await vllm.until_ready(PATIENCE)
@@ -96,7 +96,7 @@ def test_one_that_ends_before_it_is_ready_is_named_by_its_last_error(tmp_path: P
     play(options(tmp_path, "broken"), scene)
 
 
-def test_one_that_is_not_there_at_all_is_named(tmp_path: Path) -> None:
+def test_a_missing_vllm_is_named(tmp_path: Path) -> None:
     async def scene(vllm: VllmProcess) -> None:
         with pytest.raises(WorkerError, match="/no/vllm cannot be started"):
             await vllm.until_ready(PATIENCE)
@@ -104,7 +104,7 @@ def test_one_that_is_not_there_at_all_is_named(tmp_path: Path) -> None:
     play(replace(options(tmp_path, "good"), command=("/no/vllm", "serve")), scene)
 
 
-def test_one_that_takes_too_long_is_given_up_with_its_last_words(tmp_path: Path) -> None:
+def test_a_vllm_that_takes_too_long_is_ended_and_its_last_output_reported(tmp_path: Path) -> None:
     async def scene(vllm: VllmProcess) -> None:
         while not list(tmp_path.glob("ready-*")):
             await asyncio.sleep(0.02)
@@ -115,7 +115,7 @@ def test_one_that_takes_too_long_is_given_up_with_its_last_words(tmp_path: Path)
     wait_until_gone(pid_of(tmp_path))
 
 
-def test_one_that_dies_is_noticed_with_how(tmp_path: Path) -> None:
+def test_the_death_of_vllm_is_noticed_with_its_exit_code(tmp_path: Path) -> None:
     async def scene(vllm: VllmProcess) -> None:
         await vllm.until_ready(PATIENCE)
         watching = asyncio.create_task(vllm.until_unusable())
@@ -125,7 +125,7 @@ def test_one_that_dies_is_noticed_with_how(tmp_path: Path) -> None:
     play(options(tmp_path, "good"), scene)
 
 
-def test_one_that_is_not_well_any_more_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vllm_that_fails_its_health_checks_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vllm_process, "HEALTH_INTERVAL_SECONDS", 0.01)
 
     async def scene(vllm: VllmProcess) -> None:
@@ -134,7 +134,7 @@ def test_one_that_is_not_well_any_more_is_noticed(tmp_path: Path, monkeypatch: p
     play(options(tmp_path, "slow"), scene)
 
 
-def test_a_worker_that_is_killed_takes_it_along(tmp_path: Path) -> None:
+def test_vllm_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     script = """
 import asyncio, sys
 from pathlib import Path

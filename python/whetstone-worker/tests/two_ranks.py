@@ -1,5 +1,5 @@
 """One rank of a test: `two_ranks.py RANK RANKS RENDEZVOUS OUT`. Trains three steps over four rows, saves into OUT, and
-reports as JSON beside it. With RANKS 1 it does so without sharding, which is what the others are compared with."""
+writes a JSON report next to it. With RANKS 1 it does not shard; the others are compared with that."""
 
 import gc
 import json
@@ -42,7 +42,7 @@ def main() -> None:
     dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=ranks, timeout=limit)
     mesh = init_device_mesh("cpu", (ranks,)) if ranks > 1 else None
     engine = open_training_engine(FIXTURES / "qwen3" / "model", device=torch.device("cpu"), mesh=mesh)
-    # Drawn alike by every rank; with the head, which is outside of what is sharded.
+    # The same random numbers on every rank; with the head, which is not sharded.
     start = OpenSessionOptions(start=None, lora=LoraConfig(4, 8, 0, TARGETS))
     session = RankedSession(engine.open(start))
     sharded = {id(x): x for x in gc.get_objects() if isinstance(x, DTensor)}.values()
@@ -59,7 +59,7 @@ def main() -> None:
         report["losses"].append([result.loss for result in session.forward_backward(rows, LOSS)])
         report["norms"].append(session.optim_step(ADAMW))
     report["computed"] = session.rows_computed
-    too_long = plain_row(tokens(257, 5))  # of a context of 256
+    too_long = plain_row(tokens(257, 5))  # the context is 256
     for verb in (session.logprobs, lambda refused: session.forward_backward(refused, LOSS)):
         with pytest.raises(WorkerError):
             verb([rows[0], too_long])

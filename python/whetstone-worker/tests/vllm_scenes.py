@@ -1,4 +1,4 @@
-"""What the tests ask of vLLM with the starter model, as a server would ask it: what was recorded is the answer to these."""
+"""The requests that the tests send to vLLM with the starter model, as a server would; the recordings answer these."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ SEPARATED = {"type": "tags_with_separator", "tags": TAGS, "separator": "\n", "at
 
 
 def asked(sampling: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    """The parameters of a `generate` call."""
+    """Returns the parameters of a `generate` call."""
     return {
         "requestId": "scene",
         "promptTokens": PROMPT,
@@ -53,7 +53,7 @@ def constrained(kind: str, source: str, after: int | None = None, **more: Any) -
 STARTER_VOCAB = 1626
 STARTER_END = 1619
 THINKING_END = 269
-"""The second that the model says when it is free."""
+"""The model's second token in an unconstrained answer."""
 
 GENERATED: dict[str, dict[str, Any]] = {
     "greedy": asked({"topLogprobs": 3}),
@@ -85,7 +85,7 @@ GENERATED: dict[str, dict[str, Any]] = {
     ),
     "refused": asked({"temperature": 0.0}, constraint=constrained("regex", "(unclosed")),
 }
-"""Of `generate` calls, and what their answers are good for."""
+"""`generate` calls, and what each recorded response is for."""
 
 PREPARED: dict[str, dict[str, Any]] = {
     "schema": {"kind": "json_schema", "source": SCHEMA, "anyWhitespace": True, "whitespacePattern": None, "strict": True},

@@ -57,7 +57,7 @@ class Http:
         return TypeAdapter(answer).validate_json(response.content)
 
     async def rows(self, row: type[T], path: str, query: Mapping[str, str | None] | None = None) -> AsyncIterator[T]:
-        """Yields the rows of all pages. Requests a page before yielding the previous one, whose last row the reader may delete."""
+        """Yields all pages' rows. Requests a page before yielding the previous one: the reader may delete its last row."""
 
         async def get(after: str | None) -> dict[str, Any]:
             limits = {"after": after, "limit": str(_PAGE_SIZE)}
