@@ -1,4 +1,4 @@
-// What a server answered to the examples that test/clients/described.test.ts sent to it, and that the page of the API shows. Lists are
+// The server's answers to the examples that test/clients/described.test.ts sends; the API reference shows them. Lists are
 // shortened.
 import { ANSWERS as CHAT } from './answer-examples/chat.ts';
 import { ANSWERS as SERVICE } from './answer-examples/service.ts';
@@ -6,7 +6,7 @@ import { ANSWERS as TINKER } from './answer-examples/tinker.ts';
 import { ANSWERS as TRAINING } from './answer-examples/training.ts';
 import { ANSWERS as WANDB } from './answer-examples/wandb.ts';
 
-/** By operation (method and path); then by content type where it succeeded, else by status. */
+/** By operation (method and path), then by content type for a success, else by status. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ...CHAT,
   ...TRAINING,

@@ -1,6 +1,6 @@
-// Errors as clients of Anthropic's API read them, on the routes that speak its form. The words, and our own `code` and `param`, are
+// Errors in the format of Anthropic's API, on the routes compatible with it. Messages, and our own `code` and `param`, are
 // those of every other route.
-/** What the forms of an error have in common. */
+/** The fields that all error formats have in common. */
 interface Told {
   readonly message: string;
   readonly code: string | null;
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-/** What is not valid is a 400 there, as what cannot be carried out. */
+/** Invalid requests are a 400 there, like requests that cannot be processed. */
 export function anthropicError(
   { status, body }: { readonly status: number; readonly body: { readonly error: Told } },
   requestId: string,

@@ -1,4 +1,4 @@
-// What the HTTP layer needs from the layers below, as main.ts hands it over.
+// The services that the HTTP layer needs from the layers below; main.ts passes them in.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Tracing } from '#base/tracing';
@@ -71,23 +71,23 @@ export interface ApiServices {
 }
 
 export interface ApiLimits {
-  /** `/api/training` makes every path answer under that prefix too. '' for none. */
+  /** `/api/training` makes every path available under that prefix too. '': no prefix. */
   readonly basePath: string;
-  /** What requests may call the server by; null: anything. */
+  /** Host names by which requests may address the server; null: any. */
   readonly hosts: AllowedHosts | null;
-  /** Of pages that may call it from a browser; `*`: of all. */
+  /** Origins of web pages that may call the server from a browser; `*`: all. */
   readonly origins: readonly string[];
   readonly metricsAccess: MetricsAccess;
   readonly weaveTraces: WeaveTraces;
   readonly bodyBytesMax: number;
-  /** Of requests that carry trajectories. */
+  /** Maximum size of request bodies with trajectories. */
   readonly trainingBodyBytesMax: number;
-  /** Of a file that becomes part of an artifact. */
+  /** Maximum size of a file of an artifact. */
   readonly fileBytesMax: number;
   readonly bodyPace: Pace;
   readonly connections: ConnectionLimits;
-  /** Quiet streams get a comment this often. */
+  /** Interval at which idle event streams send a comment. */
   readonly pingMs: number;
-  /** How long an idle connection is kept: longer than clients' pools keep theirs. */
+  /** How long an idle connection is kept open: longer than client connection pools keep theirs. */
   readonly keepAliveMs: number;
 }

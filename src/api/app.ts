@@ -1,5 +1,5 @@
-// The HTTP server: endpoints on Fastify, with what they all share: request ids, keys checked before a body is read,
-// lenient JSON, errors in both shapes, metrics and one log line per request. It decides nothing about what is answered.
+// The HTTP server: endpoints on Fastify, and what they share: request ids, authentication before a body is read,
+// lenient JSON, errors in both formats, metrics and one log line per request. It does not decide the content of answers.
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createId, createRequestId } from '#base/ids';
@@ -57,7 +57,7 @@ import { withoutWords } from './without-words.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** Of the whole request; ends when the connection is done with it. */
+    /** Span of the whole request; it ends when the connection is done with the request. */
     span: Span;
   }
 }
@@ -66,11 +66,11 @@ export interface AppDeps {
   readonly services: ApiServices;
   readonly limits: ApiLimits;
   readonly version: string;
-  /** What this server does. */
+  /** Roles of this server. */
   readonly roles: readonly Role[];
-  /** What this server and those that share its store do together. */
+  /** Roles of all servers that share the store, including this one. */
   readonly storeRoles: readonly Role[];
-  /** Null: it was not built. */
+  /** Null: not built. */
   readonly dashboard: Dashboard | null;
   readonly reference: Reference | null;
 }
@@ -87,7 +87,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     requestIdHeader: false,
     genReqId: (raw) => requestId(raw.headers['x-request-id']),
     exposeHeadRoutes: true,
-    return503OnClosing: false, // draining.ts says it in our words
+    return503OnClosing: false, // draining.ts answers with a message of its own
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     rewriteUrl: (raw) => withoutBasePath(raw.url ?? '/', basePath),
     frameworkErrors: (error, request, reply) => {
@@ -95,7 +95,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
       void sendError(reply, error);
     },
   });
-  app.addHttpMethod('QUERY', { overrideExisting: true }); // Fastify itself would ask for a content type before it says 405
+  app.addHttpMethod('QUERY', { overrideExisting: true }); // otherwise Fastify asks for a content type before it answers 405
   app.decorateRequest('caller', null);
   app.decorateRequest('span');
 
@@ -170,14 +170,14 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: { small: limits.bodyBytesMax, large: limits.trainingBodyBytesMax, file: limits.fileBytesMax }[bodySize],
     config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file', dialect: endpoint.dialect },
-    // Before the body is read: strangers cannot make us take half a gigabyte.
+    // Runs before the body is read, so that unauthenticated clients cannot make the server read half a gigabyte.
     onRequest: async (request, reply) => {
       const missing = [role, begins].find((each) => each !== 'every' && !storeRoles.includes(each)) as Role | undefined;
       if (missing) throw absentRole(missing, roles);
       if (role !== 'every' && !roles.includes(role)) throw otherRole(role, roles);
       if (access === 'public') return;
       request.caller = await authenticate(services.apiKeys, request, access === 'any key' ? null : access);
-      if (request.ws) return; // open as long as its worker
+      if (request.ws) return; // a connection stays open as long as its worker
       const leave = await services.accountLimits.admit(request.caller);
       whenOver(reply.raw, leave);
     },
@@ -206,19 +206,19 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
   });
 }
 
-/** A proxy that tries the next server on a 503 finds the right one. */
+/** A proxy that tries the next server after a 503 finds the right one. */
 function otherRole(role: Role, roles: readonly Role[]): AppError {
   const message = `This server does not do that: it runs with the role ${roles.join(', ')}. Send the request to a server with the role ${role} (${ROLE_DOES[role]}).`;
   return new AppError('other_role', message, { retryAfterSeconds: 1 });
 }
 
-/** A data directory without Postgres has one server: nobody else will do it, and a request that waited would wait for ever. */
+/** A data directory without Postgres has only one server: no other server will do the work, and a request that waited would wait forever. */
 function absentRole(role: Role, roles: readonly Role[]): AppError {
   const message = `This server runs with --role ${roles.join(',')}, without ${ROLE_DOES[role]}, and no other shares its data directory. Start it with --role ${ROLES.filter((each) => each === role || roles.includes(each)).join(',')} for that.`;
   return new AppError('invalid_request', message);
 }
 
-/** For public endpoints, which ignore it: owns nothing. */
+/** The caller of public endpoints, which ignore it: it owns nothing. */
 const NOBODY: Caller = { entity: '', keyId: '', scopes: [], limits: {} };
 
 function pathParameters(path: string, request: FastifyRequest): Record<string, string> {
@@ -229,9 +229,9 @@ function pathParameters(path: string, request: FastifyRequest): Record<string, s
 
 function shareHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    // nosniff: an answer that holds somebody's text is never taken for a page.
+    // nosniff: browsers never interpret an answer with user content as a page.
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
-    if (request.routeOptions.config.dialect === 'anthropic') reply.header('request-id', request.id); // their clients' name for it
+    if (request.routeOptions.config.dialect === 'anthropic') reply.header('request-id', request.id); // the name that Anthropic's clients read
   });
 }
 
@@ -254,7 +254,7 @@ function record(app: FastifyInstance, { metrics, log }: ApiServices): void {
   });
 }
 
-/** What fails after its headers are out breaks off: its client sees that it is not whole, and only the log can say why. */
+/** An answer that fails after its headers were sent is cut off: the client sees that it is incomplete, and only the log has the reason. */
 function noteBroken(app: FastifyInstance, { log }: ApiServices): void {
   app.addHook('onSend', async (request, reply, payload) => {
     if (!(payload instanceof Readable)) return;
@@ -264,7 +264,7 @@ function noteBroken(app: FastifyInstance, { log }: ApiServices): void {
   });
 }
 
-/** Unlike `record`, sees the end of requests whose client left as well. */
+/** Unlike `record`, also sees the end of requests whose client disconnected. */
 function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
   app.addHook('onRequest', async (request, reply) => {
     const { method, id, headers } = request;
@@ -283,13 +283,13 @@ function watch(app: FastifyInstance, { metrics, tracing }: ApiServices): void {
   });
 }
 
-/** No fault of the server's, although the status says 503. */
+/** Not errors of the server, although the status is 503. */
 const EXPECTED: readonly ErrorCode[] = ['other_role', 'server_stopping'];
 
 function fail({ log }: ApiServices, failure: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = storageFault(failure) ?? failure; // beside the stores: of temporary files
+  const error = storageFault(failure) ?? failure; // not only from the stores: also from temporary files
   const answered = sendError(reply, error);
-  // A client's mistake is in its answer; what we did wrong, or what lies behind an answer, is for the operator.
+  // The answer explains a client's mistake; our own failures, and the cause of an answer, go to the operator's log.
   const expected = error instanceof AppError && EXPECTED.includes(error.code);
   const about = { requestId: request.id, status: reply.statusCode };
   if (error instanceof AppError && error.code === 'storage_unavailable')
@@ -305,7 +305,7 @@ function fail({ log }: ApiServices, failure: unknown, request: FastifyRequest, r
   return answered;
 }
 
-/** Of a disk or database, which says where without the places in our source. */
+/** The message of a disk or database error, without stack traces of our source. */
 function systemWords(cause: unknown): string | null {
   if (!(cause instanceof Error)) return null;
   const { code = cause.name } = cause as NodeJS.ErrnoException;
@@ -333,7 +333,7 @@ function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply
 const pathPattern = (path: string): RegExp =>
   new RegExp(`^${path.replace(/\{\w+\*\}/, '.+').replace(/\{\w+\}/g, '[^/]+')}$`);
 
-/** The client's own id if it is harmless, else 32 hex characters. */
+/** The client's own id if it is harmless, otherwise 32 hex characters. */
 function requestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\x21-\x7e]{1,128}$/.test(header) ? header : createRequestId();
 }

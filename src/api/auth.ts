@@ -1,5 +1,5 @@
-// Bearer tokens → Caller, for every route that is not public. The scheme's case does not matter. Routes in Anthropic's form, and those of
-// the Tinker protocol, take `x-api-key` too, those of W&B's the key as a password.
+// Bearer tokens → Caller, for every route that is not public. The scheme is case-insensitive. Routes compatible with Anthropic and the
+// Tinker protocol also accept `x-api-key`; those of W&B accept the key as a password.
 import type { FastifyRequest } from 'fastify';
 import { allows, type Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
@@ -10,18 +10,18 @@ function bearerToken(header: string | undefined): string | null {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** As the `wandb` library sends a key: the password of the user `api`. */
+/** The `wandb` library sends the key as the password of the user `api`. */
 function basicPassword(header: string | undefined): string | null {
   const encoded = /^basic +([A-Za-z0-9+/=_-]{1,1000}) *$/i.exec(header ?? '')?.[1];
   return encoded === undefined ? null : (/^api:(\S+)$/.exec(Buffer.from(encoded, 'base64').toString())?.[1] ?? null);
 }
 
-/** As clients of Anthropic's API send it, unless they were given a token, and Tinker's. */
+/** Clients of Anthropic's API send this header unless they were given a token; Tinker's clients send it too. */
 function plainKey(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && header !== '' ? header : null;
 }
 
-/** Throws `invalid_api_key`, `missing_scope`. Null: any key will do. */
+/** Throws `invalid_api_key` or `missing_scope`. Null: any key is accepted. */
 export async function authenticate(
   apiKeys: ApiKeys,
   { headers, routeOptions }: FastifyRequest,

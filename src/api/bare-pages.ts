@@ -1,4 +1,4 @@
-// Two plain pages, without scripts or anything from elsewhere: what stands at `/` and `/docs` of a server that was not built.
+// Two plain pages, without scripts or external resources: shown at `/` and `/docs` if the server was not built (`npm run build`).
 import { createHash } from 'node:crypto';
 
 const STYLE = `
@@ -10,7 +10,7 @@ const STYLE = `
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Of both pages: nothing but their own style is loaded or run, no other page shows them in a frame. */
+/** For both pages: only their own style is loaded, nothing is executed, and no other page can show them in a frame. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,

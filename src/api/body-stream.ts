@@ -1,6 +1,6 @@
-// The bytes of a request body as they come in: decompressed, with a bound on how many there may be after that, and on how
-// long they may take. What they mean is request-body.ts. A body that is given up is not torn down here: that would close the
-// connection before the answer that says why (unread-bodies.ts drops the rest).
+// The bytes of a request body as they arrive: decompressed, with limits on the decompressed size and on the time. It does not
+// interpret them (request-body.ts does). A body that is abandoned is not destroyed here: that would close the connection before
+// the answer that explains why (unread-bodies.ts drops the rest).
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
@@ -8,13 +8,13 @@ import { AppError } from '#domain/errors';
 import { askForBody } from './unread-bodies.ts';
 
 export interface Pace {
-  /** Without a byte for this long, a body is given up. */
+  /** A body is abandoned after this long without a byte. */
   readonly stallMs: number;
-  /** Over each stall time: whoever sends less holds a connection for nothing. */
+  /** Minimum per stall time: a client that sends less holds a connection without need. */
   readonly bytesPerSecondMin: number;
 }
 
-/** Each piece costs a turn of the event loop: a thousand for a body of 16 MB, in the default size, are a minute on a busy server. */
+/** Each piece costs a turn of the event loop: the thousand pieces of a 16 MB body, at the default size, take a minute on a busy server. */
 const PIECES = { chunkSize: 262_144 };
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -23,7 +23,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: () => createBrotliDecompress(PIECES),
 };
 
-/** Throws `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_request` for bytes that do not decompress or break off. */
+/** Throws `body_too_large`, `request_timeout`, `unsupported_encoding`, or `invalid_request` for bytes that cannot be decompressed or are incomplete. */
 export async function* readBytes(request: FastifyRequest, payload: Readable, pace: Pace): AsyncGenerator<Buffer> {
   const limit = request.routeOptions.bodyLimit;
   const tooLarge = () =>
@@ -53,7 +53,7 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
   }
 }
 
-/** Told to nobody but the log: a lost connection with a cause of its own, so that it is not taken for that of a store. */
+/** Only logged: gives a lost connection a cause of its own, so that it is not mistaken for that of a store. */
 const brokenOff = (cause: unknown): AppError =>
   new AppError('invalid_request', 'The body broke off: the connection was closed before its end.', { cause });
 
@@ -61,7 +61,7 @@ const isZlibError = (error: unknown): boolean =>
   error instanceof Error &&
   /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ERR_PADDING)/.test(String((error as NodeJS.ErrnoException).code));
 
-/** Only time that is spent waiting for bytes counts. */
+/** Counts only the time spent waiting for bytes. */
 async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace): AsyncGenerator<Buffer> {
   const iterator = bytes.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
   const floor = (bytesPerSecondMin * stallMs) / 1000;
@@ -84,7 +84,7 @@ async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace)
   }
 }
 
-/** As p-timeout, which makes an error with its stack for each piece beforehand: 2 % of a server under hostile load. */
+/** Like p-timeout, which however creates an error with a stack for each piece in advance: 2 % of the CPU of a server under hostile load. */
 function withinTime<T>(promise: Promise<T>, ms: number, late: () => AppError): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);

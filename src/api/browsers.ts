@@ -1,21 +1,21 @@
-// What pages of other sites may do through a user's browser: call the server by a name of their own (DNS rebinding), and read its
-// answers (CORS). Nothing here is granted by cookies, so that a page of an allowed origin still needs a key.
+// What pages of other sites can do through a user's browser: reach the server under a host name of their own (DNS rebinding), and
+// read its answers (CORS). Cookies grant nothing, so a page of an allowed origin still needs a key.
 import fastifyCors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import { isIP } from 'node:net';
 import { isLoopback } from '#base/loopback';
 import { AppError } from '#domain/errors';
 
-/** Beside loopback's own. */
+/** In addition to the names of loopback. */
 export interface AllowedHosts {
   readonly names: readonly string[];
-  /** Any address stands in their place: the server listens on all that its machine has. */
+  /** Stands for any address: the server listens on all addresses of its machine. */
   readonly anyAddress: boolean;
 }
 
 const PREFLIGHT_SECONDS = 86_400;
 
-/** `hosts` null: any. `origins`: with `*` for all. */
+/** `hosts` null: any host. `origins`: may contain `*` for all. */
 export function guardAgainstPages(app: FastifyInstance, hosts: AllowedHosts | null, origins: readonly string[]): void {
   app.addHook('onRequest', async ({ headers: { host } }) => {
     if (hosts !== null && host !== undefined && !isAllowed(hosts, nameOf(host))) throw otherHost(host);
@@ -33,7 +33,7 @@ export function guardAgainstPages(app: FastifyInstance, hosts: AllowedHosts | nu
 const isAllowed = ({ names, anyAddress }: AllowedHosts, name: string): boolean =>
   isLoopback(name) || names.includes(name) || (anyAddress && isIP(name) !== 0);
 
-/** Without port and brackets; empty where it is no name. */
+/** Without port and brackets; empty if it is not a valid name. */
 function nameOf(host: string): string {
   const url = `http://${host}`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$|\.$/g, '') : '';

@@ -1,14 +1,14 @@
-// Parts of a file by the Range header (RFC 9110, 14.2): one range, of bytes, of the file that If-Range names. Anything else gets the
-// whole file, as the RFC lets a server. Knows no store: whoever opens a file begins where the range does. The tag of a file is its
-// SHA-256, so that who puts parts together can check the whole.
+// Parts of a file by the Range header (RFC 9110, 14.2): one byte range of the file that If-Range names. Any other request gets the
+// whole file, as the RFC allows. Knows no store: the caller opens the file at the start of the range. The ETag of a file is its
+// SHA-256, so that a client that joins parts can verify the whole.
 
 export interface ByteRange {
   readonly first: number;
-  /** It is included. */
+  /** Inclusive. */
   readonly last: number;
 }
 
-/** Null: the whole file. `beyond`: it starts where no byte is. */
+/** Null: the whole file. `beyond`: the range starts after the end of the file. */
 export function readRange(
   headers: { readonly range?: string | undefined; readonly 'if-range'?: unknown },
   size: number,
@@ -24,7 +24,7 @@ export function readRange(
   return { first: Number(from), last: to === '' ? size - 1 : Math.min(Number(to), size - 1) };
 }
 
-/** So many of its first bytes. Stops reading behind them. */
+/** Yields only this many of the first bytes, then stops reading. */
 export async function* beginning(content: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   let left = bytes;
   for await (const chunk of content) {

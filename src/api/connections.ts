@@ -1,5 +1,5 @@
-// What happens to a connection beside its requests: how long headers may take, what is no HTTP, readers that stop reading, peers
-// that are gone without a word. Each ends by its own deadline. Bodies that nobody reads are unread-bodies.ts.
+// Limits on a connection, independent of its requests: time for headers, data that is not HTTP, clients that stop reading, peers
+// that vanish. Each case has its own deadline. Bodies that are not read are in unread-bodies.ts.
 import { STATUS_CODES, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -8,21 +8,21 @@ import type { Log } from '#base/log';
 import { lingerOverBodies, type LingerLimits } from './unread-bodies.ts';
 
 export interface ConnectionLimits extends LingerLimits {
-  /** At a time; more are closed at once. Each costs a file descriptor and about 20 KB. */
+  /** Maximum number of concurrent connections; further ones are closed at once. Each costs a file descriptor and about 20 KB. */
   readonly connectionsMax: number;
-  /** From the first byte of a request to the end of its headers. */
+  /** Time from the first byte of a request to the end of its headers. */
   readonly headersMs: number;
-  /** A reader that takes nothing for this long is gone. */
+  /** A client that reads nothing for this long is considered gone. */
   readonly writeStallMs: number;
 }
 
-const HEADER_BYTES_MAX = 16_384; // as Node's default: written here because clients see it
-/** Probes of the operating system on quiet connections find peers that vanished. */
+const HEADER_BYTES_MAX = 16_384; // Node's default, made explicit because clients can observe it
+/** TCP keep-alive probes on idle connections detect peers that vanished. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
 export const httpOptions = ({ headersMs }: ConnectionLimits): ServerOptions => ({
   headersTimeout: headersMs,
-  requestTimeout: 0, // a large body over a slow line may take its time: body-stream.ts watches its pace
+  requestTimeout: 0, // a large body may take long over a slow line; body-stream.ts checks its rate
   connectionsCheckingInterval: Math.max(100, Math.min(5_000, headersMs / 4)),
   maxHeaderSize: HEADER_BYTES_MAX,
   keepAlive: true,
@@ -32,18 +32,18 @@ export const httpOptions = ({ headersMs }: ConnectionLimits): ServerOptions => (
 export function watchConnections(app: FastifyInstance, limits: ConnectionLimits): void {
   const { connectionsMax, writeStallMs } = limits;
   app.server.maxConnections = connectionsMax;
-  // Not for event streams (sse.ts), which are quiet at times.
+  // Not for event streams (sse.ts), which may be idle.
   app.addHook('onSend', async (_request, { raw }) => void raw.setTimeout(writeStallMs, () => raw.destroy()));
   lingerOverBodies(app.server, limits);
 }
 
 interface ParserError extends Error {
   readonly code?: string;
-  /** A Buffer, whatever Fastify's declaration says: what had come when the parser gave up. */
+  /** A Buffer, contrary to Fastify's declaration: the bytes received when the parser failed. */
   readonly rawPacket?: unknown;
 }
 
-/** For what the HTTP parser refuses: no request came of it, so no hook sees it. */
+/** For input that the HTTP parser rejects: it produces no request, so no hook sees it. */
 export function refuseMalformed(log: Log): (error: ParserError, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();

@@ -1,18 +1,18 @@
-// The files of the dashboard, as `npm run build` leaves them: one page, and assets whose names change with their content. Together
-// they have less than a megabyte. Knows no routes.
+// The files of the dashboard, as `npm run build` creates them: one page, and assets whose names contain a content hash. Together
+// they are smaller than a megabyte. Knows no routes.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWebFile, type WebFile } from './web-file.ts';
 
 export interface Dashboard {
   readonly page: WebFile;
-  /** By their names under /assets. */
+  /** By name, under /assets. */
   readonly assets: ReadonlyMap<string, WebFile>;
 }
 
 /**
- * Of the page: scripts, styles and calls are this server's own, nothing inline, no text becomes markup, and no other page shows it
- * in a frame.
+ * Content security policy of the page: scripts, styles and requests only from this server, nothing inline, no text is interpreted
+ * as markup, and no other page can show it in a frame.
  */
 export const DASHBOARD_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
@@ -22,7 +22,7 @@ export const DASHBOARD_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-cache',
 };
 
-/** Null: it was not built. */
+/** Null: not built. */
 export async function openDashboard(directory: string): Promise<Dashboard | null> {
   const names = await readdir(join(directory, 'assets')).catch(() => null);
   if (names === null) return null;

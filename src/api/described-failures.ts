@@ -1,4 +1,4 @@
-// How a request can fail, as OpenAPI has it: what each status means, and the form of the answer, which depends on whose API it is.
+// The error responses in the OpenAPI document: the meaning of each status, and the format, which depends on the API of the route.
 import type { Endpoint } from './endpoint.ts';
 
 type Json = Readonly<Record<string, unknown>>;

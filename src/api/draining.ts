@@ -1,5 +1,5 @@
-// The end of a server, as its clients see it: new requests are told to go elsewhere, running ones may finish, and what runs
-// longer than the limit ends with an error that says why instead of a cut connection. Knows nothing of signals and processes.
+// Graceful shutdown as clients see it: new requests are refused with a 503, running ones may finish, and those that take longer
+// than the limit end with an error that explains it instead of a lost connection. Knows nothing of signals and processes.
 import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -9,34 +9,34 @@ import { asksForSocket } from './upgrades.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Before `close`. Gives how many requests were still running after the limit: they were ended with an error. */
+    /** Call before `close`. Returns the number of requests still running after the limit; they were ended with an error. */
     drain(limitMs: number): Promise<number>;
   }
 }
 
 export interface Draining {
-  /** Aborts when the server begins to stop: followers of events must not hold it up. */
+  /** Aborts when the shutdown begins, so that streams of events do not delay it. */
   readonly begun: AbortSignal;
-  /** Aborts when the limit is over. */
+  /** Aborts when the time limit has passed. */
   readonly cut: AbortSignal;
 }
 
-/** For requests that were cut to write their last words. */
+/** Time for interrupted requests to send their last frames. */
 const LAST_WORDS_MS = 2_000;
-/** A proxy tries the next server at once; a lone server is back after about this long. */
+/** A proxy tries the next server immediately; a single server is back after about this long. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** What a request ends with that the stop cut off, and what comes after the stop began. */
+/** The error of requests that the shutdown interrupts, and of requests that arrive after it began. */
 export const serverStopping = (): AppError =>
   new AppError('server_stopping', 'The server is stopping. Send the request again, here later or to another server.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-/** Call after the hooks that new requests must still pass: what is refused here passes no later one. */
+/** Call after the hooks that new requests must still run: requests refused here run no later hooks. */
 export function drainOnDemand(app: FastifyInstance): Draining {
   const begun = new AbortController();
   const cut = new AbortController();
-  for (const { signal } of [begun, cut]) setMaxListeners(0, signal); // one for each request that runs
+  for (const { signal } of [begun, cut]) setMaxListeners(0, signal); // one listener per running request
   let answering = 0;
   let onQuiet = () => {};
 
@@ -48,13 +48,13 @@ export function drainOnDemand(app: FastifyInstance): Draining {
     });
   }
   app.addHook('onRequest', async ({ headers }, reply) => {
-    if (!asksForSocket(headers)) count(reply.raw); // workers stay until the others are answered
+    if (!asksForSocket(headers)) count(reply.raw); // workers stay connected until other requests are answered
     if (begun.signal.aborted) throw serverStopping();
   });
   app.addHook('onSend', async (_request, reply) => {
-    if (begun.signal.aborted) void reply.header('connection', 'close'); // its next request would be refused
+    if (begun.signal.aborted) void reply.header('connection', 'close'); // the next request on this connection would be refused
   });
-  // A server that closes waits for answers, not for connections: clients' pools keep some open on which no request ever came,
+  // A closing server waits for answers, not for connections: client pools keep connections open on which no request ever arrived,
   // and Node does not count those as idle.
   app.addHook('preClose', async () => {
     begun.abort();

@@ -1,17 +1,17 @@
-// When an answer is over: sent, or its client left. Node tells the end of a connection to the answer that is being sent, and not
-// to those of pipelined requests that wait behind it; here they end as well. What else an answer needs from its connection is
+// Detects the end of an answer: it was sent, or its client disconnected. Node reports the end of a connection only to the answer being
+// sent, not to those of pipelined requests waiting behind it; here those end as well. Other connection handling is in
 // connections.ts.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Acts once; at once where it is over already. */
+/** Calls back once; immediately if the answer is already over. */
 export function whenOver(answer: ServerResponse, act: () => void): void {
   if (answer.destroyed) act();
   else answer.once('close', act);
 }
 
-/** Call before other hooks that ask for the end of an answer. */
+/** Call before other hooks that use the end of an answer. */
 export function endWaitingAnswers(app: FastifyInstance): void {
   const answersOf = new WeakMap<Socket, Set<ServerResponse>>();
 

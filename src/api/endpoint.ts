@@ -1,5 +1,5 @@
-// One HTTP operation: what it takes, what it gives, and the function between. app.ts serves endpoints, openapi.ts
-// describes them, so that neither can forget one.
+// One HTTP operation: its input, its output, and the function in between. app.ts serves endpoints and openapi.ts
+// describes them, so that neither can miss one.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { z } from 'zod';
@@ -21,7 +21,7 @@ export type Tag =
   | 'W&B'
   | 'Server';
 
-/** What a key must allow; `public`: answers without one. */
+/** The scope that a key needs; `public`: no key is needed. */
 export type Access = 'public' | 'any key' | Scope;
 
 export interface Call<B, Q> {
@@ -29,7 +29,7 @@ export interface Call<B, Q> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** For what a creating operation makes. When something has it, a crash cut off the answer: find it. */
+  /** Id for the object that a creating operation creates. If an object with this id exists, a crash interrupted the answer: return that object. */
   readonly newId: string;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -39,36 +39,36 @@ export type Dialect = 'anthropic' | 'tinker' | 'wandb';
 
 interface Common {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `{name}` for parameters; `{name*}` takes slashes too. */
+  /** `{name}` is a parameter; `{name*}` may contain slashes. */
   readonly path: string;
   readonly tag: Tag;
   readonly summary: string;
   readonly access: Access;
-  /** Which servers answer it, where it is not `api`. */
+  /** Which servers answer it, if not those with the role `api`. */
   readonly role?: Role | 'every';
-  /** Who does the work that it begins; refused where no server of the store does. */
+  /** The role that does the work it starts; refused if no server of the store has it. */
   readonly begins?: Role;
-  /** Failures beside 401, 422 and 500. */
+  /** Failures in addition to 401, 422 and 500. */
   readonly errors?: readonly number[];
-  /** Bodies with training data may be large. A file is not read before the handler: `request.body` is its stream. */
+  /** Bodies with training data may be large. A file is not read before the handler runs: `request.body` is its stream. */
   readonly bodySize?: 'small' | 'large' | 'file';
-  /** A creating POST: repeats with the same Idempotency-Key give the same answer. */
+  /** A creating POST: requests with the same Idempotency-Key get the same answer. */
   readonly creates?: boolean;
-  /** JSON answers: their schema. Others: their content types. Null: 204 without a body, or the WebSocket. */
+  /** For JSON answers, their schema; for others, their content types. Null: 204 without a body, or the WebSocket. */
   readonly answer: z.ZodType | readonly string[] | null;
-  /** Requests with `Upgrade: websocket` get this instead of an answer. */
+  /** Called for requests with `Upgrade: websocket`, instead of sending an answer. */
   readonly acceptSocket?: (socket: WebSocket) => void;
-  /** Whose words its errors are in, and its keys come in, where they are not OpenAI's. */
+  /** The API whose error format and key header it uses, if not OpenAI's. */
   readonly dialect?: Dialect;
-  /** For OpenAPI only: answers to `stream: true` and the like. */
+  /** Only for OpenAPI: `stream: true` or similar requests are answered with events. */
   readonly alsoStreams?: boolean;
-  /** For OpenAPI only: statuses of success beside 200, with the same answer. */
+  /** Only for OpenAPI: success statuses in addition to 200, with the same answer. */
   readonly alsoSucceeds?: readonly number[];
-  /** For OpenAPI only: the content type of a file's body, where it is not `application/octet-stream`. */
+  /** Only for OpenAPI: the content type of a file body, if not `application/octet-stream`. */
   readonly bodyType?: string;
-  /** For OpenAPI only: request headers that it cannot do without. */
+  /** Only for OpenAPI: required request headers. */
   readonly requiredHeaders?: readonly string[];
-  /** For OpenAPI only: content types of the same answer in other forms. */
+  /** Only for OpenAPI: content types of alternative formats of the answer. */
   readonly alsoAnswers?: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export function endpoint<B = undefined, Q extends z.ZodType = z.ZodUndefined>(de
     bodySchema: body?.schema ?? null,
     querySchema: query ?? null,
     readBody: body?.read ?? null,
-    // Types are checked at `definition`; app.ts calls with what readBody and querySchema gave.
+    // Types are checked at `definition`; app.ts passes the results of readBody and querySchema.
     handle: handle as Endpoint['handle'],
   };
 }

@@ -1,5 +1,5 @@
-// Errors as clients read them, in both shapes at once: `detail` (FastAPI services) and `error` (OpenAI's). The status of
-// every ErrorCode is the table below; a new code does not compile until it has one. Internals stay in the log.
+// Errors as clients read them, in two formats at once: `detail` (FastAPI services) and `error` (OpenAI). The table below maps
+// every ErrorCode to a status; a new code does not compile without one. Internals stay in the log.
 import type { FastifyReply } from 'fastify';
 import { anthropicError } from './anthropic-error.ts';
 import type { Dialect } from './endpoint.ts';
@@ -45,7 +45,7 @@ const STATUS = {
   storage_unavailable: 503,
   damaged_data: 500,
   dead_end: 400,
-  cancelled: 499, // the client left: nobody reads this, but the log does
+  cancelled: 499, // the client disconnected: only the log has it
   internal: 500,
 } satisfies Record<ErrorCode, number>;
 
@@ -83,18 +83,18 @@ export function errorResponse(error: unknown): ErrorResponse {
 
 const MESSAGE_CHARACTERS_MAX = 10_000;
 
-/** Messages name what was sent, which may be a name of millions of characters. */
+/** Messages quote what was sent, which may be a name of millions of characters. */
 const bounded = (message: string): string =>
   message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX)} …`;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whose form the errors have; absent: both of ours at once. */
+    /** The API whose error format is used; absent: both of ours at once. */
     readonly dialect?: Dialect | undefined;
   }
 }
 
-/** What a reply has said about bytes that do not come. Streams have told the socket too. */
+/** What the reply says about a body that does not arrive. Streams have reported it to the socket too. */
 const OF_CONTENT = ['content-type', 'content-length', 'content-disposition', 'etag'];
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
@@ -115,7 +115,7 @@ function inDialect(
 ): { status: number; body: unknown } {
   if (dialect === 'anthropic') return anthropicError(response, id);
   const { status, body } = response;
-  return dialect === 'wandb' ? { status, body: { ...body, errors: [{ message: body.error.message }] } } : response; // GraphQL's form too
+  return dialect === 'wandb' ? { status, body: { ...body, errors: [{ message: body.error.message }] } } : response; // GraphQL's format as well
 }
 
 function headersOf(error: AppError, status: number): Record<string, string> {
@@ -124,7 +124,7 @@ function headersOf(error: AppError, status: number): Record<string, string> {
   return retryAfter === null ? {} : { 'retry-after': String(retryAfter) };
 }
 
-/** What only the engine could see about a field of the body. */
+/** Errors of a body field that only the engine can detect. */
 const itemOf = ({ message, param }: AppError): ValidationItem => ({
   type: 'value_error',
   loc: ['body', ...(param === null ? [] : [param])],
@@ -133,7 +133,7 @@ const itemOf = ({ message, param }: AppError): ValidationItem => ({
   ctx: { error: {} },
 });
 
-/** OpenAI's names. */
+/** OpenAI's error types. */
 function typeOf(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
@@ -145,7 +145,7 @@ function typeOf(status: number): string {
 
 const SHOWN_ITEMS = 5;
 
-/** JavaScript clients show `error.message` only, so it says what `detail` says, in one line. */
+/** JavaScript clients show only `error.message`, so it repeats `detail`, in one line. */
 function validationBody(items: readonly ValidationItem[]): ErrorBody {
   const shown = items.slice(0, SHOWN_ITEMS).map(({ loc, msg, type }) => `${loc.join('.')}: ${msg} (${type})`);
   const more = items.length > SHOWN_ITEMS ? `; and ${items.length - SHOWN_ITEMS} more` : '';
@@ -161,7 +161,7 @@ function validationBody(items: readonly ValidationItem[]): ErrorBody {
   };
 }
 
-/** Errors of the framework that have words of ours, by its code. */
+/** Framework errors with messages of our own, by the framework's code. */
 const REFUSED: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: [
     'body_too_large',

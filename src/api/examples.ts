@@ -1,5 +1,5 @@
-// An example of every operation: what the page of the API fills in, and what test/clients/described.test.ts sends to a server. The ids
-// are those of a model, a job and so on that a reader has already made. Knows no schema.
+// An example request for every operation: the API reference shows it, and test/clients/described.test.ts sends it to a server. The ids
+// are those of a model, a job and so on that exist already. Knows no schema.
 import { createMessage } from '#services/tinker/protobuf/wire';
 
 const MODEL = 'whetstone/starter';
@@ -17,11 +17,11 @@ export const EXAMPLE_IDS = {
   link: 'WyJkZWZhdWx0Il0.c2lnbmF0dXJl',
 } as const;
 
-/** Of that session: clients of Tinker compute these. */
+/** Ids within that session: Tinker clients compute them. */
 const TINKER_RUN = `${EXAMPLE_IDS.session}:train:0`;
 const SAMPLER = `${EXAMPLE_IDS.session}:sampler:0`;
 
-/** Of the file in `FILE_EXAMPLE`. */
+/** SHA-256 of the file in `FILE_EXAMPLE`. */
 const SHA256 = '73cf956471f1334738f9271e8bba0faa214e7d30afbec13e9af7b64ef48efd59';
 
 const SAVED = `tinker://${TINKER_RUN}/weights/sums`;
@@ -29,7 +29,7 @@ const SAVED = `tinker://${TINKER_RUN}/weights/sums`;
 export const FILE_EXAMPLE =
   '{"messages": [{"role": "user", "content": "Say yes."}, {"role": "assistant", "content": "yes"}]}\n';
 
-/** By name, wherever a parameter of that name stands; `Tag/name` where another is needed. */
+/** By parameter name; `Tag/name` for exceptions. */
 export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   model: MODEL,
   base_model: MODEL,
@@ -89,7 +89,7 @@ const token = (text: string, logprob: number) => ({
   top_logprobs: [],
 });
 
-/** As the starter answers: a token per digit, then the end of the turn. */
+/** The answer of the starter model: one token per digit, then the end of the turn. */
 const answer = (content: string, reward: number) => ({
   messages_and_choices: [
     QUESTION,

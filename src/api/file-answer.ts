@@ -1,21 +1,21 @@
-// Answers with the bytes of one file, or with the part that a Range header asks for. What the file is, and how its bytes are opened,
-// the route knows.
+// Answers with the bytes of one file, or with the part that a Range header requests. The route knows what the file is and how
+// to open it.
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#domain/errors';
 import { beginning, readRange, type ByteRange } from './byte-range.ts';
 
 interface FileOnServer {
-  /** As errors name it. */
+  /** Name of the file in error messages. */
   readonly name: string;
   readonly sizeBytes: number;
-  /** Hex. */
+  /** SHA-256 in hex. */
   readonly sha256: string;
-  /** Its bytes from there on. */
+  /** Opens its bytes from that offset. */
   readonly open: (from: number) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Throws `range_not_satisfiable`, and what `open` throws; until that has answered nothing is said of the file. */
+/** Throws `range_not_satisfiable`, and what `open` throws; no headers are sent before `open` has succeeded. */
 export async function answerWithFile(
   { headers }: FastifyRequest,
   reply: FastifyReply,

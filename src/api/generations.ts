@@ -1,5 +1,5 @@
-// What every route that samples does around an answer: who asks, under which id, what ends it early, and the numbers and spans that
-// are made of it while it passes. What the answer looks like on the wire is the route's.
+// What all generating routes share: the caller, the request id, cancellation, and the metrics and spans recorded while an answer
+// passes through. The route decides the wire format.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -11,18 +11,18 @@ import { clientSignal, sendEvents } from './sse.ts';
 
 export type GenerationServices = Pick<ApiServices, 'metrics' | 'clock' | 'log'>;
 
-/** As OpenTelemetry names it (gen_ai.operation.name). */
+/** The operation name of OpenTelemetry (gen_ai.operation.name). */
 type Operation = 'chat' | 'text_completion' | 'embeddings';
 
-/** One request for tokens, from its arrival to its last word. */
+/** One generation request, from its arrival to its last token. */
 export interface Generation {
   readonly context: ChatContext;
   readonly startMs: number;
-  /** What the client is told of a failure: a server that stops says so, whatever broke. */
+  /** The error that the client receives for a failure: while the server stops, that it is stopping, whatever failed. */
   readonly because: (error: unknown) => unknown;
-  /** Passes the deltas on, and measures them also when the client leaves halfway. */
+  /** Passes the deltas through and measures them, also if the client disconnects midway. */
   measured(this: void, answer: Answer, choices: number): AsyncGenerator<ChatDelta>;
-  /** `onError`: the last frames of a stream that fails, by what the client is told. */
+  /** `onError` returns the last frames of a failed stream, from the error that the client receives. */
   stream(frames: AsyncIterable<string>, onError: (error: unknown) => string): Promise<FastifyReply>;
 }
 
@@ -34,11 +34,11 @@ export interface GenerationCall {
 
 export interface Generations {
   begin(call: GenerationCall, operation: Operation, bodyRequestId: string | null): Generation;
-  /** Requests for tokens that are not answered to the end. */
+  /** Number of generation requests that are not finished. */
   readonly running: number;
 }
 
-/** `cut` aborts when a stop of the server has waited for answers long enough. */
+/** `cut` aborts when a shutdown has waited long enough for answers. */
 export function createGenerations(
   { metrics, clock, log }: GenerationServices,
   { pingMs, connections }: ApiLimits,
@@ -95,7 +95,7 @@ export function createGenerations(
       context: {
         caller,
         project: projectOf(headers, caller),
-        // The header wins over the body's request_id.
+        // The header takes precedence over request_id of the body.
         requestId: headers['x-request-id'] === undefined ? (bodyRequestId ?? id) : id,
         signal: clientSignal(reply, cut),
       },
@@ -121,7 +121,7 @@ export function createGenerations(
   };
 }
 
-/** OpenTelemetry's names for generations (gen_ai.*), without what was said. */
+/** Attributes of generations as OpenTelemetry names them (gen_ai.*), without prompts and answers. */
 const generationAttributes = (operation: Operation, { model, promptTokens }: Answer) => ({
   'gen_ai.operation.name': operation,
   'gen_ai.provider.name': 'whetstone',
@@ -131,7 +131,7 @@ const generationAttributes = (operation: Operation, { model, promptTokens }: Ans
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** `Vendor-Project: team/project`, or OpenAI's name for it; a project alone is the caller's. */
+/** `Vendor-Project: team/project`, or OpenAI's name for the header; a project without a team belongs to the caller's. */
 function projectOf(headers: Headers, { entity }: Caller): string {
   const header = headers['vendor-project'] ?? headers['openai-project'];
   if (typeof header !== 'string' || header === '') return '';
@@ -141,7 +141,7 @@ function projectOf(headers: Headers, { entity }: Caller): string {
   throw new AppError('invalid_api_key', message, { param: 'Vendor-Project' });
 }
 
-/** The deltas of each choice. */
+/** The deltas, by choice. */
 export async function collectChoices(deltas: AsyncIterable<ChatDelta>, choices: number): Promise<ChatDelta[][]> {
   const collected = Array.from({ length: choices }, (): ChatDelta[] => []);
   for await (const delta of deltas) collected[delta.choiceIndex]!.push(delta);
