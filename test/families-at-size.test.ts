@@ -1,5 +1,5 @@
-// The table of families at real sizes in docs/guides/models.md says what `npm run bench:families` left in the file that the guide links.
-// Written anew: npx vitest run test/families-at-size.test.ts -u
+// The table of families at real sizes in docs/guides/models.md matches the file that `npm run bench:families` wrote and the guide
+// links. To rewrite it: npx vitest run test/families-at-size.test.ts -u
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,8 +1,8 @@
-// A port of this machine that nobody listens on, for processes that need a number.
+// An unused port of this machine, for processes that need a number.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** The wished one, unless somebody has it. */
+/** The requested port, unless it is in use. */
 export async function freePort(wished = 0): Promise<number> {
   const probe = createServer().listen(wished, '127.0.0.1');
   try {

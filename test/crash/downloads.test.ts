@@ -1,5 +1,5 @@
-// A download during which the server is killed: it goes on where it was, in the same process and in a later one, and ends with the
-// bytes of an undisturbed one.
+// A download during which the server is killed: it resumes, in the same process and in a later one, and ends with the bytes of an
+// undisturbed one.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,13 +14,13 @@ const FIRST_BYTES = 1_000_000;
 let directory: string;
 let server: ServerProcess;
 let modelId: string;
-/** The Range headers of the requests, and what they were answered with. */
+/** The Range headers of the requests, and the answers. */
 let answers: [string | null, number][];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'whetstone-downloads-'));
   server = await createServerProcess(join(directory, 'data'));
   await server.start();
-  // An adapter of rank 256 has far more bytes than lie in the buffers of a connection.
+  // An adapter of rank 256 is much larger than the buffers of a connection.
   const model = { project: 'p', name: 'wide', base_model: 'whetstone/starter', lora: { r: 256 } };
   modelId = (await server.client.registerModel(model)).id;
 }, 120_000);
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A client that reads so much of the first large answer, and then calls `onFirst` before it reads on. */
+/** A client that reads so much of the first large answer, and then calls `onFirst` before it continues. */
 function interrupted(onFirst: () => Promise<void>): Client {
   let isFirst = true;
   async function watched(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
@@ -84,7 +84,7 @@ describe('the tar of a checkpoint', () => {
   test('continues in another process', { timeout: 120_000 }, async () => {
     const [whole, later] = [join(directory, 'all.tar'), join(directory, 'later.tar')];
     await downloadCheckpointTo(server.client, modelId, 0, whole);
-    // A first process that ends in the middle leaves what one leaves that is refused when it asks for the rest.
+    // A process that ends midway leaves the same files as one whose request for the rest is refused.
     const given = interrupted(() => Promise.reject(new Error('the line broke')));
     let isAsked = false;
     const once: Client = {

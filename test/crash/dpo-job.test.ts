@@ -1,4 +1,5 @@
-// What a DPO job tells of its pairs, from its first event to its checkpoint. That it survives kills is job-runner.test.ts.
+// What a DPO job reports about its pairs, from its first event to its checkpoint. job-runner.test.ts tests that it survives
+// kills.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PREFERENCE } from './job-bodies.ts';
 import { labRunner, openJobLab, OWNER, submit, type JobLab } from './job-lab.ts';

@@ -1,4 +1,4 @@
-// Runs a job on a job runner that dies when a test says so, and tells what became of the job.
+// Runs a job on a job runner that dies when a test says so, and returns the result of the job.
 import { join } from 'node:path';
 import { createId } from '#base/ids';
 import { silentLog, type Log } from '#base/log';
@@ -18,12 +18,12 @@ export interface RunOptions {
   readonly lastCall?: number;
   readonly failAt?: number | null;
   readonly fatal?: FatalRow | null;
-  /** Of the trainer. */
+  /** The calls of the trainer. */
   readonly rowLengthMax?: number;
   readonly log?: Log;
 }
 
-/** Runs until the job has ended or the switch kills everything. Sessions that a dead runner left open are closed. */
+/** Runs until the job has ended or the switch kills everything. Closes sessions that a dead runner left open. */
 export async function runUntilEnd(
   lab: JobLab,
   world: World,

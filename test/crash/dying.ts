@@ -5,15 +5,15 @@ import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow, TrainingSession } from '#engine/training-engine';
 
 export interface FatalRow {
-  /** Of its text. */
+  /** The letters of the row's text. */
   readonly letters: string;
-  /** So often somebody kills the process there, and then no more. Undefined: the row itself does it, always. */
+  /** The process is killed there so many times, and then no more. Undefined: the row itself kills it, always. */
   readonly killsByOthers?: number;
-  /** On another machine: nobody sees how it ends. */
+  /** On another machine: the server cannot see how it ends. */
   readonly isUnseen?: true;
 }
 
-/** Counts every call to the wrapped objects; from the `lastCall`-th on, nothing happens any more. */
+/** Counts every call to the wrapped objects; from the `lastCall`-th on, calls have no effect. */
 export function createKillSwitch(lastCall: number) {
   let die: () => void = () => {};
   const died = new Promise<void>((resolve) => (die = resolve));

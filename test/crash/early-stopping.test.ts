@@ -1,5 +1,5 @@
-// Jobs that evaluate held-out rows while they train: what they tell, when they end, whose weights they keep. That they survive kills is
-// job-runner.test.ts; the rules by numbers alone are src/training/early-stopping.test.ts.
+// Jobs that evaluate held-out rows while they train: their reports, when they end, whose weights they keep. job-runner.test.ts
+// tests that they survive kills; src/training/early-stopping.test.ts tests the rules.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DpoConfigInput } from '#domain/dpo';
 import type { SftConfigInput } from '#domain/sft';
@@ -59,7 +59,7 @@ test('a job ends after so many evaluations without improvement, and says why', a
 test('its checkpoint has the weights of the best evaluation: those of a job that ended there', async () => {
   const all = await overfitting({ earlyStoppingThreshold: 0, evalSteps: 1, earlyStoppingPatience: 9 });
   const best = all.last['best_gradient_step'] as number;
-  expect(best).toBeLessThan(9); // what is held out is unlearnt
+  expect(best).toBeLessThan(9); // training makes the held-out rows less likely
   const there = await overfitting({ evalSteps: 1, earlyStoppingPatience: 9, epochs: best });
   expect(there.adapter).toBe(all.adapter);
   expect(all.metrics['val/loss']).toBe(losses(all.steps)[best - 1]);

@@ -1,5 +1,5 @@
-// Evaluations in a whole server: one whose server and sampler are killed while the checkpoint answers, where each answer is stored
-// once, and those after the restart are those of an evaluation that nobody disturbed; and one of an SFT job.
+// Evaluations in a whole server: one whose server and sampler are killed while the checkpoint answers, where each answer is
+// stored once, and those after the restart equal those of an undisturbed evaluation; and one of an SFT job.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Of a checkpoint with the same weights each time: there is nothing to train on. */
+/** The answers of a checkpoint with the same weights each time: there is nothing to train on. */
 const submit = async () => {
   const evaluation = { prompts: PROMPTS, samples: 2, max_tokens: 32, temperature: 1 };
   return (await server.client.submitTrainingJob({ model_id, trajectory_groups: [], evaluation })).id;

@@ -1,4 +1,4 @@
-// Data of a job that takes more memory than there is: it ends the job with that cause, and neither the server nor the next job. The
+// A job whose data takes more memory than there is: the job ends with that cause; the server and the next job continue. The
 // server has a small heap, which the process that reads the data inherits.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ afterAll(async () => {
 const line = (content: unknown) =>
   `{"messages":[{"role":"user","content":${JSON.stringify(content)}},{"role":"assistant","content":"ok"}]}\n`;
 
-/** Gives the job, ended. */
+/** Returns the job once it has ended. */
 async function train(name: string, lines: string) {
   const path = join(directory, `${name}.jsonl`);
   await writeFile(path, lines);

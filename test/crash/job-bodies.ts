@@ -1,4 +1,4 @@
-// Jobs that a tiny model trains in a moment: little text, one token a character.
+// Jobs that a tiny model trains in a moment: short texts, one token per character.
 import type { DpoConfigInput, PreferencePair } from '#domain/dpo';
 import type { SftConfigInput } from '#domain/sft';
 import type { RlJobBody } from '#domain/trajectory';
@@ -9,7 +9,7 @@ export const BODY: RlJobBody = {
   config: { learningRate: 1e-2, packedSequenceLength: 8 },
   warnings: [],
 };
-/** Asks what other policies say of the rows before it trains. */
+/** Computes the log-probabilities of other policies before it trains. */
 export const DEMANDING: RlJobBody = {
   ...BODY,
   config: {
@@ -30,7 +30,7 @@ export const IMITATION = {
   })),
   config: { learningRate: [1e-2, 2e-2, 1e-3], batchSize: 2, validationSplit: 0.17, logsMetrics: true },
 };
-/** The same twice, every row alone, with a rate that changes at each step. */
+/** The same row twice, each unpacked, with a rate that changes at each step. */
 export const IMITATION_IN_EPOCHS: { readonly rows: typeof IMITATION.rows; readonly config: SftConfigInput } = {
   rows: IMITATION.rows.slice(0, 3),
   config: { learningRate: 1e-2, schedulerType: 'cosine', warmupRatio: 0.25, batchSize: 2, epochs: 2, packs: false },
@@ -53,7 +53,7 @@ export const PREFERENCE: {
   })),
   config: { learningRate: 2e-2, beta: 0.5, batchSize: 2, validationSplit: 0.25 },
 };
-/** What is learnt is not what is held out: no evaluation is better by enough, so it ends with its third step. */
+/** Training does not help the held-out rows: no evaluation improves by enough, so the job ends with its third step. */
 export const OVERFITTING: { readonly rows: typeof IMITATION.rows; readonly config: SftConfigInput } = {
   rows: ['aaaa', 'aaaaaa', 'zyxw'].map((content) => ({
     messages: [
@@ -71,7 +71,7 @@ export const OVERFITTING: { readonly rows: typeof IMITATION.rows; readonly confi
     earlyStoppingThreshold: 100,
   },
 };
-/** The same of pairs; it ends with the weights of its last step. */
+/** The same with pairs; it ends with the weights of its last step. */
 export const PREFERENCE_STOPPED: { readonly pairs: typeof PREFERENCE.pairs; readonly config: DpoConfigInput } = {
   pairs: PREFERENCE.pairs,
   config: {

@@ -1,4 +1,4 @@
-// What tests of the job runner share: a tiny model's real trainer, and worlds to run jobs in, each with a store and one model.
+// Shared by tests of the job runner: a tiny model's real trainer, and worlds to run jobs in, each with a store and one model.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,12 +45,12 @@ export interface JobLab {
   /** Removed by `close`. */
   readonly work: string;
   createWorld(): Promise<World>;
-  /** One more, over any base model of these weights; gives its id. */
+  /** One more model, over any base model of these weights; returns its id. */
   addModel(world: Pick<World, 'storage' | 'blobs'>, name: string, baseModel: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** `lora`: what the models of its worlds begin with. `precision`: of the weights under it. */
+/** `lora`: the initial adapter of the models of its worlds. `precision`: of the weights under it. */
 export async function openJobLab(
   lora: LoraConfig = DEFAULT_LORA,
   precision: TrainingPrecision = 'float32',
@@ -144,7 +144,7 @@ export async function submit({ jobs, modelId, artifacts }: World, body: JobData)
     : jobs.submitSft(OWNER, { ...request, config: body.config }, createId());
 }
 
-/** Lines of the run that is named like the model, without times. */
+/** Lines of the run named after the model, without times. */
 export async function historyOf({ storage }: World) {
   const [run] = (await storage.runs.list({ entity: OWNER.entity }, { after: null, limit: 2 })).rows;
   const lines = run ? await storage.runs.history(run.id, 0, 100) : [];
@@ -152,7 +152,7 @@ export async function historyOf({ storage }: World) {
   return lines.map(({ content }) => ({ ...(JSON.parse(content) as Record<string, unknown>), ...timeless }));
 }
 
-/** Of this world alone, on the lab's own trainer. */
+/** The runner of this world alone, on the lab's own trainer. */
 export const labRunner = ({ engine, work }: JobLab, { storage, blobs, jobEvents }: World, saveEveryMs: number) =>
   aJobRunner({
     storage,

@@ -1,5 +1,6 @@
-// The job runner when everything around it dies: after each single operation in turn (a row, a blob, a verb of the engine)
-// the "process" is killed (dying-runner.ts), a fresh runner starts on what was stored, and the result must be that of an undisturbed run.
+// The job runner when everything around it dies: after each single operation in turn (a row, a blob, a verb of the engine) the
+// "process" is killed (dying-runner.ts), a new runner starts on what was stored, and the result must equal that of an undisturbed
+// run.
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LORA } from '#domain/lora-config';
@@ -177,7 +178,7 @@ describe('a job', () => {
     const world = await lab.createWorld();
     const { id } = await submit(world, BODY);
     const { deaths } = await runUntilEnd(lab, world, id, { fatal: { letters: 'xxxx', killsByOthers: 5 } });
-    expect(deaths).toBe(6); // the last one it survived
+    expect(deaths).toBe(6); // it survived the last one
     expect(await outcome(world, id)).toEqual(expected);
   });
 

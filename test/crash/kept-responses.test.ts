@@ -1,5 +1,5 @@
-// Answers of /v1/responses that are kept, and those that wait in the background, across a kill of the whole server: what was answered
-// is read back as it was and can be gone on from; what was not answered is answered by the next server.
+// Stored answers of /v1/responses, and those that wait in the background, across a kill of the whole server: stored answers are
+// read back unchanged and can be continued; waiting requests are answered by the next server.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
-const WAIT_MS = 120_000; // a busy machine may take its time; nothing is measured
+const WAIT_MS = 120_000; // for busy machines; nothing is measured
 const model = 'whetstone/starter';
 
 let data: string;
@@ -40,7 +40,7 @@ test('kept answers outlive their server, and those that waited are answered', { 
   const { output_text: _, ...kept } = first;
   expect(await client.responses.retrieve(first.id)).toMatchObject(kept);
   expect(await inputs(second.id)).toEqual(asked);
-  expect(asked.length).toBeGreaterThan(2); // the conversation before, too
+  expect(asked.length).toBeGreaterThan(2); // including the earlier conversation
   const third = await client.responses.create({ model, input: 'And of Italy?', previous_response_id: second.id });
   expect(third.status).toBe('completed');
   for (const { id } of waiting) {

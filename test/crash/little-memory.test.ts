@@ -1,5 +1,5 @@
-// A server with little memory is asked for more than it has: each request is answered, waits in a queue or is refused by name. No process
-// ends or is replaced, and together they stay within --memory.
+// A server with little memory is asked for more than it has: each request is answered, waits in a queue or is refused by name. No
+// process ends or is replaced, and together they stay within --memory.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ import { residentBytesOf } from '../../bench/process-memory.ts';
 import { writeTinyChatModel } from '../api/tiny-chat-model.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
-/** 8 kB of cache per token, 12 MB per adapter of rank 64 that is used beside others. */
+/** 8 kB of cache per token, 12 MB per adapter of rank 64 that is used in addition to others. */
 const SIZES = { num_hidden_layers: 8, hidden_size: 64, head_dim: 64, max_position_embeddings: 32_768 };
 const MEMORY_GB = 0.8;
 const ADAPTERS = Array.from({ length: 12 }, (_, i) => `adapter-${i}`);

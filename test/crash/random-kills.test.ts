@@ -1,6 +1,6 @@
-// 100 kills at random moments in one run: of the server, of its trainer, of its sampler, while jobs are submitted, wait,
-// train and end, and while others chat. No job is lost or made twice, no event is missing or there twice, every adapter
-// has the bytes of a run that nobody disturbed, and every chat answer is the one that its seed gives.
+// 100 kills at random moments in one run: of the server, of its trainer, of its sampler, while jobs are submitted, wait, train
+// and end, and while clients chat. No job is lost or made twice, no event is missing or duplicated, every adapter has the bytes
+// of an undisturbed run, and every chat answer equals the one of its seed.
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ import { createServerProcess, type ServerProcess, type Victim } from './server-p
 
 const KILLS = 100;
 const VICTIMS: readonly Victim[] = ['server', 'training', 'inference'];
-/** Bursts, and pauses in which a job comes further: the longest is this, or two starts of a job where those take longer. */
+/** Bursts, and pauses in which a job progresses: the longest is this, or two starts of a job if those take longer. */
 const PAUSE_MS_MAX = 3_000;
 const PAUSE_JOB_STARTS = 2;
-const DEADLINE_MS = 600_000; // engines that are killed often start with growing delays
+const DEADLINE_MS = 600_000; // engines that are killed often restart with growing delays
 const BASE = 'whetstone/starter';
 
 let data: string;
@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-/** As a patient client: a lost connection and a server that says "try again" are tried again. */
+/** A patient client: it retries after a lost connection and after an error that says "try again". */
 async function retrying<T>(ask: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + DEADLINE_MS;
   for (;;) {
@@ -112,7 +112,7 @@ async function trainUntil(
   return ids;
 }
 
-/** How long a job needs here from its submission to its first gradient step, which is where an attempt can first be saved. */
+/** How long a job needs here from its submission to its first gradient step, when an attempt can first be saved. */
 async function startOfJobMs(client: Client, body: JobData): Promise<number> {
   const { id: model_id } = await register(client, 'undisturbed-start');
   const startMs = performance.now();
@@ -124,25 +124,25 @@ async function startOfJobMs(client: Client, body: JobData): Promise<number> {
   return firstStepMs!;
 }
 
-/** The same question over and over. */
+/** Repeats the same question. */
 async function chatUntil(client: Client, isOver: () => boolean): Promise<Set<string>> {
   const answers = new Set<string>();
   while (!isOver()) {
     const messages = [{ role: 'user', content: 'What is 31 + 12? Say it at length.' }];
     const request = { model: BASE, messages, temperature: 1.2, seed: 5, max_tokens: 64, ignore_eos: true };
-    await delay(200); // so that training gets time
+    await delay(200); // gives training time
     answers.add((await retrying(() => client.chat(request))).choices[0]!.message.content!);
   }
   return answers;
 }
 
-/** What a replay must repeat: everything but the time it took. */
+/** What a replay must repeat: everything except durations. */
 async function eventsOf(client: Client, jobId: string): Promise<unknown[]> {
   const events = await collect(client.listEvents(jobId));
   return events.map(({ type, data }) => ({ type, data: { ...data, tokens_per_second: null } }));
 }
 
-/** Hashes of the files of a step; the tar itself carries the time of day. */
+/** Hashes of the files of a step; the tar itself contains the time of day. */
 async function adapterOf(client: Client, model: Model, step: number): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
   const tar = Readable.from((await client.downloadCheckpoint(model.id, step)).content).pipe(extract());
@@ -164,7 +164,7 @@ test(`${KILLS} kills at random moments lose nothing, double nothing and change n
   const kills: Record<Victim, number> = { server: 0, training: 0, inference: 0 };
   const killed = () => kills.server + kills.training + kills.inference;
   const killedAt = { rest: 0, start: 0, steps: 0 };
-  /** Each victim and each phase of a job often enough; a machine on which jobs are quick needs a few more kills for it. */
+  /** Each process and each phase of a job must be hit often enough; a machine on which jobs are quick needs a few more kills. */
   const isEnough = () =>
     killed() >= 2 * KILLS ||
     (killed() >= KILLS &&

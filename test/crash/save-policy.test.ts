@@ -1,4 +1,5 @@
-// A job of a model that limits its checkpoints: what goes, goes with the checkpoint that the job makes, killed after any operation too.
+// A job of a model with a limit on its checkpoints: deletions happen together with the checkpoint that the job makes, also after
+// a kill at any operation.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** Until the job has ended, or the runner is dead. Gives the operations. */
+/** Until the job has ended, or the runner is dead. Returns the operations. */
 async function runUntilEnd({ storage, blobs, jobs, jobEvents }: World, id: string, lastCall: number): Promise<number> {
   const kill = createKillSwitch(lastCall);
   const { engine, work } = lab;

@@ -1,4 +1,4 @@
-// A whole server as a user runs it, whose processes can be killed one by one and which starts again on the same port.
+// A whole server as a user runs it, whose processes can be killed one by one and which restarts on the same port.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,9 +9,9 @@ import { freePort } from '../free-port.ts';
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const API_KEY = 'wk-crash-test';
 
-/** `server` takes its engines with it. */
+/** `server` kills its engines too. */
 export type Victim = 'server' | 'training' | 'inference';
-/** The process that reads the data of jobs: there while one is read, and a minute longer. */
+/** The process that reads the data of jobs: it runs while one is read, and a minute longer. */
 type Child = Exclude<Victim, 'server'> | 'reader';
 
 export interface ServerProcess {
@@ -21,11 +21,11 @@ export interface ServerProcess {
   /** Of the server itself, since its last start. */
   pid(): number;
   start(): Promise<void>;
-  /** False when the process was not there: it is being replaced. A killed server has ended when this resolves. */
+  /** False if the process was not running: it is being replaced. A killed server has ended when this resolves. */
   kill(victim: Victim): Promise<boolean>;
-  /** Which of its engines run. */
+  /** Which of its engines are running. */
   engines(): Exclude<Victim, 'server'>[];
-  /** As in a computation that does not end. False as for `kill`. */
+  /** Stops it, as in an endless computation. False as for `kill`. */
   freeze(victim: Child): boolean;
   /** Exit code. */
   stop(): Promise<number | null>;
@@ -92,7 +92,7 @@ export async function createServerProcess(
   };
 }
 
-/** Engines are forked with their role as last argument; what reads the data of jobs by its own file. */
+/** Engines are forked with their role as last argument; the reader of job data with its own file. */
 function findEngine(serverPid: number, role: Victim | Child): number | null {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
   for (const line of table.split('\n')) {

@@ -1,4 +1,4 @@
-// Several jobs at once: over different base models side by side, of one base model one after another.
+// Concurrent jobs: over different base models in parallel, of one base model one after another.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -12,14 +12,14 @@ import { openJobLab, OWNER, submit, type JobLab, type World } from './job-lab.ts
 
 const DEADLINE_MS = 40_000;
 
-/** One trainer each. */
+/** One trainer for each. */
 let labs: Readonly<Record<'tiny' | 'other', JobLab>>;
 beforeAll(async () => {
   labs = { tiny: await openJobLab(), other: await openJobLab() };
 });
 afterAll(() => Promise.all([labs.tiny.close(), labs.other.close()]));
 
-/** Counts the sessions that are open; `beforeStep` is waited for before each row is trained. */
+/** Counts the open sessions; `beforeStep` is awaited before each row is trained. */
 function createTrainers(beforeStep: (baseModel: string) => Promise<void>) {
   const open = { tiny: 0, other: 0 };
   const most = { tiny: 0, other: 0, together: 0 };
@@ -155,9 +155,8 @@ test('a runner that stops gives back each of its jobs once that has ended its st
   await bothTrain;
   const stopped = stopping.stop();
   await expect.poll(() => stopping.status().running, { timeout: DEADLINE_MS }).toEqual([ids[1]]);
-  // Nobody may take the one that still trains.
   const claim = () => world.storage.jobs.claim('another', Date.now(), 20_000, null);
-  expect([(await claim())?.id, await claim()]).toEqual([ids[0], null]); // nobody may take the one that still trains
+  expect([(await claim())?.id, await claim()]).toEqual([ids[0], null]); // the one that still trains cannot be claimed
   await world.storage.jobs.releaseLeases('another');
   letGo();
   await stopped;

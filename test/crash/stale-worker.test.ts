@@ -1,4 +1,4 @@
-// A worker whose lease has lapsed while it was away, and that comes back after another one took its job over.
+// A worker whose lease expired while it was away, and that returns after another one took over its job.
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createId } from '#base/ids';
@@ -50,13 +50,13 @@ async function untilEnded({ jobs }: World, id: string): Promise<void> {
   for await (const _ of jobs.followEvents(OWNER, id, null, AbortSignal.timeout(DEADLINE_MS)));
 }
 
-/** Stopped only then: what stops takes nothing away. */
+/** Stopped only then, because stopping releases nothing. */
 async function untilIdle(runner: JobRunner): Promise<void> {
   await vi.waitFor(() => expect(runner.status().running).toEqual([]), DEADLINE_MS);
   await runner.stop();
 }
 
-/** A session that waits at a verb, once, until the test says how to go on. */
+/** A session that waits at a verb, once, until the test says how to continue. */
 function createHanging(verb: 'optimStep' | 'save') {
   let arrive: () => void = () => {};
   const arrived = new Promise<void>((resolve) => (arrive = resolve));

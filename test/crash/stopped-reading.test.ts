@@ -1,5 +1,5 @@
-// A large job that is cancelled, or whose server is asked to stop, while its data is being read: neither waits for the reading, which
-// never ends here, because the process that does it was stopped. Nothing is lost: after the next start the job goes on.
+// A large job that is cancelled, or whose server is asked to stop, while its data is being read: neither waits for the reading,
+// which never ends here because its process was stopped. Nothing is lost: after the next start the job continues.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { TrainingEvent } from '#client/client';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
-const WAIT_MS = 120_000; // a busy machine may take its time; nothing is measured
+const WAIT_MS = 120_000; // for busy machines; nothing is measured
 
 let data: string;
 let server: ServerProcess;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-/** Conversations of many turns, which share what they train: long to read, soon trained. Gives the job when its reading stands still. */
+/** Conversations of many turns with shared prefixes: slow to read, quick to train. Returns the job once its reading has stalled. */
 async function submitAndFreeze(): Promise<string> {
   const said = [
     { role: 'user', content: 'Go on.' },

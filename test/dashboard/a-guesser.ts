@@ -1,5 +1,5 @@
-// A server with a model that learnt to guess numbers for some steps: two games, and one whose rewards are all equal. Everything
-// that the pages show of it is asked of the API beside them.
+// A server with a model that learnt to guess numbers for some steps: two games, and one whose rewards are all equal. The tests
+// compare everything that the pages show with the API.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export interface List<T> {
 const ROLLOUTS = 4;
 const [FIRST, SECOND] = [7, 15];
 
-/** `evaluates`: every checkpoint answers the held-out positions of the game, and gets the rewards of its answers. */
+/** `evaluates`: every checkpoint answers the held-out positions of the game, and its answers are rewarded. */
 export async function openGuesser(steps: number, { evaluates = false } = {}): Promise<Guesser> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-dashboard-'));
   const server = await startServer(directory);

@@ -1,5 +1,5 @@
-// A job of ten thousand trajectories and about a thousand gradient steps, one of its groups with long answers, through the real job
-// runner: all but the numbers of the model, which are drawn, because they would take a night.
+// A job of ten thousand trajectories and about a thousand gradient steps, one of its groups with long answers, through the real
+// job runner. Only the numbers of the model are random, because computing them would take a night.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const ROW_LENGTH = 2_048;
 
 const random = createRandom(17);
 const encoder = { ...idsOnly, vocabSize: 480 };
-/** Tokens of several letters, as text has them. */
+/** Tokens of several letters, as in real text. */
 const draw = (count: number) => Array.from({ length: count }, () => 300 + random.integer(150));
 const logprobs = (count: number) => Float32Array.from({ length: count }, () => -3 * random.next() ** 2);
 
@@ -72,7 +72,7 @@ const trainer: TrainingEngine = {
 export interface LargeJob {
   readonly modelId: string;
   readonly id: string;
-  /** Of the long answers. */
+  /** The length of the long answers. */
   readonly longGroup: number;
 }
 

@@ -1,5 +1,5 @@
-// A server with its pages, and a job whose gradient steps happen when a test says so: what training would tell is appended as the
-// job runner appends it, and nothing is computed.
+// A server with its pages, and a job whose gradient steps happen when a test says so: the events of training are appended as the
+// job runner appends them, and nothing is computed.
 import { fileURLToPath } from 'node:url';
 import type { AddressInfo } from 'node:net';
 import { openDashboard } from '#api/dashboard';
@@ -14,7 +14,7 @@ const METRICS = ['loss', 'reward', 'kl', 'entropy', 'grad_norm', 'learning_rate'
 export interface LiveJob {
   readonly server: TestServer;
   readonly url: string;
-  /** Of the job that runs. */
+  /** The running job. */
   readonly id: string;
   /** Takes so many gradient steps more. */
   step(count: number): Promise<void>;
@@ -56,5 +56,5 @@ export async function openLiveJob(): Promise<LiveJob> {
   };
 }
 
-/** Nobody answers it here. */
+/** Never answered here. */
 const EVALUATION = { prompts: [{ messages: [{ role: 'user', content: 'Anybody?' }] }], samples: 1, max_tokens: 1 };

@@ -1,4 +1,4 @@
-// Held-out answers on the pages: which prompts a checkpoint fails, and whether it is better than another, as the API has it.
+// Held-out answers on the pages: which prompts a checkpoint fails, and whether it is better than another, compared with the API.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { skipWithout } from '../skipping.ts';

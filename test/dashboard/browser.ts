@@ -1,5 +1,5 @@
 // The machine's own Chromium (or the one that WHETSTONE_CHROMIUM names), driven by playwright-core, which downloads nothing. Null
-// where there is none.
+// if there is none.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -22,10 +22,10 @@ export interface Visit {
   readonly faults: string[];
 }
 
-/** In a context of its own, at the door: the page asks for a key. */
+/** In a new context, at the page that asks for a key. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
-  page.setDefaultTimeout(30_000); // for what hangs; a busy machine takes its time
+  page.setDefaultTimeout(30_000); // for hangs; busy machines are slow
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
@@ -45,12 +45,12 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
-/** As in the address, behind `#`. */
+/** The part of the address after `#`. */
 export async function openPage(page: Page, path: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(path)}`);
 }
 
-/** Nothing that axe knows to be in the way of people is on the page. */
+/** Expects that axe finds no accessibility problems on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   const { violations } = await page.evaluate<AxeResults>('axe.run()');

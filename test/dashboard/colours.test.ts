@@ -1,4 +1,4 @@
-// The colours of tokens, as the style sheet has them: text on them can be read, and the colour-blind can tell them apart.
+// The colours of tokens in the style sheet: text on them is readable, and colour-blind people can tell them apart.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -38,7 +38,7 @@ const seen = (by: keyof typeof SEEN, [r, g, b]: Rgb): Rgb => {
   return [m[0] * r + m[1] * g + m[2] * b, m[3] * r + m[4] * g + m[5] * b, m[6] * r + m[7] * g + m[8] * b];
 };
 
-/** Distance in OKLab (Ottosson 2020): 0.02 can just be told apart side by side. */
+/** Distance in OKLab (Ottosson 2020): 0.02 is just noticeable side by side. */
 const oklab = ([r, g, b]: Rgb): Rgb => {
   const root = (x: number) => Math.cbrt(Math.max(0, x));
   const l = root(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);

@@ -1,4 +1,4 @@
-// Training data in the dashboard: which tokens would be learnt, as the API says.
+// Training data in the dashboard: which tokens would be trained, compared with the API.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The frame of the dashboard against the real server: the key, the way to a page, a small screen, the dark; the server under a prefix.
+// The frame of the dashboard with the real server: the key, links to a page, a small screen, dark mode; the server under a
+// prefix.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The golden RL job, run by the job runner over the golden model, on the page of its groups: what the page tells of every token is what
-// PyTorch said in fixtures/rl.
+// The golden RL job, run by the job runner over the golden model, on the page of its groups: the numbers of every token on the
+// page equal PyTorch's in fixtures/rl.
 import { fileURLToPath } from 'node:url';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +27,7 @@ const DIGITS = 4;
 
 const average = (values: readonly number[]) => values.reduce((sum, value) => sum + value / values.length, 0);
 
-/** Of one token, by the labels of its card. */
+/** The values of one token, by the labels of its card. */
 type Numbers = ReadonlyMap<string, number>;
 
 describe('the golden job', skipWithout('CHROMIUM', browser !== null), () => {
@@ -93,7 +93,7 @@ describe('the golden job', skipWithout('CHROMIUM', browser !== null), () => {
     return job.id;
   }
 
-  /** Every token of a column, as its card tells when the arrow keys go there. */
+  /** The value of a column for every token, as its card shows it when the arrow keys reach it. */
   async function readTokens(column: Locator): Promise<Numbers[]> {
     const read: Numbers[] = [];
     for (const text of await column.locator('.tokens').all()) {
@@ -137,7 +137,7 @@ describe('the golden job', skipWithout('CHROMIUM', browser !== null), () => {
         await column.locator('.token').first().waitFor();
         const [advantage, weight] = signal;
         const title = (await column.locator('.advantage').getAttribute('title'))!;
-        const inGroup = (reward - mean) / deviation; // that of the loss is scaled over the job, and stands with the tokens
+        const inGroup = (reward - mean) / deviation; // the loss scales it over the job, and the tokens show that
         expect(Number(title.replace('advantage ', ''))).toBeCloseTo(inGroup, DIGITS);
         const shown = await readTokens(column);
         const ids = histories.flatMap(({ turns }) => turns.filter((_, at) => at % 2 === 0).flat());

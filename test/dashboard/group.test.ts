@@ -1,4 +1,4 @@
-// The page of a group against the real server: what it shows is what the API says.
+// The page of a group with the real server, compared with the API.
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { skipWithout } from '../skipping.ts';

@@ -1,4 +1,5 @@
-// Pages that stay open while things happen: what a person chose on a chart stays, and the page grows by nothing that it does not show.
+// Pages that stay open while events arrive: what a person selected on a chart stays, and the page keeps nothing that it does not
+// show.
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { register } from '../api/registered-model.ts';
@@ -10,7 +11,7 @@ import { enterKey, openBrowser, openPage, visit } from './browser.ts';
 const browser: Browser | null = await openBrowser();
 const WITHIN = { timeout: 60_000 };
 
-/** What is left when everything that can be freed was. */
+/** The heap that is left after a full garbage collection. */
 async function held(devtools: CDPSession) {
   for (let round = 0; round < 3; round++) await devtools.send('HeapProfiler.collectGarbage');
   const { metrics } = await devtools.send('Performance.getMetrics');
@@ -20,12 +21,12 @@ async function held(devtools: CDPSession) {
 
 async function zoomIn(page: Page): Promise<void> {
   const chart = page.locator('.u-over').first();
-  const box = await vi.waitUntil(() => chart.boundingBox(), WITHIN); // none for the moment in which it is drawn anew
+  const box = await vi.waitUntil(() => chart.boundingBox(), WITHIN); // null while it is redrawn
   await page.mouse.move(box.x + 0.25 * box.width, box.y + 20);
   await page.mouse.down();
   await page.mouse.move(box.x + 0.5 * box.width, box.y + 20, { steps: 4 });
   await page.mouse.up();
-  await page.mouse.move(0, 0); // else the charts tell of what is under it
+  await page.mouse.move(0, 0); // otherwise the charts show the point under it
   await page.getByRole('button', { name: 'Show all steps' }).waitFor();
 }
 
@@ -70,7 +71,7 @@ describe('a page that stays open', skipWithout('CHROMIUM', browser !== null), ()
     expect(await zoomed(page)).toBe(from);
     expect(await page.locator('.chart canvas#first').count()).toBe(1); // the same chart
     await vi.waitFor(async () => {
-      const after = await held(devtools); // the browser lets go of what it drew when it has time
+      const after = await held(devtools); // the browser frees what it drew when it is idle
       expect(after.nodes - before.nodes).toBeLessThan(50);
       expect(after.listeners - before.listeners).toBeLessThan(20);
       expect(after.heapMb - before.heapMb).toBeLessThan(3);

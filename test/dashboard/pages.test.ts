@@ -1,4 +1,4 @@
-// The pages of a run, as somebody walks through them while a real job runs: what they show is what the API says.
+// The pages of a run, as a user visits them while a real job runs, compared with the API.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The playground against the real server: two checkpoints answer, tokens tell their numbers, answers are stopped, requests copied.
+// The playground with the real server: two checkpoints answer, tokens show their numbers, answers are stopped, requests copied.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { skipWithout } from '../skipping.ts';

@@ -1,4 +1,4 @@
-// /docs in a browser that reaches this server and nothing else: the page opens, finds an operation, and sends it.
+// /docs in a browser that can reach only this server: the page opens, finds an operation, and sends it.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Trajectories over steps and prompts against each other, as the API has them; and text that would do harm, if it could.
+// Trajectories over steps and prompts, compared with each other and with the API; and hostile text, which has no effect.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { skipWithout } from '../skipping.ts';

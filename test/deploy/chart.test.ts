@@ -1,5 +1,5 @@
-// The Helm chart, rendered by Helm's own library: Kubernetes' schemas take what comes out, the servers in it take their flags and
-// variables, the Ingress sends every path to the role that answers it, and values that cannot work are refused with a reason.
+// The Helm chart, rendered by Helm's own library: the result matches Kubernetes' schemas, its servers accept their flags and
+// variables, the Ingress routes every path to the role that answers it, and impossible values are refused with a reason.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { skipWithoutPython } from '../skipping.ts';
@@ -106,7 +106,7 @@ const workloads = (all: readonly Manifest[]) =>
   all.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet');
 const named = (all: readonly Manifest[], kind: string) => all.filter((each) => each.kind === kind);
 
-/** As `whetstone serve` would be started in that pod. */
+/** The configuration with which `whetstone serve` would start in that pod. */
 function configIn({ spec }: Pod, variables: Variables) {
   const { args, env } = spec.containers[0];
   return configOf(args, { ...variables, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) });

@@ -1,5 +1,5 @@
-// The compose files: the specification's schema takes them, their servers take the flags and variables that they are given, the proxy
-// sends every path to the role that answers it, and what watches them finds them.
+// The compose files: they match the specification's schema, their servers accept their flags and variables, the proxy routes
+// every path to the role that answers it, and the monitoring finds its targets.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ interface Compose {
 
 const FOLDER = 'deploy/compose/';
 
-/** What a person fills in, as example.env says. */
+/** The values that the operator fills in, as example.env says. */
 const filled: Variables = {
   WHETSTONE_API_KEY: `wk-${'a1'.repeat(20)}`,
   WHETSTONE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
@@ -38,7 +38,7 @@ const filled: Variables = {
 
 const VARIABLE = /\$\{(?<name>\w+)(?::(?<how>[-?])(?<text>[^}]*))?\}/g;
 
-/** As Compose puts variables in. */
+/** Substitutes variables as Compose does. */
 const interpolate = (text: string): string =>
   text.replace(VARIABLE, (...found) => {
     const { name, how, text: other } = found.at(-1) as { name: string; how?: string; text?: string };

@@ -1,5 +1,5 @@
-// The Dockerfile: what it copies is there, what it starts is a server, and its health check tells one that answers from none. It is
-// built nowhere here: docs/guides/deploying.md says what was tried by hand instead.
+// The Dockerfile: what it copies exists, what it starts is a server, and its health check recognises a healthy one. It is not
+// built here: docs/guides/deploying.md says what was tried by hand instead.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -51,7 +51,7 @@ test('what it copies from the repository is there, and is not kept from it', asy
   const copied = file.getCOPYs().flatMap((copy) => {
     const sources = copy.getArguments().slice(0, -1);
     const paths = sources.map((each) => each.getValue().replace('/build/', ''));
-    return paths.filter((path) => !['.', 'node_modules', 'dist'].includes(path)); // the last two are made by npm
+    return paths.filter((path) => !['.', 'node_modules', 'dist'].includes(path)); // npm makes the last two
   });
   expect(kept).toEqual(expect.arrayContaining(copied));
   const { files } = JSON.parse(await read('package.json')) as { files: string[] };

@@ -1,12 +1,12 @@
-// hadolint, the schemas of Compose and Kubernetes, and Helm's own library: the Python environment that WHETSTONE_DEPLOY_PYTHON names has
-// them, as scripts/python-env.sh deploy makes it.
+// hadolint, the schemas of Compose and Kubernetes, and Helm's own library, from the Python environment that
+// WHETSTONE_DEPLOY_PYTHON names (scripts/python-env.sh deploy).
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { ROOT } from './product.ts';
 
 const python = process.env['WHETSTONE_DEPLOY_PYTHON'];
 
-/** A command of the environment. Throws what it says when it does not end with 0. */
+/** A command of the environment. Throws its output if it does not exit with 0. */
 export function lint(command: string, args: readonly string[], input = ''): string {
   const path = command === 'python' ? python! : join(dirname(python!), command);
   const { status, stdout, stderr, error } = spawnSync(path, args, { cwd: ROOT, encoding: 'utf8', input });

@@ -1,4 +1,4 @@
-// Every variable that the files of deploy/ and their guide name is one of the server, and every file that they name is there.
+// Every variable named in the files of deploy/ and their guide belongs to the server, and every file named there exists.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { read, ROOT } from './product.ts';
 
 const GUIDE = 'docs/guides/deploying.md';
 
-/** Those of Docker Compose's own, which stand for values. */
+/** Docker Compose's own variables, which are placeholders. */
 const OF_COMPOSE = ['WHETSTONE_IMAGE'];
 
 const files = readdirSync(join(ROOT, 'deploy'), { recursive: true, withFileTypes: true, encoding: 'utf8' })

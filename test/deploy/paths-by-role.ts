@@ -1,13 +1,13 @@
-// Who answers which path of the API, asked of the API itself: proxies before servers with roles have to know it.
+// Which role answers which path, according to the API itself: proxies for servers with roles must agree.
 import type { OpenApiDocument } from '#api/openapi';
 import { openTestServer, send } from '../api/test-server.ts';
 import { read } from './product.ts';
 
-/** Paths of the API, with `x` for their parameters, by whether a server with the role `api` leaves them to the role `serve`. */
+/** Paths of the API, with `x` for their parameters, grouped by whether a server with the role `api` leaves them to the role `serve`. */
 export async function pathsByRole(): Promise<{ readonly serve: string[]; readonly api: string[] }> {
   const { paths } = JSON.parse(await read('docs/openapi.json')) as OpenApiDocument;
   const server = await openTestServer({ roles: ['api'] });
-  const headers = { authorization: 'Bearer nobody' }; // roles come before keys, and keys before work
+  const headers = { authorization: 'Bearer nobody' }; // roles are checked before keys, and keys before work
   const found = { serve: [] as string[], api: [] as string[] };
   try {
     for (const [path, methods] of Object.entries(paths)) {

@@ -1,4 +1,4 @@
-// What the product says of itself, to hold the files of deploy/ against: which `whetstone serve …` it takes, and how long a stop may take.
+// The product's own data for checking the files of deploy/: which `whetstone serve …` it accepts, and how long a stop may take.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readServerConfig, type ServerConfig } from '#config';
@@ -10,7 +10,7 @@ export const read = (path: string): Promise<string> => readFile(`${ROOT}${path}`
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** The configuration of the server that is started so. Throws where a flag, a variable or its value is none of ours. */
+/** The configuration of a server started so. Throws if a flag, a variable or a value is unknown. */
 export function configOf([command, ...args]: readonly string[], env: Variables): ServerConfig {
   const { program } = createProgram((error) => {
     throw error;
@@ -23,6 +23,6 @@ export function configOf([command, ...args]: readonly string[], env: Variables):
   return readServerConfig(serve.opts(), env);
 }
 
-/** As docs/operations.md promises: the exit comes at the latest so long after a signal. */
+/** The longest time from a signal to the exit, as docs/operations.md promises. */
 export const stopSeconds = ({ stop }: Pick<ServerConfig, 'stop'>): number =>
   Math.max(stop.drainMs, stop.stepMs) / 1000 + 7;

@@ -1,5 +1,5 @@
-// A server that gets SIGTERM while it starts ends at once and says so by its exit code: the kernel does not end process 1 of a
-// container by a signal that it does not handle, and whoever stops it would wait until it is killed.
+// A server that gets SIGTERM while it starts exits at once with a telling exit code. The kernel does not end process 1 of a
+// container by a signal that it does not handle, so the runtime would otherwise wait until it kills it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,7 +34,7 @@ test.each([
     stdio: 'ignore',
   });
   const ended = once(server, 'exit');
-  await once(hub, 'request'); // so it is in the middle of its start
+  await once(hub, 'request'); // the server is in the middle of its start
   server.kill(signal);
   expect(await ended).toEqual([code, null]);
 });

@@ -1,4 +1,4 @@
-// The systemd unit: systemd takes it, the server takes its settings, and it waits as long as a stop may take.
+// The systemd unit: systemd accepts it, the server accepts its settings, and it waits as long as a stop may take.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,9 +23,9 @@ test('systemd finds nothing wrong with it', skipWithout('SYSTEMD', hasSystemd), 
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-unit-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const path = join(directory, 'whetstone.service');
-  await writeFile(path, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true')); // it looks whether the program is there
+  await writeFile(path, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true')); // systemd checks whether the program exists
   const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
-  const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('whetstone.service')); // others are this machine's
+  const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('whetstone.service')); // the others concern this machine
   expect(said).toEqual([]);
 });
 

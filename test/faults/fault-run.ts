@@ -1,5 +1,5 @@
-// One run of the fault kit: rounds of work while things go wrong, until enough did; then the same rounds' results are read in
-// peace and compared with those of a run in which nothing went wrong.
+// One run of the fault kit: rounds of work with injected faults, until there were enough; then the results of the same rounds are
+// read without faults and compared with those of a run that had none.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,17 +31,17 @@ export interface FaultRun {
   readonly store?: RunStore;
 }
 
-/** Blobs elsewhere, with faults of their own. */
+/** Blobs in another store, with its own faults. */
 export interface RunStore {
-  /** Until the next call, by this seed; calmly if it is null. */
+  /** Until the next call, by this seed; without faults if it is null. */
   begin(seed: number | null): Promise<void>;
   open(directory: string): Promise<BlobStore>;
   readonly total: () => number;
 }
 
-/** Where leases of the dead must lapse, time flies: nobody waits 20 s for each. */
+/** If leases of dead servers must expire, the clock runs fast, so that the test does not wait 20 s for each. */
 const HASTE = 50;
-/** Less than Idempotency-Keys are remembered. */
+/** Less than the time for which Idempotency-Keys are remembered. */
 const JUMP_MS_MAX = 5 * 60 * 60 * 1000;
 
 export async function runWithFaults(run: FaultRun) {
@@ -99,7 +99,7 @@ export async function runWithFaults(run: FaultRun) {
         rounds.push(await doRound(client, rounds.length));
       }
       const results = [];
-      if (store) for (const round of rounds) results.push(await readBack(client, round)); // while reads go wrong, too
+      if (store) for (const round of rounds) results.push(await readBack(client, round)); // also with read faults
       faults.cease();
       await store?.begin(null);
       for (const round of rounds) {

@@ -1,6 +1,6 @@
 // A thousand faults on SQLite, two hundred on Postgres, in one run: killed processes, disks that are full, read-only or broken,
-// files that come back with other bytes, databases that are locked or away, clocks that jump, clients that vanish. Nothing
-// that was acknowledged is lost or doubled, and adapters have the bytes of a run in which nothing went wrong.
+// files that return other bytes, databases that are locked or away, clocks that jump, clients that vanish. Nothing acknowledged
+// is lost or duplicated, and adapters have the bytes of a run without faults.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Decides, by a seed, which operation goes wrong and how, and counts what it has done. Points are named, so that a failure
-// tells where it began.
+// Decides by a seed which operation fails and how, and counts the faults. Points are named, so that a failing test shows where it
+// started.
 import { createRandom } from '#base/random';
 
 export type Fault =
@@ -26,15 +26,15 @@ export interface Faults {
    * wrong more often by `frequency`.
    */
   next(point: string, kinds: readonly Fault[], frequency?: number): Fault | null;
-  /** From now on nothing goes wrong. */
+  /** Stops all faults. */
   cease(): void;
   readonly total: () => number;
   readonly counts: ReadonlyMap<string, number>;
-  /** The last ones, for the message of a test that fails. */
+  /** The latest faults, for the message of a failing test. */
   readonly recent: readonly string[];
 }
 
-/** A jump of the clock hurts nobody at once: `jumpClock` does it, with a number from −1 to 1, and the operation goes on. */
+/** A jump of the clock does not fail the operation itself: `jumpClock` does it, with a number from −1 to 1, and the operation continues. */
 export function createFaults(seed: number, rate: number, jumpClock: (where: number) => void): Faults {
   const random = createRandom(seed);
   const counts = new Map<string, number>();
@@ -61,7 +61,7 @@ export function createFaults(seed: number, rate: number, jumpClock: (where: numb
   };
 }
 
-/** As the operating system and the drivers word them. */
+/** The errors in the words of the operating system and the drivers. */
 export const failure = (fault: Fault): Error => Object.assign(new Error(fault), { code: CODES[fault] ?? 'EUNKNOWN' });
 
 const CODES: Readonly<Partial<Record<Fault, string>>> = {

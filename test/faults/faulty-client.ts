@@ -1,5 +1,5 @@
-// A client that keeps its own books: what was acknowledged to it, which events it has seen, how each request ended. It repeats
-// what was not acknowledged, under the same Idempotency-Key, as clients of such a service do.
+// A client with its own records: what was acknowledged, which events it has seen, how each request ended. It repeats
+// unacknowledged requests under the same Idempotency-Key, as real clients do.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,9 +7,9 @@ import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import type { Faults } from './faults.ts';
 import { STALL_MS } from './faulty-server.ts';
 
-/** A request that takes longer hangs: nothing here trains while a client waits. */
+/** A request that takes longer hangs: no training happens while a client waits. */
 const REQUEST_MS_MAX = 15_000;
-/** What a server that cannot work may say, and a client tries again. */
+/** Errors of an unavailable server, after which a client retries. */
 const PASSING = new Set([
   'storage_unavailable',
   'idempotency_in_progress',
@@ -24,11 +24,11 @@ export interface Answer {
 }
 
 export interface FaultyClient {
-  /** Until it is acknowledged. Throws where a request hangs, or fails without a named cause. */
+  /** Until it is acknowledged. Throws if a request hangs, or fails without a named cause. */
   send(method: string, path: string, body?: string | object): Promise<Answer>;
   /** How requests ended, by status and code. */
   readonly endings: ReadonlyMap<string, number>;
-  /** Resolves when every half-open connection was closed by the server; gives how many were not in time. */
+  /** Resolves once the server has closed every half-open connection; returns how many were late. */
   halfOpenLeft(): Promise<number>;
 }
 
@@ -88,7 +88,7 @@ export function createFaultyClient(url: () => string, faults: Faults): FaultyCli
   };
 }
 
-/** Half of a request, and then nothing. True: the server closed the connection in time. */
+/** Half a request, and then nothing. True: the server closed the connection in time. */
 async function leaveHalfOpen(url: string, method: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -1,5 +1,5 @@
-// An S3-compatible store behind a line on which things go wrong: a real store, and before it a proxy that by a seed refuses
-// connections, answers 500 or 503, stalls, cuts bodies and flips bits of objects on their way. What the store itself holds is whole.
+// An S3-compatible store behind a faulty connection: a real store, and a proxy that by a seed refuses connections, answers 500 or
+// 503, stalls, cuts bodies and flips bits of objects in transit. The stored data stays intact.
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -22,9 +22,9 @@ export interface FaultyS3 {
   /** `s3rver` knows one key: its id and secret are S3RVER. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** From now on, of this rate of requests; returns when somebody listens again. 0: nothing goes wrong. */
+  /** From now on this share of requests fails; resolves once the proxy listens again. 0: no faults. */
   begin(seed: number, rate: number): Promise<void>;
-  /** One fault, for each request that `match` finds, `times` times; instead of the plan. */
+  /** One fault for each request that `match` accepts, `times` times, instead of the plan. */
   next(fault: LineFault, times: number, match?: (request: IncomingMessage) => boolean): void;
   readonly counts: ReadonlyMap<LineFault, number>;
   total(): number;
@@ -113,7 +113,7 @@ export async function startFaultyS3(directory: string): Promise<FaultyS3> {
     });
   }
 
-  /** What is under way breaks off, and who connects meanwhile finds nobody. */
+  /** Requests in flight break off, and new connections are refused meanwhile. */
   function refuseAWhile(): void {
     hangUp();
     if (!proxy.listening) return;
@@ -151,7 +151,7 @@ export async function startFaultyS3(directory: string): Promise<FaultyS3> {
 
 const ANYWHERE: readonly LineFault[] = ['refused', '500', '503', 'stalled', 'answer lost'];
 
-/** Lists and errors carry no checksum that anybody could hold them against, objects do. These are read less often than lists. */
+/** Lists and errors carry no checksum to verify, objects do. Objects are read less often than lists. */
 function faultsOf({ method, url }: IncomingMessage): { kinds: readonly LineFault[]; frequency: number } {
   if (method === 'PUT') return { kinds: [...ANYWHERE, 'request cut'], frequency: 1 };
   if (method !== 'GET') return { kinds: ANYWHERE, frequency: 1 };

@@ -1,5 +1,5 @@
-// A server over real sockets, a real database and files, the real training engine, in which things go wrong. Where its process
-// is killed, its sockets close at once, its database connections too, and another one starts on what was stored.
+// A server over real sockets, a real database and files, and the real training engine, with injected faults. If its process is
+// killed, its sockets and database connections close at once, and another one starts on what was stored.
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createId } from '#base/ids';
@@ -22,9 +22,9 @@ import type { TinyChatModel } from '../api/tiny-chat-model.ts';
 import { Killed, type Fault, type Faults } from './faults.ts';
 import { createProcess, faultyDialect, type Process } from './faulty-storage.ts';
 
-/** After this, what a dead server held is free. */
+/** After this time, everything a dead server held is free. */
 const OUTAGE_MS = IN_PROGRESS_MS_MAX + 1;
-/** How long a body may stall: half-open connections end by this. */
+/** How long a body may stall: half-open connections end by this time. */
 export const STALL_MS = 300;
 
 export interface FaultySetup {
@@ -33,7 +33,7 @@ export interface FaultySetup {
   /** At every start. */
   readonly openBlobs: (process: Process) => Promise<BlobStore>;
   readonly databaseFaults: readonly Fault[];
-  /** Nobody else uses the database: what a dead process held is free at once. */
+  /** No other process uses the database: what a dead process held is free at once. */
   readonly exclusive: boolean;
   readonly model: TinyChatModel;
   readonly engine: TrainingEngine;
@@ -47,7 +47,7 @@ export interface FaultyServer {
   close(): Promise<void>;
 }
 
-/** Restarts by itself whenever it is killed, until it is closed. */
+/** Restarts itself after every kill, until it is closed. */
 export async function runFaultyServer(setup: FaultySetup): Promise<FaultyServer> {
   let restarts = 0;
   let closing = false;
@@ -79,7 +79,7 @@ export async function runFaultyServer(setup: FaultySetup): Promise<FaultyServer>
 
   return {
     url() {
-      if (broken !== null) throw broken as Error; // it cannot start any more
+      if (broken !== null) throw broken as Error; // it can no longer start
       return current.url;
     },
     restarts: () => restarts,
@@ -93,16 +93,16 @@ export async function runFaultyServer(setup: FaultySetup): Promise<FaultyServer>
 
 interface Life {
   readonly url: string;
-  /** After death: what is left of it is taken away. */
+  /** After a kill: what is left of it is removed. */
   bury(): Promise<void>;
 }
 
 async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
   const { directory, model, engine, faults, clock, exclusive } = setup;
-  let alive = false; // who dies while it starts is noticed by the error
+  let alive = false; // a kill during the start shows as its error
   let hangUp = () => {};
   const process = createProcess(() => {
-    hangUp(); // before anybody hears of it
+    hangUp(); // before a caller learns of it
     if (alive) setImmediate(onDeath);
   });
   const open: (() => Promise<unknown>)[] = [];
@@ -146,7 +146,7 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
       await runner.stop();
       for (const session of sessions) await session.close().catch(() => undefined);
     });
-    const waking = setInterval(() => jobEvents.notify(null), 20); // a runner that failed looks again after a second
+    const waking = setInterval(() => jobEvents.notify(null), 20); // a failed runner retries after a second
     open.push(async () => clearInterval(waking));
     const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
     if (process.killed()) throw new Killed();
@@ -160,7 +160,7 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
 
 const VERB_FAULTS: readonly Fault[] = ['kill before', 'kill after', 'trainer dies'];
 
-/** The engine as it is, whose process may die at any verb, and with which the whole server may. */
+/** The unchanged engine, whose process may die at any verb, and the whole server with it. */
 function mortalEngine(engine: TrainingEngine, process: Process, faults: Faults, sessions: TrainingSession[]) {
   const mortal: TrainingEngine = {
     limits: engine.limits,

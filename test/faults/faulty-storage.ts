@@ -1,5 +1,5 @@
-// A database and a blob store in which things go wrong: below the queries, at single statements, and below the services, in
-// the middle of writes. A killed process does nothing any more: each later operation fails.
+// A database and a blob store with injected faults: below the queries, at single statements, and below the services, in the
+// middle of writes. A killed process does nothing more: each later operation fails.
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver } from 'kysely';
@@ -57,12 +57,13 @@ function faultyDriver(driver: Driver, process: Process, faults: Faults, kinds: r
     commitTransaction: (connection) => driver.commitTransaction(connection),
     async rollbackTransaction(connection) {
       await driver.rollbackTransaction(bare.get(connection)!).catch((error: unknown) => {
-        if (!process.killed()) throw error; // it died behind the commit
+        if (!process.killed()) throw error; // it died after the commit
       });
     },
     releaseConnection: (connection) => driver.releaseConnection(bare.get(connection)!),
     async destroy() {
-      // As the end of the process does. libsql keeps a closed connection, and its locks, until its statements are collected.
+      // As the end of the process does. libsql keeps a closed connection, and its locks, until its statements are
+      // garbage-collected.
       for (const connection of used) await driver.rollbackTransaction(connection).catch(() => undefined);
       await driver.destroy();
     },
@@ -121,7 +122,7 @@ const READ_FAULTS: readonly Fault[] = ['kill before', 'disk fault'];
 const BLOB_FREQUENCY = 3;
 const SAVE_FREQUENCY = 4;
 
-/** What a job can make again; everything else has been acknowledged to somebody. */
+/** Blobs that a job can make again; everything else has been acknowledged to a client. */
 const REPEATABLE = /^jobs\/[^/]+\/(?:resume\/|prepared)/;
 
 /** Files below `root`. */
@@ -145,7 +146,7 @@ export async function openFaultyFiles(root: string, process: Process, faults: Fa
   const isRepeatable = (name: string) => REPEATABLE.test(`${name}/`);
 
   let damages = 0;
-  /** Of a job's progress: the pointer to a state, or the state that it points to. */
+  /** A job's progress: the pointer to a state, or the state that it points to. */
   async function damage(fault: Fault | null, name: string): Promise<void> {
     if (fault !== 'corrupt blob' && fault !== 'truncated blob') return;
     const path = join(root, name);

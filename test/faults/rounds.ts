@@ -1,5 +1,5 @@
-// The work that is done while things go wrong, and what must have come of it: per round a model, an artifact, three jobs of
-// different kinds, and everything that a client can read of them afterwards.
+// The work done during faults, and its expected result: per round a model, an artifact, three jobs of different kinds, and
+// everything that a client can read of them afterwards.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE } from '../api/test-server.ts';
@@ -11,11 +11,11 @@ interface Event {
   readonly data: Record<string, unknown>;
 }
 
-/** What one round acknowledged. Ids differ between runs, so `readBack` leaves them out. */
+/** What one round acknowledged. Ids differ between runs, so `readBack` omits them. */
 export interface Round {
   readonly modelId: string;
   readonly jobIds: readonly string[];
-  /** As they were seen while the jobs ran. */
+  /** As seen while the jobs ran. */
   readonly events: readonly (readonly Event[])[];
   readonly artifact: string;
 }
@@ -99,7 +99,7 @@ async function eventsAfter(client: FaultyClient, jobId: string, after: string): 
   return (page.json as { data: Event[] }).data;
 }
 
-/** All that a client can see of a round, without ids and times. Equal to that of a run in which nothing went wrong. */
+/** Everything that a client can see of a round, without ids and times. Equal to that of a run without faults. */
 export async function readBack(client: FaultyClient, { modelId, jobIds, artifact }: Round) {
   const jobs = await client.send('GET', `/v1/preview/training-jobs?limit=100&model_id=${modelId}`);
   const steps = await client.send('GET', `/v1/preview/models/${modelId}/checkpoints?limit=100&order=asc`);
@@ -134,7 +134,7 @@ const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).d
 const withoutSpeed = (data: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !name.includes('tokens_per_second')));
 
-/** Headers of a tar hold times; files begin at multiples of 512 bytes behind them. */
+/** Headers of a tar contain times; files start at multiples of 512 bytes after them. */
 function withoutTimes(tar: Buffer): Buffer {
   const files: Buffer[] = [];
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0;) {

@@ -1,5 +1,5 @@
-// A blob store in S3 over a line on which things go wrong: what is read is what was put, or an error that names the storage; a
-// stall ends by its deadline, a read goes on where it broke off, and a bit that flipped on its way reaches nobody.
+// A blob store in S3 over a faulty connection: a read returns what was stored, or an error that names the storage; a stall ends
+// by its deadline, a read resumes where it broke off, and a bit flipped in transit is detected.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -13,7 +13,7 @@ import { openS3Blobs } from '#storage/blobs/s3';
 import { withNamedFaults } from '#storage/named-faults';
 import { startFaultyS3, type FaultyS3, type LineFault } from './faulty-s3.ts';
 
-/** Of a test's store on the same machine, which may be busy. */
+/** Limits for a test store on the same machine, which may be busy. */
 const STALL_MS = 500;
 const SEEDS = 8;
 const RATE = 0.08;
@@ -100,7 +100,7 @@ test.each<[LineFault, string]>([
   expect(await readFile(join((await named.findDirectory('d'))!, 'a'), 'utf8')).toBe('content');
 });
 
-/** Stored by somebody who has time, whatever else keeps this machine busy. */
+/** Stored without a deadline, because this machine may be busy. */
 async function storedLarge(sizeBytes: number): Promise<{ bytes: Buffer; prefix: string }> {
   const prefix = `${createId()}/`;
   const patient = await open({ prefix, stallMs: 60_000 });
@@ -144,7 +144,7 @@ test('stalled readers do not keep others from the store', async () => {
   store.close();
 });
 
-/** Until it is done, as clients and jobs do. */
+/** Retries until it succeeds, as clients and jobs do. */
 async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

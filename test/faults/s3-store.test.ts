@@ -1,6 +1,6 @@
-// A whole server over a store in S3 on whose line things go wrong: it takes models, artifacts and jobs, trains, and is read while
-// the store refuses, fails, stalls, cuts off and flips bits. Requests meet a 503 that names the store at worst, jobs end well, and
-// what is read is what a calm server gives, to the byte.
+// A whole server over a store in S3 with a faulty connection: it accepts models, artifacts and jobs, trains, and is read while
+// the store refuses, fails, stalls, cuts off and flips bits. At worst requests get a 503 that names the store; jobs succeed, and
+// reads return what a server without faults returns, to the byte.
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-/** Calm and stormy servers find empty stores: each opens under a prefix of its own. */
+/** Servers with and without faults start on empty stores: each has its own prefix. */
 function createRunStore(): RunStore & { close(): void } {
   const opened: { close(): void }[] = [];
   const before = s3.total();

@@ -1,5 +1,5 @@
-// What the W&B protocol has acknowledged while things go wrong: points of runs and commits of artifacts, sent by a client that repeats
-// what was not answered, as the wandb library does. In peace afterwards, each point and each version is there, once.
+// What the W&B protocol has acknowledged during faults: points of runs and commits of artifacts, from a client that repeats
+// unanswered requests, as the wandb library does. Afterwards each point and each version exists exactly once.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -45,7 +45,7 @@ function createClient(url: () => string, faults: Faults) {
   async function once(method: string, path: string, body?: string): Promise<Response | null> {
     const key = Buffer.from(`api:${BOOTSTRAP_KEY}`).toString('base64');
     const headers = { authorization: `Basic ${key}`, 'content-type': path.startsWith('/wandb') ? 'application/octet-stream' : 'application/json' }; // prettier-ignore
-    const base = url(); // throws where no server can start any more
+    const base = url(); // throws if no server can start any more
     try {
       const signal = AbortSignal.timeout(REQUEST_MS_MAX);
       const response = await fetch(`${base}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) }); // prettier-ignore
@@ -99,7 +99,7 @@ async function logRun(client: Client, number: number): Promise<void> {
 
 const filesOf = (number: number): Readonly<Record<string, string>> => ({ 'own.txt': `of ${number}`, 'shared.txt': 'of all' }); // prettier-ignore
 
-/** Gives what the commit has acknowledged, twice. */
+/** Returns what the commit has acknowledged, twice. */
 async function logArtifact(client: Client, number: number): Promise<{ id: string; versionIndex: number }> {
   const files = Object.entries(filesOf(number)).sort();
   const digest = createHash('md5')
@@ -151,7 +151,7 @@ test('a hundred faults lose and double no point and no version that the W&B prot
   const options = { modelDirectory: model.directory, threads: 1, memoryBytes: 4e9, log: silentLog };
   const engine = await openOnnxTrainingEngine(options);
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-faults-wandb-'));
-  const faults = createFaults(SEED, 0.04, () => {}); // links of the protocol have their time
+  const faults = createFaults(SEED, 0.04, () => {}); // links of the protocol expire
   mkdirSync(directory, { recursive: true });
   const server = await runFaultyServer({
     directory,
