@@ -7,7 +7,7 @@ export interface Model {
   readonly name: string;
   readonly base_model: string;
   readonly run_id: string | null;
-  /** Of the latest checkpoint. Present when a single model is read, not in lists. */
+  /** The adapter of the latest checkpoint. Present when a single model is read, not in lists. */
   readonly lora?: Required<Omit<LoraOptions, 'seed'>> | null;
   /** Which checkpoints are kept; null: all. Present when a single model is read, not in lists. */
   readonly save_policy?: Required<SavePolicy> | null;

@@ -3,7 +3,7 @@
 import type { ConstraintKind } from '#domain/constraint';
 import type { SamplingParams } from '#domain/sampling';
 
-/** Of the weights used for sampling. */
+/** The number formats of the weights used for sampling. */
 export const PRECISIONS = ['float32', 'bfloat16', 'float16', 'int8', 'w8a8'] as const;
 export type Precision = (typeof PRECISIONS)[number];
 
@@ -15,10 +15,10 @@ export type Precision = (typeof PRECISIONS)[number];
 export const SERVING_PRECISIONS = ['float32', 'int8', 'w8a8'] as const satisfies readonly Precision[];
 export type ServingPrecision = (typeof SERVING_PRECISIONS)[number];
 
-/** Of the keys and values that a sampler keeps. float16: half the memory per context; logprobs are those of the rounded values. */
+/** The number format of the keys and values in a sampler's cache. float16: half the memory per context; logprobs are those of the rounded values. */
 export type KVCacheDtype = 'float32' | 'float16';
 
-/** Of the frozen weights under a trained adapter. int8: the weights that the sampler keeps in int8. */
+/** The number formats of the frozen weights under a trained adapter. int8: for the weights that the sampler also keeps in int8. */
 export const TRAINING_PRECISIONS = ['float32', 'int8'] as const satisfies readonly ServingPrecision[];
 export type TrainingPrecision = (typeof TRAINING_PRECISIONS)[number];
 

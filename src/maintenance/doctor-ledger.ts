@@ -1,4 +1,4 @@
-// Compares the ledger of who pays for which blob with the blobs. It follows from them, so all of it can be repaired. Lost or
+// Compares the ledger, which says who pays for which blob, with the blobs. It is derived from them, so all of it can be repaired. Lost or
 // damaged blobs have findings of their own, and stay on their owner's account until an operator decides.
 import { isRows } from '#domain/blob-names';
 import type { StoredBlob } from '#storage/account-store';

@@ -107,7 +107,7 @@ export interface Experts {
 export interface Block {
   readonly linears: Readonly<Record<FusedLinear, readonly Projection[]>>;
   readonly norms: Norms;
-  /** Of the gate. */
+  /** Applied to the gate of the MLP. */
   readonly activation: Activation;
   /** By layer. */
   readonly attention: readonly LayerAttention[];

@@ -12,7 +12,7 @@ export interface RunningGeneration {
   /** Aborted when the reader has left, or by `abandon`. */
   readonly signal: AbortSignal;
   push(this: void, events: readonly TokenEvent[]): void;
-  /** The call has been made: it is told about choices cancelled so far and from now on. */
+  /** Call this once the call has been made: the called end then learns of choices cancelled so far and from now on. */
   follow(call: Pick<RunningCall<null, ToldGeneration>, 'tell'>): void;
   /** Ends the stream with this error, and aborts the call. */
   abandon(error: Error): void;

@@ -29,7 +29,7 @@ export interface WorkerCounts {
   calls: number;
   /** Total time that these requests waited for a place. */
   waitedMs: number;
-  /** Of messages, in both directions. */
+  /** Bytes of messages in both directions. */
   messageBytes: number;
 }
 

@@ -17,7 +17,7 @@ import type { Activations } from './train-graph.ts';
 import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
 
 const FLOAT = 4;
-/** Of a compiled graph, whatever the row: measured. */
+/** Memory of a compiled graph per layer, whatever the row: measured. */
 const LAYER_BYTES = 3.5e6;
 /** For B of an adapter on the head, `[vocab, rank]`: the sum so far, a chunk's part, and both of the next round. */
 const HEAD_GRADIENTS = 4;

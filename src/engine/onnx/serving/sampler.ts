@@ -22,7 +22,7 @@ export type SamplerParams = Pick<
 export interface SamplerInput {
   /** `[vocab]`; not modified. */
   readonly logits: Float32Array;
-  /** Of these logits. */
+  /** log Σ exp over these logits. */
   readonly logsumexp: number;
   /** One bit per token, little-endian words: is it allowed? Null: all are. */
   readonly mask: Int32Array | null;

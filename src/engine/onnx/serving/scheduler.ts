@@ -71,7 +71,7 @@ function planChunk<S extends Schedulable>(
   return { kind: 'prefill', group, start, end, capacity, preempted: room.preempted() };
 }
 
-/** Of the most urgent requests, the first of the payer that holds least. */
+/** Returns, among the most urgent requests, the first one of the payer that holds the least. */
 function nextGroup<S extends Schedulable>(
   queues: Queues<S>,
   budget: CacheBudget,

@@ -4,7 +4,7 @@
 // from each other back and forth. Streams that are not being read go first, whoever pays. Knows no queues and no plans.
 import type { Rank } from '../../rank.ts';
 
-/** Of the batch: the total, what is held, what is requested. */
+/** Room in the batch: in total, held by a payer, or requested. */
 export interface Places {
   readonly slots: number;
   readonly tokens: number;

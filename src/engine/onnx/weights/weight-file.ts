@@ -21,7 +21,7 @@ const SUFFIX = '.weights';
 const PARTIAL = '.partial';
 const DAY_MS = 86_400_000;
 const UNUSED_MS_MAX = 30 * DAY_MS;
-/** Of files not used within the last hour; files in use are kept whatever their size. */
+/** The total size of files not used within the last hour; files in use are kept whatever their size. */
 const KEPT_BYTES_MAX = 50e9;
 const IN_USE_MS = 3_600_000;
 /** A maker writes all the time: an incomplete file unchanged for this long has no maker any more. */
