@@ -1,8 +1,8 @@
-"""The peer for training: a LoRA step (forward, backward, AdamW) in PyTorch + PEFT on random weights of a given shape.
+"""The comparison for training: a LoRA step (forward, backward, AdamW) in PyTorch + PEFT on random weights of a given shape.
 
 Reads the shape as Hugging Face config JSON on stdin, prints {"name", "stepMs": [...]} on stdout. Called by bench/training.ts.
 With --group, rows are the completions of one prompt as a padded batch, each with its own copy of the prompt, and only the
-completions have logits: what a trainer does that does not share prefixes.
+completions have logits, as in a trainer that does not share prefixes.
 """
 
 import argparse
@@ -20,7 +20,7 @@ TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tokens", type=int, required=True, help="per row, prompt included")
-    parser.add_argument("--prompt", type=int, default=1, help="tokens of the row that are not trained")
+    parser.add_argument("--prompt", type=int, default=1, help="number of the row's tokens that are not trained")
     parser.add_argument("--group", type=int, default=1, help="rows per step")
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)

@@ -1,4 +1,4 @@
-"""How a trainable model is made: ART 0.5.22 and later want the name under which its runs and checkpoints are stored, too."""
+"""Creates a trainable model. ART 0.5.22 and later also require the name under which its runs and checkpoints are stored."""
 
 import art
 

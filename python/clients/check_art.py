@@ -14,9 +14,9 @@ import art  # noqa: E402
 from art.serverless.backend import ServerlessBackend  # noqa: E402
 from art_model import trainable_model  # noqa: E402
 
-HISTORY = art.Trajectory.model_fields["additional_histories"].annotation.__args__[0]  # named otherwise in each release
+HISTORY = art.Trajectory.model_fields["additional_histories"].annotation.__args__[0]  # its name differs between releases
 GROUPS, ROLLOUTS, STEPS = 6, 6, 2
-NAME = f"agent-{os.getpid()}"  # the server may be an old one
+NAME = f"agent-{os.getpid()}"  # unique, because the server may have earlier models
 
 
 async def rollout(model: art.TrainableModel, number: int, step: int | None = None) -> art.Trajectory:
@@ -54,7 +54,7 @@ WEATHER = {
 
 
 async def ask_tool(model: art.TrainableModel, city: str) -> art.Trajectory:
-    """A call of a tool and its result, and the same question alone as a second history; the reward is that of the call."""
+    """A tool call with its result, and the same question alone as a second history; the reward is that of the call."""
     trajectory = art.Trajectory(
         messages_and_choices=[{"role": "user", "content": f"What is the weather in {city}?"}], tools=[WEATHER], reward=0.0
     )
@@ -98,7 +98,7 @@ async def check(base_url: str, key: str, base_model: str) -> None:
         assert metrics["loss/grad_norm"] > 0, metrics
         assert metrics["data/step_num_groups_trainable"] > 0, metrics
 
-    # Another script of the same model finds it where it is.
+    # Another script with the same model finds it in the same state.
     again = trainable_model(name=NAME, project="art", base_model=base_model)
     await again.register(backend)
     assert (again.id, await again.get_step()) == (model.id, STEPS)

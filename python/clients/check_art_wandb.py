@@ -1,4 +1,4 @@
-"""What ART does through wandb, both unmodified: fine-tuning from a list, a generator and a file, metrics, provenance, pull, fork, delete.
+"""ART's use of wandb, both unmodified: fine-tuning from a list, a generator and a file, metrics, provenance, pull, fork, delete.
 
 python check_art_wandb.py SERVER_URL KEY BASE_MODEL; prints "ok". Called by test/clients/art.test.ts.
 """
@@ -22,7 +22,7 @@ os.environ.update(
     WANDB_API_KEY=key,
     WANDB_SILENT="true",
 )
-os.chdir(directory)  # ART writes a log of its own
+os.chdir(directory)  # ART writes its own log
 
 import art  # noqa: E402
 import wandb  # noqa: E402
@@ -30,7 +30,7 @@ from art.serverless.backend import ServerlessBackend  # noqa: E402
 from art_model import trainable_model  # noqa: E402
 from art.utils.sft import train_sft_from_file  # noqa: E402
 
-PROJECT = f"art-wandb-{os.getpid()}"  # the server may be an old one
+PROJECT = f"art-wandb-{os.getpid()}"  # unique, because the server may have earlier projects
 
 
 def taught(number: int) -> art.Trajectory:
@@ -39,7 +39,7 @@ def taught(number: int) -> art.Trajectory:
 
 
 async def check() -> None:
-    backend = ServerlessBackend(base_url=f"{server}/v1")  # the key is that of the environment
+    backend = ServerlessBackend(base_url=f"{server}/v1")  # reads the key from the environment
     model = trainable_model(name="agent", project=PROJECT, base_model=base_model)
     await model.register(backend)
 

@@ -1,4 +1,4 @@
-"""The official packages openai and anthropic, unmodified, on the endpoints beside chat. Arguments: base URL, key, model. Prints ok."""
+"""The official packages openai and anthropic, unmodified, on the endpoints other than chat. Arguments: base URL, key, model. Prints ok."""
 
 import json
 import sys
@@ -39,7 +39,7 @@ with client.responses.stream(model=model, input="Hello!", temperature=0) as stre
     text = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
     assert text == stream.get_final_response().output_text != ""
 
-# Responses that are kept: retrieved, gone on with, listed, deleted; in the background.
+# Stored responses: retrieved, continued, listed, deleted; in the background.
 assert client.responses.retrieve(first.id) == first
 second = client.responses.create(
     model=model, input=[result], previous_response_id=first.id, tools=[function], temperature=0
@@ -53,7 +53,7 @@ assert [item.type for item in client.responses.input_items.list(second.id, order
 client.responses.delete(first.id)
 try:
     client.responses.retrieve(first.id)
-    raise AssertionError("a response that was deleted is there")
+    raise AssertionError("a deleted response was found")
 except openai.NotFoundError:
     pass
 queued = client.responses.create(model=model, input="Hello!", temperature=0, background=True)
@@ -75,7 +75,7 @@ assert abs(sum(value * value for value in vectors.data[0].embedding) - 1) < 1e-5
 assert len(client.embeddings.create(model=model, input="One", dimensions=4).data[0].embedding) == 4
 
 # Messages: streams, calls and their results, counting, errors.
-# The package has no argument of that name any more.
+# The package no longer has an argument of that name.
 greedy = {"extra_body": {"temperature": 0}}
 hello = {"model": model, "max_tokens": 100, "messages": [{"role": "user", "content": "Hello!"}], **greedy}
 with claude.messages.stream(**hello) as stream:
@@ -94,7 +94,7 @@ second = claude.messages.create(**about, messages=turns)
 assert "rainy" in "".join(block.text for block in second.content if block.type == "text")
 try:
     claude.messages.create(**{**hello, "model": "nope"})
-    raise AssertionError("a model that nobody hosts answered")
+    raise AssertionError("a model that no server hosts answered")
 except anthropic.NotFoundError:
     pass
 

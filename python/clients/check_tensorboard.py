@@ -13,7 +13,7 @@ from tensorboard.backend.event_processing.event_file_loader import RawEventFileL
 
 def main(directory: str) -> None:
     (path,) = Path(directory).iterdir()
-    records = list(RawEventFileLoader(str(path)).Load())  # it checks the checksums, and ends at the first that is wrong
+    records = list(RawEventFileLoader(str(path)).Load())  # verifies checksums, and stops at the first wrong one
     events = EventAccumulator(directory, size_guidance={"scalars": 0})
     events.Reload()
     scalars = {

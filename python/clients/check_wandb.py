@@ -1,4 +1,4 @@
-"""The wandb library, unmodified, against a running server: a run with its configuration, points, resume, and all of it read back.
+"""The wandb library, unmodified, against a running server: a run with its configuration and points is resumed and read back.
 
 python check_wandb.py SERVER_URL KEY; prints "ok". Called by test/clients/wandb.test.ts.
 """
@@ -19,7 +19,7 @@ os.environ.update(
 import wandb  # noqa: E402
 
 POINTS = 10_000
-NAME = f"run-{os.getpid()}"  # the server may be an old one
+NAME = f"run-{os.getpid()}"  # unique, because the server may have earlier runs
 
 run = wandb.init(project="scripts", id=NAME, name="shown", resume="allow", config={"lr": 0.1, "layers": [1, 2]}, tags=["a"])
 assert (run.entity, run.project, run.name) == ("default", "scripts", "shown")
@@ -49,7 +49,7 @@ assert NAME in [each.id for each in api.runs("default/scripts")]
 
 try:
     api.run("default/scripts/nowhere").config  # noqa: B018
-    raise AssertionError("a run that is not there was read")
+    raise AssertionError("a missing run was read")
 except (ValueError, wandb.errors.CommError) as error:
     assert "nowhere" in str(error), error
 

@@ -27,7 +27,7 @@ os.environ.update(
 
 import wandb  # noqa: E402
 
-PROJECT = f"artifacts-{os.getpid()}"  # the server may be an old one
+PROJECT = f"artifacts-{os.getpid()}"  # unique, because the server may have earlier projects
 NAME = f"default/{PROJECT}/corpus"
 api = wandb.Api()
 
@@ -60,7 +60,7 @@ def log(run, name: str, type: str, files: dict[str, bytes], aliases: list[str] |
 
 
 def download(artifact: wandb.Artifact) -> dict[str, bytes]:
-    shutil.rmtree(cache, ignore_errors=True)  # whatever was sent from here is in it
+    shutil.rmtree(cache, ignore_errors=True)  # it has every file that was sent from here
     root = Path(artifact.download(root=tempfile.mkdtemp(dir=directory)))
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
@@ -81,7 +81,7 @@ run = wandb.init(project=PROJECT, id="writer")
 logged = log(run, "corpus", "dataset", first, ["first"], metadata={"rows": 1000})
 assert (logged.version, logged.state, logged.type) == ("v0", "COMMITTED", "dataset"), logged.version
 assert sorted(logged.aliases) == ["first", "latest"], logged.aliases
-assert log(run, "corpus", "dataset", first).version == "v0"  # the same files are the same version
+assert log(run, "corpus", "dataset", first).version == "v0"  # equal files are the same version
 assert log(run, "corpus", "dataset", second, ["best"]).version == "v1"
 linked = wandb.Artifact("linked", type="dataset")
 linked.add_reference("https://example.com/train.jsonl", checksum=False)
@@ -131,7 +131,7 @@ assert api.artifact_collection_exists(NAME, "dataset") and not api.artifact_coll
 assert [each.name for each in api.project(PROJECT, "default").artifacts_types()] == ["dataset"]
 assert [each.name for each in api.project(PROJECT, "default").collections()] == ["corpus"]
 run = wandb.init(project=f"{PROJECT}-many", id="many")
-for number in range(52):  # more than a page
+for number in range(52):  # more than one page
     artifact = wandb.Artifact(f"set-{number:02}", type="split")
     artifact.add_file(str(write({"a.txt": b"a"}) / "a.txt"))
     run.log_artifact(artifact)
@@ -141,7 +141,7 @@ assert [each.name for each in many] == [f"set-{number:02}" for number in range(5
 assert len(many) == 52
 assert len(list(api.run(f"{project}-many/many").logged_artifacts())) == 52
 
-# A model: its checkpoints are artifacts of type lora, and an artifact of type lora with its name becomes one of them.
+# A model: its checkpoints are artifacts of type lora, and an artifact of type lora with its name becomes a checkpoint.
 model = post("/preview/models", {"project": PROJECT, "name": "agent", "base_model": base_model})
 AGENT = f"default/{PROJECT}/agent"
 fresh = api.artifact(f"{AGENT}:step0", type="lora")

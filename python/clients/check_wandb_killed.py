@@ -1,4 +1,4 @@
-"""A plain script of the wandb library whose server is killed twice while it logs: it knows nothing of that, and all of it arrives.
+"""A plain script of the wandb library. Its server is killed twice while it logs; the script does not notice, and no data is lost.
 
 python check_wandb_killed.py SERVER_URL KEY MEGABYTES; prints "ok". Called by test/clients/wandb-process.test.ts, which kills.
 """
@@ -48,12 +48,12 @@ try:
         (source / f"{number}.bin").write_bytes(os.urandom(1_000_000))
 
     run = wandb.init(project="killed", id="run")
-    run.log_artifact(small()).wait()  # the library asks for the key when it logs a first one, and waits 19 s at most
+    run.log_artifact(small()).wait()  # the library requests the key when it logs the first artifact, and waits at most 19 s
     for step in range(POINTS):
         run.log({"loss": step})
     try:
         logged = run.log_artifact(made()).wait()
-    except ValueError as error:  # the library gave up: it says so, and the same again is whole
+    except ValueError as error:  # the library gave up and reports it; logging the same again succeeds
         print("repeated after:", error)
         logged = run.log_artifact(made()).wait()
     for step in range(POINTS):
@@ -67,7 +67,7 @@ try:
     assert losses == list(range(2 * POINTS)), (len(losses), losses[:3], losses[-3:])
     assert [each.version for each in api.artifacts("dataset", "default/killed/large")] == ["v0"]
     assert [each.name for each in read.logged_artifacts()] == ["small:v0", "large:v0"]
-    shutil.rmtree(directory / "artifacts", ignore_errors=True)  # the cache has what was sent
+    shutil.rmtree(directory / "artifacts", ignore_errors=True)  # the cache has the files that were sent
     root = Path(api.artifact("default/killed/large:v0").download(root=str(directory / "read")))
     names = sorted(path.name for path in source.iterdir())
     assert sorted(path.name for path in root.iterdir()) == names

@@ -1,4 +1,4 @@
-"""What whetstone-client does beside the loop of its README: coroutines, streams, artifacts, evaluation, checkpoints.
+"""The features of whetstone-client outside of its README's loop: coroutines, streams, artifacts, evaluation, checkpoints.
 
 Usage: check_whetstone.py BASE_URL KEY MODEL; prints "ok".
 """
@@ -92,7 +92,7 @@ def check_plain(url: str, key: str, base: str, directory: Path) -> None:
         except ApiError as error:
             assert (error.status, bool(error.request_id)) == (404, True), error
         else:
-            raise AssertionError("a model that is not there was found")
+            raise AssertionError("a missing model was found")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def made(name: str, megabytes: int) -> tuple[Path, wandb.Artifact]:
 
 
 def download(logged: wandb.Artifact) -> Path:
-    shutil.rmtree(directory / "artifacts", ignore_errors=True)  # the cache has what was sent
+    shutil.rmtree(directory / "artifacts", ignore_errors=True)  # the cache has the files that were sent
     name = logged.name.split(":")[0]
     artifact = wandb.Api().artifact(f"default/large/{name}:{logged.version}")
     return Path(artifact.download(root=str(directory / "read"))) / f"{name}.bin"
@@ -67,7 +67,7 @@ def download(logged: wandb.Artifact) -> Path:
 
 try:
     run = wandb.init(project="large", id=f"large-{os.getpid()}")
-    download(run.log_artifact(made("small", WARM_MEGABYTES)[1]).wait())  # what a server loads once is not growth
+    download(run.log_artifact(made("small", WARM_MEGABYTES)[1]).wait())  # memory that a server allocates only once is not growth
     source, artifact = made("large", megabytes)
     peak = Peak()
     peak.start()

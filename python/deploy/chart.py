@@ -1,7 +1,7 @@
-"""Renders a Helm chart with Helm's own library, and holds what comes out against Kubernetes' schemas. No cluster is asked.
+"""Renders a Helm chart with Helm's own library and validates the result against Kubernetes' schemas. Needs no cluster.
 
 `chart.py CHART KUBERNETES`: stdin is a JSON array of values; stdout, for each, {"lint": [...], "manifests": [...], "invalid": [...]},
-or {"error": "..."} where Helm refuses the values.
+or {"error": "..."} if Helm refuses the values.
 """
 
 import json
@@ -33,7 +33,7 @@ def render(path: str, values: dict[str, Any], kubernetes: str) -> dict[str, Any]
 
 def problems(manifest: dict[str, Any], kubernetes: str) -> list[str]:
     if "." in manifest["apiVersion"] and not manifest["apiVersion"].split("/")[0].endswith("k8s.io"):
-        return []  # of an operator: its schema is not Kubernetes'
+        return []  # a custom resource of an operator, which Kubernetes' schemas do not cover
     try:
         kubernetes_validate.validate(manifest, kubernetes, strict=True)
     except kubernetes_validate.ValidationError as error:

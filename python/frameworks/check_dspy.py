@@ -1,6 +1,6 @@
 """DSPy, unmodified, against a running server: base URL, key and model are arguments.
 
-Prints "ok" at the end; any assertion that fails is the exit status and the message of test/clients/python-frameworks.test.ts.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/python-frameworks.test.ts reports.
 """
 
 import sys
@@ -12,7 +12,7 @@ from dspy.lm15 import AccessPolicy, EndpointSupport, ModelSupport, OpenAIChatCom
 base_url, api_key, model = sys.argv[1:]
 settings = {"api_key": api_key, "temperature": 0, "max_tokens": 300, "cache": False, "num_retries": 0}
 
-# A model that DSPy has no entry for is taken to know no schemas; a provider of one's own can say that it does.
+# DSPy assumes that a model without an entry in its list does not support schemas; a custom provider can declare support.
 access = AccessPolicy(provider="own", base_url=base_url, supports=EndpointSupport(complete=True, stream=True), env_keys=("OWN_API_KEY",))
 can = ModelSupport(function_calling=True, response_schema=True)
 register_provider(ProviderDefinition.chat(access, compat=OpenAIChatCompat()), supports=can)

@@ -1,6 +1,6 @@
 """instructor, unmodified, against a running server: base URL, key and model are arguments.
 
-Prints "ok" at the end; any assertion that fails is the exit status and the message of test/clients/python-frameworks.test.ts.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/python-frameworks.test.ts reports.
 """
 
 import sys
@@ -27,7 +27,7 @@ class Answer(BaseModel):
     certain: bool
 
 
-# Each mode asks in another way: strict and plain tools, a schema, JSON with the schema in the prompt.
+# Each mode sends a different request: strict and plain tools, a schema, JSON with the schema in the prompt.
 for mode in (instructor.Mode.TOOLS, instructor.Mode.TOOLS_STRICT, instructor.Mode.JSON_SCHEMA):
     formed = instructor.from_openai(client, mode=mode)
     answer = formed.create(**ask, response_model=Answer, max_retries=1)

@@ -1,6 +1,6 @@
 """LiteLLM, unmodified, against a running server: base URL, key and model are arguments.
 
-Prints "ok" at the end; any assertion that fails is the exit status and the message of test/clients/python-frameworks.test.ts.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/python-frameworks.test.ts reports.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ assert forced.name == "get_weather" and "city" in json.loads(forced.arguments), 
 formed = litellm.completion(**server, messages=asking("Is two more than one?"), response_format=Answer)
 Answer.model_validate_json(formed.choices[0].message.content)
 
-# The same model behind LiteLLM's other names for servers of these forms.
+# The same model through LiteLLM's other providers for compatible servers.
 elsewhere = {**server, "model": f"text-completion-openai/{model}"}
 assert litellm.text_completion(**elsewhere, prompt="Once upon a time", max_tokens=6).choices[0].text != ""
 claude = {**server, "model": f"anthropic/{model}", "api_base": base_url.removesuffix("/v1")}

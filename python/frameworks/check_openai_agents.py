@@ -1,6 +1,6 @@
 """openai-agents, unmodified, against a running server: base URL, key and model are arguments.
 
-Prints "ok" at the end; any assertion that fails is the exit status and the message of test/clients/python-frameworks.test.ts.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/python-frameworks.test.ts reports.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from pydantic import BaseModel
 
 base_url, api_key, model_name = sys.argv[1:]
-agents.set_tracing_disabled(True)  # traces go to OpenAI otherwise
+agents.set_tracing_disabled(True)  # otherwise traces are sent to OpenAI
 greedy = ModelSettings(temperature=0, max_tokens=200)
 cities = []
 
@@ -47,7 +47,7 @@ async def check(model) -> None:
     formed = await Runner.run(Agent(name="Formed", model=model, model_settings=greedy, output_type=Answer), "Is two more than one?")
     assert formed.final_output.answer in ("yes", "no"), formed
 
-    # Another agent is a tool that is called; what it says is the answer.
+    # Another agent is called as a tool; its answer is the result.
     settings = ModelSettings(temperature=0, max_tokens=200, tool_choice="required")
     desk = Agent(name="Desk", model=model, model_settings=settings, handoffs=[plain])
     handed = await Runner.run(desk, "What is 2 + 3?")
@@ -59,7 +59,7 @@ async def main() -> None:
     for kind in (OpenAIChatCompletionsModel, OpenAIResponsesModel):
         await check(kind(model=model_name, openai_client=client))
 
-    # By a name alone: what stands before a slash would be a vendor, so the name is written without one.
+    # Given by name alone: the part before a slash would be a provider, so the name is written without one.
     agents.set_default_openai_client(client, use_for_tracing=False)
     named = await Runner.run(Agent(name="Named", model=model_name.replace("/", "--"), model_settings=greedy), "Hello!")
     assert named.final_output != ""

@@ -1,6 +1,6 @@
-"""outlines over its connection to vLLM's servers, unmodified: base URL, key and model are arguments.
+"""outlines, unmodified, with its client for vLLM's servers: base URL, key and model are arguments.
 
-Prints "ok" at the end; any assertion that fails is the exit status and the message of test/clients/python-frameworks.test.ts.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/python-frameworks.test.ts reports.
 """
 
 import re
@@ -33,7 +33,7 @@ sum_of_digits = 'start: digit ("+" digit)~1..3\ndigit: "1" | "2" | "3"\n'
 assert re.fullmatch(r"[123](\+[123]){1,3}", model("What?", CFG(sum_of_digits), **greedy))
 assert isinstance(int(model("How many?", int, **greedy)), int)
 
-# The same by OpenAI's own form.
+# The same in OpenAI's format.
 plain = outlines.from_openai(client, model_name)
 Character.model_validate_json(plain("Who?", Character, **greedy))
 

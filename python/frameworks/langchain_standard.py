@@ -1,7 +1,7 @@
-"""LangChain's standard suite for chat models over langchain-openai, both unmodified: WHETSTONE_BASE_URL, WHETSTONE_API_KEY and
-WHETSTONE_MODEL say where the server is. Run by test/clients/python-frameworks.test.ts: pytest langchain_standard.py.
+"""LangChain's standard suite for chat models with langchain-openai, both unmodified. WHETSTONE_BASE_URL, WHETSTONE_API_KEY and
+WHETSTONE_MODEL name the server. Run by test/clients/python-frameworks.test.ts: pytest langchain_standard.py.
 
-What asks a model of 2.7 M parameters (the starter) for more than it knows is expected to fail, and says so.
+Tests that require more than a model of 2.7 M parameters (the starter) knows are expected to fail, with the reason.
 """
 
 import os

@@ -3,7 +3,7 @@
     python check_peft.py --base DIR --adapter DIR --logits FILE.json [--merged DIR] [--tolerance 1e-4]
 
 FILE.json: {"sequences": [{"tokens": [int], "logits": [[float] per token]}]}. Prints one line; exit 0 if all are within
-the tolerance, 1 if not. Every tensor of the adapter must find its place: PEFT only warns, here that is an error.
+the tolerance, 1 if not. Every tensor of the adapter must be loaded: PEFT only warns if one is not, here that is an error.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, required=True)
     parser.add_argument("--logits", type=Path, required=True)
-    parser.add_argument("--merged", type=Path, help="the same as one model without PEFT: must give these logits too")
+    parser.add_argument("--merged", type=Path, help="the same as one model without PEFT, which must have these logits too")
     parser.add_argument("--tolerance", type=float, default=1e-4, help="absolute")
     arguments = parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Conversations that the chat templates are tried with, as chat completion requests carry them: arguments are JSON text."""
+"""Conversations for testing the chat templates, in the format of chat completion requests: arguments are JSON text."""
 
 import json
 
@@ -137,7 +137,7 @@ CONVERSATIONS: dict[str, dict] = {
     "an unknown role": {"messages": [user("hi"), {"role": "critic", "content": "bad"}]},
 }
 
-# JSON.parse would make 2.0 a 2 and round integers beyond 2^53; prompts must keep them as Python writes them.
+# JSON.parse would turn 2.0 into 2 and round integers beyond 2^53; prompts must have them as Python writes them.
 HARD_CONVERSATIONS: dict[str, dict] = {
     "floats without a fraction and large numbers": {
         "messages": [

@@ -1,4 +1,4 @@
-"""The tiny random models of the golden tests: one per family, each with what makes its family special.
+"""The tiny random models of the golden tests: one per family, with the family's special features.
 
 Sizes are odd on purpose (12 values per head, heads x head_dim != hidden), so that a swapped axis cannot pass.
 """
@@ -241,13 +241,13 @@ FAMILIES = [
 
 
 def wanted_families() -> list[Family]:
-    """Those that the command line names, so that a new family leaves the fixtures of the others as they are; else all."""
+    """Returns the families named on the command line, so that a new one leaves the other fixtures unchanged; default: all."""
     names = sys.argv[1:]
     return [family for family in FAMILIES if not names or family.name in names]
 
 
 def randomize(model: torch.nn.Module, seed: int) -> None:
-    """Weights large enough that logits spread over several units; norms and biases away from 1 and 0."""
+    """Sets weights large enough that logits spread over several units, with norms and biases away from 1 and 0."""
     norm_center = 0 if model.config.model_type.startswith("gemma") else 1  # Gemma scales by 1 + weight
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -260,4 +260,4 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
             elif "embed_tokens" in name or "lm_head" in name:
                 parameter.copy_(0.25 * noise)
             else:
-                parameter.copy_(noise * 0.8 / parameter.shape[-1] ** 0.5)  # experts lie in one tensor in memory
+                parameter.copy_(noise * 0.8 / parameter.shape[-1] ** 0.5)  # all experts are in one tensor in memory

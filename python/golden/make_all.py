@@ -1,4 +1,4 @@
-"""Rebuilds every fixture: what `npm run golden:make` runs."""
+"""Rebuilds every fixture. Run through `npm run golden:make`."""
 
 import os
 import warnings

@@ -1,11 +1,11 @@
-"""Writes test/golden/fixtures/dpo/expected.json: DPO jobs over the starter model, and what TRL's DPOTrainer says about them.
+"""Writes test/golden/fixtures/dpo/expected.json: DPO jobs over the starter model, and the results of TRL's DPOTrainer for them.
 
-Policy and reference begin with the adapter of fixtures/sft: loss, TRL's metrics and the norm of the gradients of each batch along
-AdamW's steps, and of one job the adapter behind the first. Then the same policy against the base model as reference, without
-steps: loss and metrics of each batch, of the second a sketch of every LoRA gradient. What is written is a plain formula in
-float64, every answer read alone; TRL, whose log-probabilities are float32, must say the same of each batch. TRL has no sigmoid
-loss with label smoothing (any more): there it is asked twice, the second time with chosen and rejected exchanged. TRL trains what the template writes behind the end of a
-turn, too, so it is given the tokens up to that end. Needs requirements-trl.txt; not part of make_all.py.
+Policy and reference start with the adapter of fixtures/sft: loss, TRL's metrics and the norm of the gradients of each batch along
+AdamW's steps, and the adapter after the first step. Then the same policy against the base model as reference, without steps: loss
+and metrics of each batch, and for the second a sketch of every LoRA gradient. The values are computed by a plain formula in float64,
+every answer alone; TRL, whose log-probabilities are float32, must agree on each batch. TRL no longer has a sigmoid loss with label
+smoothing: there it is called twice, the second time with chosen and rejected exchanged. TRL also trains what the template writes
+after the end of a turn, so it is given the tokens up to that end. Needs requirements-trl.txt; not part of make_all.py.
 """
 
 import json
@@ -81,7 +81,7 @@ def answer_logprob(model, prompt: list[int], answer: list[int]) -> torch.Tensor:
 
 
 def formula(model, reference, batch: list[dict], config: dict) -> tuple[torch.Tensor, dict]:
-    """The loss of a batch, and its metrics, from the definitions."""
+    """Returns the loss of a batch and its metrics, computed from the definitions."""
     beta, smoothing, kind = config["beta"], config.get("label_smoothing", 0.0), config["loss_type"]
 
     def scores(policy, name: str) -> torch.Tensor:
@@ -131,7 +131,7 @@ def smoothed_sigmoid(config: dict) -> bool:
 
 
 def trl_loss(trainer: DPOTrainer, model, batch: list[dict], base_scores: list | None) -> torch.Tensor:
-    """`base_scores`: of the reference, chosen and rejected; None: TRL's own copy of the adapter."""
+    """`base_scores`: those of the reference for chosen and rejected; None: TRL uses its own copy of the adapter."""
     inputs = trainer.data_collator(batch)
     trainer.precompute_ref_logps = base_scores is not None
     if base_scores:
@@ -140,7 +140,7 @@ def trl_loss(trainer: DPOTrainer, model, batch: list[dict], base_scores: list | 
 
 
 def check(trainer: DPOTrainer, model, batch: list[dict], config: dict, ours: tuple, base_scores: list | None) -> None:
-    """That TRL says the same as `ours`: loss, metrics and gradients."""
+    """Checks that TRL's loss, metrics and gradients equal `ours`."""
     loss, metrics, gradients = ours
     trainer._metrics["eval"].clear()
     theirs = trl_loss(trainer, model, batch, base_scores)

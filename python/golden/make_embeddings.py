@@ -1,6 +1,6 @@
-"""Writes test/golden/fixtures/embeddings.json: what Transformers and PEFT say the embeddings of three sequences are.
+"""Writes test/golden/fixtures/embeddings.json: the embeddings of three sequences from Transformers and PEFT.
 
-The hidden state behind the last norm at the last token, divided by its length, with and without the adapter. The models
+The hidden state after the last norm at the last token, divided by its length, with and without the adapter. The models
 are those of make_models.py, which must be written first.
 """
 

@@ -1,5 +1,5 @@
-"""Writes test/golden/fixtures/gguf.json: blocks of each quantisation that Whetstone reads, with the float32 that the package `gguf`
-(llama.cpp's own) makes of them, and what it quantises to Q8_0. Run through `npm run golden:make`.
+"""Writes test/golden/fixtures/gguf.json: blocks of each quantisation that Whetstone reads, the float32 values to which the package
+`gguf` (llama.cpp's own) dequantises them, and its Q8_0 quantisation of values. Run through `npm run golden:make`.
 """
 
 import base64
@@ -10,7 +10,7 @@ import numpy as np
 from provenance import FIXTURES, made_with
 
 TYPES = ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"]
-# Where the float16 scales of a block lie: any other byte may be anything.
+# Offsets of the float16 scales in a block: any other byte may have any value.
 SCALES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
 
 

@@ -1,8 +1,8 @@
-"""Writes test/golden/fixtures/lora: what PEFT's LoraConfig can ask for, on tiny models of make_models.py.
+"""Writes test/golden/fixtures/lora: the options of PEFT's LoraConfig, on tiny models of make_models.py.
 
-Per case an adapter with random A and B as PEFT saves it, and what PyTorch says of it: cross-entropy of the training case, the
-gradient of every LoRA matrix, and the matrices after one AdamW step; log-probabilities and logits with it. Float32, eager attention, one thread.
-Of one case A is what a seed of Whetstone draws, written here a second time from the generator's paper: PEFT has no seed of its own.
+Per case an adapter with random A and B as PEFT saves it, and PyTorch's results for it: cross-entropy of the training case, the
+gradient of every LoRA matrix, the matrices after one AdamW step, and log-probabilities and logits. Float32, eager attention, one
+thread. In one case A is drawn from a Whetstone seed, by a second implementation from the generator's paper: PEFT has no seed.
 """
 
 import json
@@ -36,14 +36,14 @@ CASES = {
     "seeded": ("llama", {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "down_proj", "lm_head"]}),
 }
 WITH_COPY = "head-alone"
-"""Saved as PEFT saves by default: beside an adapter of the head stands the head."""
+"""Saved with PEFT's defaults: the head is stored along with an adapter of it."""
 
 SEEDS = {"seeded": 3407}
 WORD = 0xFFFFFFFF
 
 
 def uniform(seed: int) -> Iterator[float]:
-    """In [0, 1), 53 bits: xoshiro128** (arXiv:1805.01407), its state from SplitMix32. Seeds below 2^32."""
+    """Returns a number in [0, 1), 53 bits: xoshiro128** (arXiv:1805.01407), its state from SplitMix32. Seeds below 2^32."""
 
     def rotated(word: int, by: int) -> int:
         return (word << by | word >> 32 - by) & WORD
@@ -71,7 +71,7 @@ def uniform(seed: int) -> Iterator[float]:
 
 
 def draw_first_values(parameters: dict[str, torch.nn.Parameter], seed: int) -> None:
-    """Every A in turn, from the distribution that PEFT has just drawn it from: U(−1/√in, 1/√in); PEFT's B are zero."""
+    """Draws every A in turn from the distribution that PEFT uses: U(−1/√in, 1/√in); PEFT's B are zero."""
     draws = uniform(seed)
     for key, parameter in parameters.items():
         if ".lora_B." in key:

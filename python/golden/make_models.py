@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/<family>: a tiny model, a PEFT adapter, and what PyTorch says about both.
+"""Writes test/golden/fixtures/<family>: a tiny model, a PEFT adapter, and PyTorch's results for both.
 
 Logits of three sequences with and without the adapter; loss and the gradient of every LoRA matrix for cross-entropy,
 CISPO and PPO; ten AdamW steps. Float32, eager attention, one thread. Run through `npm run golden:make`.
@@ -51,7 +51,7 @@ def logits_of(model: torch.nn.Module, tokens: list[int]) -> torch.Tensor:
 
 
 def batch_logits(model: torch.nn.Module, sequences: list[list[int]]) -> list[torch.Tensor]:
-    """The sequences as one right-padded batch; the rows of the padding are cut off."""
+    """Computes the sequences as one right-padded batch; returns them without the padding's rows."""
     longest = max(map(len, sequences))
     ids = torch.tensor([tokens + [0] * (longest - len(tokens)) for tokens in sequences])
     mask = torch.tensor([[1] * len(tokens) + [0] * (longest - len(tokens)) for tokens in sequences])
@@ -65,7 +65,7 @@ def all_logits(model: torch.nn.Module, sequences: dict[str, list[int]]) -> dict[
 
 
 def trained_logprobs(model: torch.nn.Module, training: dict) -> torch.Tensor:
-    """`[trained]`: completion by completion, the log-probabilities of the trained tokens given all before them."""
+    """`[trained]`: the log-probabilities of the trained tokens, completion by completion, each given all tokens before it."""
     parts = []
     for completion, trained in zip(training["completions"], training["trained"], strict=True):
         tokens = training["prompt"] + completion
@@ -76,7 +76,7 @@ def trained_logprobs(model: torch.nn.Module, training: dict) -> torch.Tensor:
 
 
 def saved_name(parameter_name: str) -> str:
-    """As in adapter_model.safetensors."""
+    """Returns the names and tensors of adapter_model.safetensors."""
     return parameter_name.replace(".default.", ".")
 
 
@@ -90,7 +90,7 @@ def gradients_of(model: PeftModel, loss: torch.Tensor) -> dict[str, torch.Tensor
 
 
 def full_gradient_norm(model: torch.nn.Module, training: dict) -> dict[str, float]:
-    """Cross-entropy of the base model and the global norm of its gradient over every weight; tied ones count once."""
+    """Returns the cross-entropy of the base model and the global norm of its gradient over all weights; tied ones count once."""
     loss = cross_entropy(trained_logprobs(model, training))
     gradients = torch.autograd.grad(loss, list(model.parameters()))
     return {"loss": loss.item(), "gradNorm": torch.nn.utils.get_total_norm(gradients).item()}
@@ -113,7 +113,7 @@ def save_adapter(model: PeftModel, directory: Path, save_embedding_layers: bool 
     model.save_pretrained(directory, save_embedding_layers=save_embedding_layers)
     (directory / "README.md").unlink(missing_ok=True)
     config = json.loads((directory / "adapter_config.json").read_text())
-    config["target_modules"].sort()  # PEFT writes a set: another order on every run
+    config["target_modules"].sort()  # PEFT writes a set, whose order differs from run to run
     write_json(directory / "adapter_config.json", config)
 
 
@@ -122,7 +122,7 @@ def write_json(path: Path, value: dict) -> None:
 
 
 def write_config_before_v5(model_directory: Path, target: Path) -> None:
-    """The same config as transformers 4 wrote it, which is what most models on the Hub carry."""
+    """Returns the config in the format of transformers 4, which most models on the Hub have."""
     config = json.loads((model_directory / "config.json").read_text())
     rope = config.pop("rope_parameters")
     if "full_attention" in rope:  # by kind of layer
@@ -134,7 +134,7 @@ def write_config_before_v5(model_directory: Path, target: Path) -> None:
     if "partial_rotary_factor" in rope:
         config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
     if config["model_type"] == "phi3":
-        rope.pop("original_max_position_embeddings", None)  # it stands beside max_position_embeddings
+        rope.pop("original_max_position_embeddings", None)  # stored next to max_position_embeddings in this format
     config["rope_scaling"] = None if rope == {"rope_type": "default"} else rope
     if config["model_type"] == "qwen3_moe":
         config["num_experts"] = config.pop("num_local_experts")
@@ -144,7 +144,7 @@ def write_config_before_v5(model_directory: Path, target: Path) -> None:
 
 
 def training_case(vocab: int, generator: torch.Generator) -> dict:
-    """Two completions of one prompt; the second has a gap that is not trained, as a tool's answer would be."""
+    """Two completions of one prompt; the second has an untrained gap, like a tool's result."""
     return {
         "prompt": random_tokens(9, vocab, generator),
         "completions": [random_tokens(7, vocab, generator), random_tokens(12, vocab, generator)],
@@ -153,7 +153,7 @@ def training_case(vocab: int, generator: torch.Generator) -> dict:
 
 
 def policy_inputs(new: torch.Tensor, generator: torch.Generator) -> dict[str, torch.Tensor]:
-    """Old log-probabilities that put ratios inside, below and above both clip ranges."""
+    """Returns old log-probabilities with ratios inside, below and above both clip ranges."""
     drift = 0.4 * torch.randn(new.shape, generator=generator)
     drift[[2, 9]] = 2.0  # ratio 7.4, above the 5 of CISPO
     return {
@@ -164,7 +164,7 @@ def policy_inputs(new: torch.Tensor, generator: torch.Generator) -> dict[str, to
 
 
 def ten_steps(model: PeftModel, training: dict, inputs: dict[str, torch.Tensor]) -> dict[str, list[float]]:
-    """Changes the adapter. Losses and norms are those before each update; the norm is the unclipped one."""
+    """Updates the adapter. Losses and norms are those before each update; norms are not clipped."""
     parameters = list(lora_parameters(model).values())
     optimizer = torch.optim.AdamW(parameters, **ADAMW)
     losses, grad_norms = [], []
@@ -208,7 +208,7 @@ def make(family: Family) -> None:
     inputs = policy_inputs(trained_logprobs(peft_model, training), generator)
     losses = {"cross_entropy": cross_entropy(trained_logprobs(peft_model, training))}
     gaps = {**inputs, "old_logprobs": inputs["old_logprobs"].clone()}
-    gaps["old_logprobs"][[4, 11]] = torch.nan  # tokens that came without log-probabilities
+    gaps["old_logprobs"][[4, 11]] = torch.nan  # tokens without log-probabilities
     for name, clip in CLIP.items():
         losses[name] = policy_loss(trained_logprobs(peft_model, training), **inputs, **clip)
         losses[f"{name}_gaps"] = policy_loss(trained_logprobs(peft_model, training), **gaps, **clip)
@@ -253,7 +253,7 @@ def make(family: Family) -> None:
 def eager_against_sdpa(
     directory: Path, sequences: dict, training: dict, inputs: dict, eager: dict[str, torch.Tensor], adamw: dict
 ) -> dict[str, float]:
-    """How far PyTorch is from itself when attention is computed another way: tolerances must lie well above this."""
+    """PyTorch's difference from itself with another attention implementation: tolerances must be well above it."""
     model = PeftModel.from_pretrained(load(directory / "model", "sdpa"), directory / "adapter", is_trainable=True).eval()
     with torch.no_grad():
         logits = all_logits(model, sequences)

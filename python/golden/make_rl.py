@@ -1,7 +1,7 @@
-"""Writes test/golden/fixtures/rl: an RL job over the tiny Qwen3 and its adapter, and what PyTorch says about it.
+"""Writes test/golden/fixtures/rl: an RL job over the tiny Qwen3 and its adapter, and PyTorch's results for it.
 
-For each combination of options: advantages and weights, the loss, the metrics, and of every LoRA gradient its norm and eight
-projections. Everything in float64, every sequence read alone. Run through `npm run golden:make`.
+For each combination of options: advantages and weights, the loss, the metrics, and the norm and eight projections of every LoRA
+gradient. Everything in float64, every sequence computed alone. Run through `npm run golden:make`.
 """
 
 import json
@@ -88,7 +88,7 @@ def make_groups(vocab: int, generator: torch.Generator) -> list[list[dict]]:
 
 
 def tokens_of(history: dict) -> tuple[list[int], list[int]]:
-    """All tokens, and the places of those that are trained."""
+    """Returns all tokens, and the indices of the trained ones."""
     tokens, trained = list(history["prompt"]), []
     for index, turn in enumerate(history["turns"]):
         if index % 2 == 0:
@@ -98,7 +98,7 @@ def tokens_of(history: dict) -> tuple[list[int], list[int]]:
 
 
 def evaluate(model: torch.nn.Module, histories: list[dict]) -> tuple[torch.Tensor, torch.Tensor]:
-    """`[trained]` each: log-probabilities and entropies, history by history."""
+    """`[trained]` each: log-probabilities and entropies, in order of the histories."""
     logprobs, entropies = [], []
     for history in histories:
         tokens, trained = tokens_of(history)
@@ -109,7 +109,7 @@ def evaluate(model: torch.nn.Module, histories: list[dict]) -> tuple[torch.Tenso
 
 
 def sketch(gradient: torch.Tensor) -> list[float]:
-    """Its norm, then its projections on fixed waves."""
+    """Returns the norm, then the projections on fixed waves."""
     flat = gradient.flatten()
     index = torch.arange(1, flat.numel() + 1, dtype=torch.float64)
     waves = [torch.cos(0.7 * (k + 1) * index) for k in range(PROJECTIONS)]
@@ -147,7 +147,7 @@ def case(config: dict, model: PeftModel, groups: list[list[dict]]) -> dict:
 
 
 def rounded(value):
-    """Enough digits for 1e-5, few enough to be read."""
+    """Rounds to enough digits for 1e-5, few enough to be readable."""
     if isinstance(value, float):
         return value if math.isnan(value) else float(f"{value:.9g}")
     if isinstance(value, dict):
@@ -165,7 +165,7 @@ def main() -> None:
         logprobs = evaluate(model, [history])[0].detach()
         history["trainer"] = rounded(logprobs.tolist())
         noise = torch.randn(2, len(logprobs), generator=generator).double()
-        # As the client sends them: float32, and now and then none.
+        # In the format that the client sends: float32, and sometimes none.
         history["sampled"] = (logprobs + 0.35 * noise[0]).float().tolist()
         history["start"] = (logprobs + 0.15 * noise[1]).float().tolist()
     groups[0][0]["histories"][0]["sampled"][2] = math.nan

@@ -1,5 +1,5 @@
-"""Writes test/golden/fixtures/rope: rotary frequencies of real models' sizes, and logits after 4096 tokens, and
-what the tiny models say greedily after 1920.
+"""Writes test/golden/fixtures/rope: rotary frequencies for the sizes of real models, the tiny models' logits after 4096 tokens,
+and their greedy output after 1920.
 
 A frequency that is off by one unit in the last place turns a head visibly after thousands of positions, so these are
 compared bit by bit; the logits are those of the tiny models of make_models.py, which must be written first.
@@ -29,16 +29,16 @@ LENGTH = 4096
 ROWS = [1023, 2047, 3071, 4095]
 GREEDY_PROMPT = 1920
 GREEDY_TOKENS = 128
-GREEDY_MARGIN = 5e-5  # several times the difference of two ways to compute the same logits
+GREEDY_MARGIN = 5e-5  # several times the difference between two ways to compute the same logits
 
 
 def long_sequence(vocab: int) -> list[int]:
-    """The test computes the same."""
+    """The test computes the same values."""
     return [(i * 7919 + (i >> 5) * 104729) % vocab for i in range(LENGTH)]
 
 
 def greedy(model: torch.nn.Module, prompt: list[int]) -> list[int]:
-    """The tokens that `generate` says, none of which another rounding of the logits would turn into another."""
+    """Returns the tokens of `generate`, none of which would change if the logits were rounded differently."""
     ids = torch.tensor([prompt])
     out = model.generate(
         ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=GREEDY_TOKENS, min_new_tokens=GREEDY_TOKENS,

@@ -1,5 +1,5 @@
-"""Writes test/golden/fixtures/sampling.json: what Transformers' logits processors do to fixed logits, and what its
-`generate` says greedily with the tiny golden models, plain and with processors. Run through `npm run golden:make`.
+"""Writes test/golden/fixtures/sampling.json: the output of Transformers' logits processors for fixed logits, and the greedy
+output of its `generate` with the tiny golden models, with and without processors. Run through `npm run golden:make`.
 """
 
 import json
@@ -30,7 +30,7 @@ NEW_TOKENS = 24
 
 
 def processors(prompt_length: int) -> dict[str, tuple[dict, list]]:
-    """Name → our settings, and the processors that mean the same."""
+    """Returns, by name, our settings and the equivalent processors."""
     biases = [[12, 3.5], [299, -7.25], [40, 100.0]]
     words = [[41, 40], [13], [9, 250, 40, 41, 77]]
     return {

@@ -1,6 +1,6 @@
-"""Writes test/golden/fixtures/schedules.json: the learning rate of each optimiser step by Transformers' get_scheduler.
+"""Writes test/golden/fixtures/schedules.json: the learning rate of each optimizer step by Transformers' get_scheduler.
 
-Warm-ups that are ratios become steps as TrainingArguments.get_warmup_steps makes them. Run through `npm run golden:make`.
+Warm-up ratios are converted to steps as in TrainingArguments.get_warmup_steps. Run through `npm run golden:make`.
 """
 
 import json
@@ -11,7 +11,7 @@ from provenance import FIXTURES, made_with
 from transformers import get_scheduler
 
 PEAK = 2e-4
-# Ours → the name of the schedule there: a constant with a warm-up has its own.
+# Our name → the name there: a constant schedule with a warm-up has its own.
 NAMES = {"constant": "constant_with_warmup", "linear": "linear", "cosine": "cosine"}
 CASES = [
     {"steps": 1, "warmup_steps": 0},

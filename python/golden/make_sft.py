@@ -1,8 +1,8 @@
-"""Writes test/golden/fixtures/sft: an SFT job over the starter model, and what Transformers and PEFT say about it.
+"""Writes test/golden/fixtures/sft: an SFT job over the starter model, and the results of Transformers and PEFT for it.
 
 Rows are rendered whole by the chat template and tokenized whole; labels are found in the text, between the assistant's
-marker and the end of its turn. Per batch: tokens, labels, loss, and of every LoRA gradient its norm and eight projections;
-then the losses of AdamW over all batches. Everything in float64, every row read alone. Run through `npm run golden:make`.
+marker and the end of its turn. Per batch: tokens, labels, loss, and the norm and eight projections of every LoRA gradient;
+then the losses of AdamW over all batches. Everything in float64, every row computed alone. Run through `npm run golden:make`.
 """
 
 import json
@@ -36,7 +36,7 @@ def said(role: str, content: str, **more) -> dict:
     return {"role": role, "content": content, **more}
 
 
-# Near to what the model says anyway: where it is far off, float32 itself is not good to 1e-5.
+# Close to the model's own output: if it is far off, float32 itself is not accurate to 1e-5.
 ROWS: list[dict] = [
     {"messages": [said("user", "What is 23 + 14?"), said("assistant", "37")]},
     {
@@ -73,7 +73,7 @@ TURN = re.compile(r"<\|im_start\|>assistant\n(.*?<\|im_end\|>)", re.DOTALL)
 
 
 def as_template_wants(messages: list[dict]) -> list[dict]:
-    """Arguments of calls as an object, as templates of this family read them."""
+    """Returns the arguments of calls as an object, which templates of this family require."""
     return [
         {**m, "tool_calls": [{**c, "function": {**c["function"], "arguments": json.loads(c["function"]["arguments"])}} for c in m["tool_calls"]]}
         if "tool_calls" in m
@@ -89,12 +89,12 @@ def tokens_and_labels(tokenizer, row: dict, turns: str) -> tuple[list[int], list
         spans = spans[-1:]
     read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     inside = [any(start <= a and b <= end for start, end in spans) for a, b in read["offset_mapping"]]
-    last = max(i for i, yes in enumerate(inside) if yes)  # what follows has no label and is not read
+    last = max(i for i, yes in enumerate(inside) if yes)  # the tokens after it have no label and are not computed
     return read["input_ids"][: last + 1], [i for i, yes in enumerate(inside) if yes]
 
 
 def batch_loss(model, batch: list[tuple[list[int], list[int]]]) -> torch.Tensor:
-    """Σ cross-entropy / labels of the batch."""
+    """Returns Σ cross-entropy / number of labels in the batch."""
     terms = []
     for tokens, labels in batch:
         rows = torch.log_softmax(model(input_ids=torch.tensor([tokens])).logits[0], dim=-1)

@@ -1,8 +1,8 @@
 """Writes test/golden/fixtures/tinker: the losses of the Tinker protocol over the tiny Qwen3 and its adapter, as PyTorch computes them.
 
-For each loss and its settings: the log-probability of every target, the loss, and of every LoRA gradient its norm and eight
-projections; and the same of a sum of several losses over data of many lengths. The formulas are those of the protocol's documentation, sums over all places. Everything in float64, every datum read
-alone. Run through `npm run golden:make`.
+For each loss and its settings: the log-probability of every target, the loss, and the norm and eight projections of every LoRA
+gradient; and the same for a sum of several losses over data of many lengths. The formulas are those of the protocol's
+documentation, sums over all places. Everything in float64, every datum computed alone. Run through `npm run golden:make`.
 """
 
 import json
@@ -25,7 +25,7 @@ POLICY_CASES: list[tuple[str, dict[str, float]]] = [
     ("gspo", {}),
     ("gspo", {"clip_low_threshold": 0.97, "clip_high_threshold": 1.05}),
 ]
-# What several calls of forward_backward add up to before one step: (data, loss, settings) each.
+# The accumulated calls of forward_backward before one step: (data, loss, settings) each.
 VARIED_SUM: list[tuple[str, str, dict[str, float]]] = [
     ("one target", "cross_entropy", {}),
     ("policy", "importance_sampling", {}),
@@ -44,7 +44,7 @@ DEFAULTS = {
 
 
 def objective(loss: str, p: torch.Tensor, datum: dict, config: dict[str, float]) -> torch.Tensor:
-    """`[places]`: what is to become large. `p`: log-probabilities of the targets."""
+    """`[places]`: the objective, to be maximised. `p`: log-probabilities of the targets."""
     if loss == "cross_entropy":
         return datum["weights"] * p
     q, advantages = datum["logprobs"], datum["advantages"]
@@ -64,7 +64,7 @@ def objective(loss: str, p: torch.Tensor, datum: dict, config: dict[str, float])
 
 
 def target_logprobs(model: torch.nn.Module, datum: dict) -> torch.Tensor:
-    """`[places]`, or `[places, K]` where several targets are at each place."""
+    """`[places]`, or `[places, K]` if there are several targets at each place."""
     rows = torch.log_softmax(model(input_ids=torch.tensor([datum["tokens"]])).logits[0], dim=-1)
     targets = torch.tensor(datum["target_tokens"])
     found = rows.gather(1, targets.reshape(len(targets), -1))
@@ -72,7 +72,7 @@ def target_logprobs(model: torch.nn.Module, datum: dict) -> torch.Tensor:
 
 
 def make_policy_data(model: torch.nn.Module, vocab: int, generator: torch.Generator) -> list[dict]:
-    """Two completions of one prompt, of the second only parts are in the ratio of the sequence; and one whose targets are other tokens."""
+    """Two completions of one prompt, in the second of which only parts count in the sequence's ratio; and one with other targets."""
     prompt = random_tokens(9, vocab, generator)
     data = []
     for length, drift in ((8, 0.12), (13, -0.08)):
@@ -114,7 +114,7 @@ def inputs_of(loss: str) -> list[str]:
 
 
 def total(model: PeftModel, loss: str, config: dict[str, float], data: list[dict]) -> tuple[torch.Tensor, list[list[float]]]:
-    """The loss, and `[datum][places · K]` log-probabilities."""
+    """Returns the loss, and log-probabilities `[datum][places · K]`."""
     logprobs, terms = [], []
     for datum in data:
         p = target_logprobs(model, datum)

@@ -1,5 +1,5 @@
-"""Writes test/golden/fixtures/tokenizers/<style>: a tiny byte-level BPE tokenizer with its chat template, and what
-tokenizers and transformers make of texts.py and conversations.py with it. Run through `npm run golden:make`.
+"""Writes test/golden/fixtures/tokenizers/<style>: a tiny byte-level BPE tokenizer with its chat template, and the results of
+tokenizers and transformers for texts.py and conversations.py with it. Run through `npm run golden:make`.
 """
 
 import json
@@ -86,7 +86,7 @@ def expected_conversation(tokenizer: PreTrainedTokenizerFast, name: str, request
 
 
 def make(style: str, tokenizer: PreTrainedTokenizerFast, template_in_config: bool, without: tuple[str, ...] = ()) -> None:
-    """The template lies in chat_template.jinja (transformers 5) or in tokenizer_config.json (before)."""
+    """Reads the template from chat_template.jinja (transformers 5) or from tokenizer_config.json (before)."""
     directory = FIXTURES / "tokenizers" / style
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
@@ -121,7 +121,7 @@ def move_template_into_config(directory: Path) -> None:
 
 def main() -> None:
     make("qwen", qwen_style(), template_in_config=False)
-    # Its template expects text: parts would be printed the way Python prints a list.
+    # Its template expects text: it would print parts as Python prints a list.
     make("llama3", llama3_style(), template_in_config=True, without=("content in parts",))
 
 

@@ -1,4 +1,4 @@
-"""What every fixture says about its maker: versions, arithmetic. Imported by the make_*.py scripts."""
+"""The origin that every fixture states: versions and arithmetic. Imported by the make_*.py scripts."""
 
 import json
 import platform
@@ -13,6 +13,6 @@ def made_with(*packages: str) -> dict[str, str]:
 
 
 def known_fixture(path: str) -> dict:
-    """What was written before, of which a run for some families keeps the others' part; empty where there is nothing."""
+    """Returns the previous content, of which a run for some families keeps the other families' part; empty if there is none."""
     file = FIXTURES / path
     return json.loads(file.read_text()) if file.exists() else {}

@@ -1,7 +1,7 @@
-"""What section 5 of the training reference says about an RL job, written as plainly as possible, in float64.
+"""Section 5 of the training reference on RL jobs, written as plainly as possible, in float64.
 
-Tokens lie sequence by sequence in one list; `sequence` names the sequence of each. No packing, no sharing, no masks: every
-sequence is read alone.
+Tokens are stored sequence by sequence in one list; `sequence` is the sequence of each. No packing, no sharing, no masks: every
+sequence is computed alone.
 """
 
 import math
@@ -10,7 +10,7 @@ import torch
 
 
 def advantages_and_weights(groups: list[dict], config: dict) -> list[dict | None]:
-    """Per trajectory in order: advantage and weight of each of its trained tokens; None where it is not trained."""
+    """Returns, per trajectory in order, advantage and weight of each trained token; None if the trajectory is not trained."""
     scale = config.get("scale_rewards", config.get("normalize_advantages"))
     raw = []
     for group in groups:
@@ -42,7 +42,7 @@ def advantages_and_weights(groups: list[dict], config: dict) -> list[dict | None
 
 
 def row_loss(new, entropy, sequence, advantage, weight, sampled, start, reference, config):
-    """All `[trained]`; sampled has NaN where the client sent none. Gives the loss and the metrics of a gradient step."""
+    """All `[trained]`; `sampled` is NaN where the client sent none. Returns the loss and the metrics of a gradient step."""
     ppo = config.get("ppo") or config.get("loss_fn") == "ppo"
     epsilon = config.get("epsilon")
     epsilon = (0.2 if ppo else 1.0) if epsilon is None else epsilon

@@ -1,4 +1,4 @@
-"""Text to train the tiny tokenizers on, and text to try them with. Both written for this purpose."""
+"""Text for training the tiny tokenizers, and text for testing them. Both written for this purpose."""
 
 import random
 
@@ -11,7 +11,7 @@ OTHER = ["Größe und Maß über alles\n", "être ou ne pas être\n", "добр�
 
 
 def training_corpus(seed: int) -> list[str]:
-    """About 40 kB, the same for the same seed."""
+    """Returns about 40 kB of text, the same for the same seed."""
     random_ = random.Random(seed)
     sentences = [" ".join(map(random_.choice, [SUBJECTS, VERBS, OBJECTS])) + random_.choice(ENDINGS) for _ in range(1000)]
     return sentences + [random_.choice(CODE) for _ in range(60)] + [random_.choice(OTHER) for _ in range(60)]

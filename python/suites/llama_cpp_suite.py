@@ -1,5 +1,5 @@
-"""llama.cpp's tests of its server, against one that is not llama.cpp: `-p llama_cpp_suite`. They know servers that run already
-(`DEBUG_EXTERNAL`, `PORT`); what is left are keys, which its server does not ask for, and paths without /v1."""
+"""Runs llama.cpp's tests of its server against another server: `-p llama_cpp_suite`. They support a running server
+(`DEBUG_EXTERNAL`, `PORT`); this adds keys, which llama.cpp's server does not require, and handles paths without /v1."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ __all__ = ["pytest_configure"]
 os.environ["DEBUG_EXTERNAL"] = "1"
 os.environ["PORT"] = URL.rsplit(":", 1)[1]
 os.environ.pop("PYTEST_XDIST_WORKER", None)
-sys.modules["wget"] = ModuleType("wget")  # fetches models
+sys.modules["wget"] = ModuleType("wget")  # would download models
 SHORT_PATHS = ("/chat/completions", "/completions", "/embeddings", "/models", "/responses")
 served.paths.update({path: f"/v1{path}" for path in SHORT_PATHS})
 served.own_names.update(

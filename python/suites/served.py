@@ -1,5 +1,5 @@
-"""The server that a foreign suite talks to: one that runs already, instead of one that each test starts with a model of its
-own. Requests go out as the tests write them, but for a model's name, a key where they have none, and paths that have no /v1."""
+"""Directs a foreign test suite to a running server, instead of one that each test starts with its own model. Requests are sent
+as the tests write them, except for the model's name, a key if they have none, and paths without /v1."""
 
 import json
 import os
@@ -19,18 +19,18 @@ MODEL_DIRECTORY = os.environ["WHETSTONE_MODEL_DIRECTORY"]
 IN_PROCESS = "asks the other server's own code"
 
 own_names: set[str] = set()
-"""What tests call the models that they would have started. Other names stay, and are unknown."""
+"""The names by which tests call the models that they would have started. Other names are unchanged, and unknown."""
 
 own_keys = {"Bearer dummy"}
-"""What tests call the key of a server that they would have started with it."""
+"""The keys with which tests would have started a server."""
 
 paths: dict[str, str] = {}
-"""Of the other server → ours."""
+"""Paths of the other server → ours."""
 
 
 def install() -> None:
-    """Before a test is imported."""
-    for client in (httpx.Client, httpx.AsyncClient, httpx2.Client, httpx2.AsyncClient):  # openai's, Anthropic's
+    """Runs before any test is imported."""
+    for client in (httpx.Client, httpx.AsyncClient, httpx2.Client, httpx2.AsyncClient):  # used by openai and anthropic
         _patch_client(client)
     plain = requests.Session.request
 
@@ -63,7 +63,7 @@ def _patch_client(client: Any) -> None:
 
 
 def _with_key(headers: Mapping[str, str]) -> dict[str, str]:
-    """A test that names a key, even none, is about keys: only the right one is exchanged."""
+    """A test that sends a key, even an empty one, tests keys: only the right key is replaced."""
     names_key = {"authorization", "x-api-key"} & {name.lower() for name in headers}
     if not names_key:
         return {**headers, "Authorization": f"Bearer {KEY}"}
@@ -77,7 +77,7 @@ def _renamed(body: Any) -> Any:
 
 
 class Recorder:
-    """How each test ended, a line of JSON for each: its name, `passed`, `failed`, `skipped` or `in process`, and why."""
+    """Writes the result of each test as a line of JSON: its name, `passed`, `failed`, `skipped` or `in process`, and the cause."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

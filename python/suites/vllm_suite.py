@@ -1,6 +1,6 @@
-"""vLLM's tests of its HTTP endpoints, against a server that is not vLLM: `-p vllm_suite`. Of vLLM nothing is imported: what
-tests take from it is made here where they need no more than a name or a tokenizer; a test that calls vLLM's own code is
-skipped, and says so."""
+"""Runs vLLM's tests of its HTTP endpoints against another server: `-p vllm_suite`. Imports nothing of vLLM: what the tests
+import from it is replaced here if a name or a tokenizer suffices; a test that calls vLLM's own code is skipped with that
+reason."""
 
 import importlib.abc
 import importlib.machinery
@@ -21,11 +21,11 @@ from served import KEY, MODEL_DIRECTORY, URL
 
 def pytest_configure(config: pytest.Config) -> None:
     served.pytest_configure(config)
-    config.option.models = ["hermes"]  # of those that tool_use would start one by one
+    config.option.models = ["hermes"]  # one of the models that tool_use would start one by one
 
 
 class RemoteOpenAIServer:
-    """In the place of the class that starts vLLM."""
+    """Replaces the class that starts vLLM."""
 
     DUMMY_API_KEY = KEY
 
@@ -60,7 +60,7 @@ class RemoteOpenAIServer:
 
 @cache
 def get_tokenizer(*_: Any, **__: Any) -> Any:
-    """Transformers would take the placeholder for PyTorch itself."""
+    """Otherwise Transformers would mistake the placeholder for PyTorch."""
     torch = sys.modules.pop("torch", None)
     sys.meta_path.remove(PLACEHOLDERS)
     try:
@@ -80,7 +80,7 @@ class ModelConfig:
 
 
 class Anything:
-    """Of a platform or a hub: every question is answered with False."""
+    """A placeholder for a platform or a hub: every method returns False."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: False
@@ -94,7 +94,7 @@ class _Names(type):
 
 
 def placeholder(name: str) -> type:
-    """May be named, compared and inherited from. Calling it is vLLM's own business."""
+    """A placeholder that may be named, compared and inherited from. Calling it requires vLLM itself."""
 
     def new(cls: type, *_: Any, **__: Any) -> Any:
         if cls.__dict__.get("is_placeholder"):
@@ -135,7 +135,7 @@ PLACEHOLDERS = Placeholders()
 
 
 def _own_utils() -> ModuleType:
-    """`tests.utils` of vLLM: what starts servers."""
+    """Replaces vLLM's `tests.utils`, which starts servers."""
     module = Placeholder("tests.utils")
     module.__dict__.update(
         RemoteOpenAIServer=RemoteOpenAIServer,

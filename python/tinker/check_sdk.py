@@ -96,7 +96,7 @@ def samples(client: tinker.TrainingClient) -> None:
 
 
 def copies(client: tinker.TrainingClient) -> None:
-    """A sampling client in another process, as its pickle makes it."""
+    """Opens a sampling client in another process from its pickle."""
     prompt = types.ModelInput.from_ints(TEXT)
     sampler = client.save_weights_and_get_sampling_client()
     copied = pickle.loads(pickle.dumps(sampler))
@@ -117,7 +117,7 @@ def saves(client: tinker.TrainingClient) -> None:
         assert "exists already" in str(error), error
     resumed = service.create_training_client_from_state_with_optimizer(state)
     assert near(resumed.forward(DATA, "cross_entropy").result().metrics["loss:sum"], before)
-    for each in (client, resumed):  # the same step from the same moments, one after the other
+    for each in (client, resumed):  # both take the same step from the same moments
         each.forward_backward(DATA, "cross_entropy").result()
         each.optim_step(ADAM).result()
     after = [each.forward(DATA, "cross_entropy").result().metrics["loss:sum"] for each in (client, resumed)]
@@ -153,13 +153,13 @@ def exports(client: tinker.TrainingClient) -> None:
     rest.delete_checkpoint_from_tinker_path(path).result()
     try:
         urlopen(response.urls["adapter_config.json"])
-        raise AssertionError("a file that was deleted")
+        raise AssertionError("a deleted file was downloaded")
     except OSError as error:
         assert "404" in str(error), error
 
 
 def publishes(client: tinker.TrainingClient) -> None:
-    """Another team reads what is published, and nothing else; only the owner changes it."""
+    """Another team can read what is published and nothing else; only the owner can change it."""
     others = tinker.ServiceClient(base_url=url, api_key=f"tml-{key_of_others}")
     note = {"user_metadata": {"note": "for all"}} if VERSION >= (0, 30) else {}
     state = client.save_state("shared", **note).result().path
@@ -173,7 +173,7 @@ def publishes(client: tinker.TrainingClient) -> None:
             attempt()
         except tinker.NotFoundError:
             return
-        raise AssertionError("another team's weights were given out")
+        raise AssertionError("another team's weights were readable")
 
     denied(lambda: theirs.get_weights_info_by_tinker_path(state).result())
     denied(lambda: theirs.list_checkpoints(run_id).result())
@@ -197,7 +197,7 @@ def publishes(client: tinker.TrainingClient) -> None:
     denied(lambda: theirs.get_weights_info_by_tinker_path(state).result())
     try:
         sampler.compute_logprobs(types.ModelInput.from_ints(TEXT)).result()
-        raise AssertionError("weights that are private again")
+        raise AssertionError("weights were readable after they became private again")
     except tinker.RequestFailedError as error:
         assert "no longer published" in str(error), error
 
@@ -235,7 +235,7 @@ def losses(client: tinker.TrainingClient) -> None:
             assert words in str(error), error
     try:
         client.optim_step(ADAM).result()
-        raise AssertionError("a step of nothing but failures")
+        raise AssertionError("a step whose passes all failed succeeded")
     except tinker.RequestFailedError as error:
         assert "was not made" in str(error), error
     client.forward_backward(data, "importance_sampling").result()
@@ -243,7 +243,7 @@ def losses(client: tinker.TrainingClient) -> None:
 
 
 def custom(client: tinker.TrainingClient) -> None:
-    """A loss of one's own that is cross-entropy: its value and its gradients are those of the loss by that name."""
+    """A custom loss that computes cross-entropy has the value and the gradients of the built-in loss."""
 
     def loss(_data, logprobs):
         total = -sum((w * p).sum() for w, p in zip(weights, logprobs))
@@ -259,7 +259,7 @@ def custom(client: tinker.TrainingClient) -> None:
     assert near(norm, client.optim_step(ADAM).result().metrics["grad_norm"]), norm
 
 
-# Earlier SDKs ask for archives of exports, which there are none of.
+# Earlier SDKs request archives of exports, which do not exist.
 PARTS = [forwards, samples, copies, saves, *([exports] if VERSION >= (0, 30) else []), publishes, losses, custom]
 
 
@@ -275,5 +275,5 @@ def main() -> None:
 
 
 main()
-# The SDK's threads go on behind the main one and were seen to crash while Python takes itself down, which says nothing of the server.
+# The SDK's threads outlive the main thread and have crashed while Python shuts down, which says nothing about the server.
 os._exit(0)

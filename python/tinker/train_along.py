@@ -1,7 +1,7 @@
-"""A training client of the unmodified Tinker SDK that another program leads: python train_along.py URL KEY MODEL RANK SEED RATE.
+"""A training client of the unmodified Tinker SDK, driven by another program: python train_along.py URL KEY MODEL RANK SEED RATE.
 
-A line of JSON on stdin is a batch, [{"tokens", "targets", "weights"}…]: a forward_backward and an optim_step are made of it, and the
-loss is a line on stdout. When stdin ends, the state is saved as `end`, and the id of the run is the last line.
+Each line of JSON on stdin is a batch, [{"tokens", "targets", "weights"}…]. The script calls forward_backward and optim_step with it
+and prints the loss as a line. When stdin ends, it saves the state as `end` and prints the id of the run as the last line.
 """
 
 import json
