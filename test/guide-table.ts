@@ -1,6 +1,6 @@
 // A table of a guide that a test keeps equal to what was measured.
 
-/** As Prettier aligns it: the first columns, which are words, to the left, figures to the right. */
+/** Aligned as Prettier does: the first columns, which are words, to the left, figures to the right. */
 export function asTable(wordColumns: number, rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
   const pad = (cell: string, i: number) => (i < wordColumns ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!));

@@ -1,6 +1,6 @@
-// The table of a model's memory in docs/guides/models.md says what `npm run bench:model-memory` left in the file that the guide links, and
-// what was measured keeps to the goals: the plan is right, and an idle server takes little beside its weights.
-// Written anew: npx vitest run test/model-memory.test.ts -u
+// The table of a model's memory in docs/guides/models.md matches the file that `npm run bench:model-memory` wrote and the guide
+// links, and the measurements meet the goals: the plan is right, and an idle server takes little in addition to its weights. To
+// rewrite it: npx vitest run test/model-memory.test.ts -u
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -2,12 +2,12 @@
 import S3rver from 's3rver';
 
 export const BUCKET = 'b';
-/** The only ones that it takes. */
+/** The only credentials that it accepts. */
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
 export interface ObjectStore {
   readonly endpoint: string;
-  /** What a server is started with to keep its blobs here. */
+  /** Server options to keep its blobs here. */
   environment(prefix: string): Record<string, string>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Runs a program of other people's libraries in a Python of its own. A library that brings native threads may crash without a word:
-// the failure says which signal or exit code it was, and Python itself prints where every thread stood.
+// Runs a program with third-party libraries in its own Python. A library with native threads may crash silently: the error has
+// the signal or exit code, and Python itself prints the stack of every thread.
 import { execFile, type ExecFileOptions } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -11,10 +11,10 @@ interface Ended {
   readonly stderr?: string;
 }
 
-/** Warnings of libraries are long; what went wrong stands at the end. */
+/** Warnings of libraries are long; the cause is at the end. */
 const TAIL = 8000;
 
-/** stdout of a program that ended well. */
+/** stdout of a program that exited with 0. */
 export async function runPython(
   python: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// How a test finds models: in directories of its own, and at a Hub of its own (a-hub.ts).
+// How a test finds models: in its own directories, and on its own Hub (a-hub.ts).
 import { join } from 'node:path';
 import { silentLog } from '#base/log';
 import type { ResolveModelOptions } from '#model-files/resolve-model';
@@ -6,12 +6,12 @@ import type { ResolveModelOptions } from '#model-files/resolve-model';
 interface Places {
   readonly starterDirectory: string;
   readonly ggufDirectory: string;
-  /** As HF_HOME: models and token of the Hub are below. */
+  /** Like HF_HOME: models and token of the Hub are under it. */
   readonly hubHome: string;
   readonly hubUrl: string;
 }
 
-/** What is shown of a download goes to `shown`. */
+/** Download progress goes to `shown`. */
 export const resolveOptions = (places: Places, shown: string[]): ResolveModelOptions => ({
   starterDirectory: places.starterDirectory,
   ggufDirectory: places.ggufDirectory,

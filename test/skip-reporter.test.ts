@@ -1,4 +1,5 @@
-// The list of skipped tests at the end of a run, and what CI refuses: vitest runs files of its own here, as `npm test` runs it.
+// The list of skipped tests at the end of a run, and the skips that CI refuses: vitest runs separate files here, as `npm test`
+// does.
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +12,8 @@ const REPORTERS = [`--reporter=${join(ROOT, 'scripts', 'skip-reporter.ts')}`, '-
 let directory: string;
 beforeAll(async () => {
   await mkdir(join(ROOT, '.cache'), { recursive: true });
-  directory = await mkdtemp(join(ROOT, '.cache', 'skips-')); // below the root, where packages are found
-  await writeFile(join(directory, 'vitest.config.js'), 'export default {};'); // not the one above it
+  directory = await mkdtemp(join(ROOT, '.cache', 'skips-')); // under the root, where packages are found
+  await writeFile(join(directory, 'vitest.config.js'), 'export default {};'); // instead of the root's
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

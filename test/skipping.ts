@@ -1,5 +1,5 @@
-// Why a test does not run here: the reason goes into its meta data, from which scripts/skip-reporter.ts lists it at the end of the run.
-// What CI says it has installed (WHETSTONE_REQUIRE_…) is no reason there: the file fails. Does not know what the tests do.
+// Why a test is skipped here: the reason goes into its metadata, from which scripts/skip-reporter.ts lists it at the end of the
+// run. A program that CI declares as installed (WHETSTONE_REQUIRE_…) may not be the reason: the file fails. Knows no tests.
 import type { TestOptions } from 'vitest';
 
 declare module 'vitest' {
@@ -12,7 +12,7 @@ declare module 'vitest' {
 export const skipUnless = (runs: boolean, skipReason: string): TestOptions =>
   runs ? {} : { skip: true, meta: { skipReason } };
 
-/** By the name that makes the lack of it a failure: WHETSTONE_REQUIRE_NAME. */
+/** By the name that makes its absence a failure: WHETSTONE_REQUIRE_NAME. */
 const PROGRAMS = {
   CHROMIUM: 'Chromium is not installed (package chromium)',
   CURL: 'curl is not installed (package curl)',
@@ -27,14 +27,14 @@ const PROGRAMS = {
 export const skipWithout = (program: keyof typeof PROGRAMS, isThere: boolean): TestOptions =>
   isThere ? {} : skipUnless(false, missing(program));
 
-/** The reason for a skip. Throws where the program must be there. */
+/** The reason for a skip. Throws if the program is required. */
 export function missing(program: keyof typeof PROGRAMS): string {
   const variable = `WHETSTONE_REQUIRE_${program}`;
   if (process.env[variable]) throw new Error(`${PROGRAMS[program]}, but ${variable} is set.`);
   return PROGRAMS[program];
 }
 
-/** An interpreter by the variable that names it, and what scripts/python-env.sh calls its environment. */
+/** An interpreter by its environment variable, and the name of its environment in scripts/python-env.sh. */
 const PYTHONS = {
   WHETSTONE_PYTHON: 'golden',
   WHETSTONE_ART_PYTHON: 'art',
@@ -54,5 +54,5 @@ export function skipWithoutPython(...variables: readonly (keyof typeof PYTHONS)[
   return skipUnless(unset.length === 0, reasons.join(' and '));
 }
 
-/** For what is read in /proc. */
+/** For tests that read /proc. */
 export const skipOutsideLinux = (): TestOptions => skipUnless(process.platform === 'linux', 'this is not Linux');

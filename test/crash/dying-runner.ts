@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly lastCall?: number;
   readonly failAt?: number | null;
   readonly fatal?: FatalRow | null;
-  /** The calls of the trainer. */
+  /** The longest row of the trainer. */
   readonly rowLengthMax?: number;
   readonly log?: Log;
 }

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The answers of a checkpoint with the same weights each time: there is nothing to train on. */
+/** Makes a checkpoint with the same weights each time, because there is nothing to train on. */
 const submit = async () => {
   const evaluation = { prompts: PROMPTS, samples: 2, max_tokens: 32, temperature: 1 };
   return (await server.client.submitTrainingJob({ model_id, trajectory_groups: [], evaluation })).id;

@@ -72,7 +72,7 @@ const trainer: TrainingEngine = {
 export interface LargeJob {
   readonly modelId: string;
   readonly id: string;
-  /** The length of the long answers. */
+  /** The group with the long answers. */
   readonly longGroup: number;
 }
 

@@ -100,7 +100,7 @@ test.each<[LineFault, string]>([
   expect(await readFile(join((await named.findDirectory('d'))!, 'a'), 'utf8')).toBe('content');
 });
 
-/** Stored without a deadline, because this machine may be busy. */
+/** Stored with a long stall limit, because this machine may be busy. */
 async function storedLarge(sizeBytes: number): Promise<{ bytes: Buffer; prefix: string }> {
   const prefix = `${createId()}/`;
   const patient = await open({ prefix, stallMs: 60_000 });

@@ -151,7 +151,7 @@ test('a hundred faults lose and double no point and no version that the W&B prot
   const options = { modelDirectory: model.directory, threads: 1, memoryBytes: 4e9, log: silentLog };
   const engine = await openOnnxTrainingEngine(options);
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-faults-wandb-'));
-  const faults = createFaults(SEED, 0.04, () => {}); // links of the protocol expire
+  const faults = createFaults(SEED, 0.04, () => {}); // without clock jumps, because links of the protocol expire
   mkdirSync(directory, { recursive: true });
   const server = await runFaultyServer({
     directory,

@@ -1,5 +1,5 @@
-// Rendered conversations and their token ids against Transformers' apply_chat_template. The templates are ours, in the
-// manner of Qwen 3 (chat_template.jinja) and of Llama 3.1 (in tokenizer_config.json), and use what real ones use.
+// Rendered conversations and their token ids compared with Transformers' apply_chat_template. The templates are ours, like those
+// of Qwen 3 (chat_template.jinja) and of Llama 3.1 (in tokenizer_config.json), and use the same features.
 import { expect, describe, test } from 'vitest';
 import { systemClock } from '#base/clock';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
@@ -10,7 +10,7 @@ import { fixturePath, readFixture } from './fixture.ts';
 
 interface Conversation {
   readonly name: string;
-  /** What apply_chat_template was called with. */
+  /** The arguments of apply_chat_template. */
   readonly arguments: {
     readonly messages: readonly ChatMessage[];
     readonly tools?: readonly ToolDefinition[];
@@ -41,7 +41,7 @@ describe.each(['qwen', 'llama3'])('%s', async (style) => {
     expect(tokenizer.encode(text)).toEqual(conversation.ids);
   });
 
-  // Numbers that JSON.parse alone would spell otherwise.
+  // Numbers that JSON.parse alone would format differently.
   test.each(expected.hardConversations)('renders "$name" as Transformers does', (conversation) => {
     expect(render(conversation)).toBe(conversation.rendered);
   });

@@ -1,4 +1,4 @@
-// How far two tensors are from each other. NaN anywhere is infinitely far, so that it can never pass a tolerance.
+// The distance between two tensors. NaN anywhere is infinitely far, so that it never passes a tolerance.
 import { invariant } from '#base/invariant';
 
 /** max |a − b| */
@@ -23,7 +23,7 @@ export function distancesByToken(actual: Float32Array, expected: Float32Array, t
   return distances.sort((a, b) => a - b);
 }
 
-/** max |a − b| ÷ max |b|: one small element of a large tensor does not decide. */
+/** max |a − b| ÷ max |b|: a small element of a tensor does not dominate. */
 export function relativeDistance(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   const scale = Math.max(...Array.from(expected, Math.abs));
   invariant(scale > 0, 'a tensor of zeros has no relative distance');

@@ -1,5 +1,6 @@
-// Whole DPO jobs against TRL's DPOTrainer and a plain formula in float64: lines of a file → tokens → packed batches → loss, rewards
-// and LoRA gradients of each batch along AdamW's steps (fixtures/dpo, made by python/golden/make_dpo.py, which reads every answer alone).
+// Whole DPO jobs compared with TRL's DPOTrainer and a plain formula in float64: lines of a file → tokens → packed batches → loss,
+// rewards and LoRA gradients of each batch over AdamW's steps (fixtures/dpo, made by python/golden/make_dpo.py, which reads every
+// answer alone).
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true });
 });
 
-/** `from` null: the base model, with an adapter that changes nothing yet. */
+/** `from` null: the base model, with an initial adapter that changes nothing. */
 async function withSession<T>(from: string | null, work: (session: TrainingSession) => Promise<T>): Promise<T> {
   const lora = { rank: 2, alpha: 4, seed: 0 };
   const session = await engine.open(aSession({ from, lora }), AbortSignal.timeout(30_000));
@@ -47,7 +48,7 @@ test('tokens are those of the template, and the answers are trained', async () =
   expect(answers).toEqual(dpoJobs.answers.flat());
 });
 
-/** As a whole: AdamW's first step is the sign of each gradient, which float32 decides where it is nearly 0. */
+/** Compared as a whole: AdamW's first step is the sign of each gradient, which float32 rounding decides if it is nearly 0. */
 async function expectAdapter(session: TrainingSession, expected: Sketches, directory: string): Promise<void> {
   await mkdir(directory);
   await session.save(directory, { resumable: false });

@@ -1,5 +1,5 @@
-// The DPO jobs of fixtures/dpo (python/golden/make_dpo.py): lines of a file, planned into batches as a job plans them. For whoever
-// checks an engine against that fixture. They begin with the adapter of fixtures/sft.
+// The DPO jobs of fixtures/dpo (python/golden/make_dpo.py): lines of a file, planned into batches as a job plans them. For tests
+// that compare an engine with that fixture. They start from the adapter of fixtures/sft.
 import { expect } from 'vitest';
 import { readDpoJob, readPreferencePair } from '#api/schema/dpo';
 import type { DpoConfigInput } from '#domain/dpo';
@@ -32,9 +32,9 @@ interface GoldenJobs {
   readonly answers: readonly (readonly number[])[];
   readonly jobs: readonly {
     readonly config: Readonly<Record<string, unknown>>;
-    /** By batch, along AdamW; the reference is where they begin. `adapter`: of one job, behind the first step. */
+    /** By batch, over AdamW steps; the reference is the initial policy. `adapter`: of one job, after the first step. */
     readonly steps: readonly (GoldenPairs & { readonly gradNorm: number; readonly adapter?: Sketches })[];
-    /** By batch, of the adapter that steps begin with; the reference is the base model. */
+    /** By batch, of the initial adapter; the reference is the base model. */
     readonly againstBase: readonly (GoldenPairs & { readonly gradients?: Sketches })[];
   }[];
 }
@@ -61,7 +61,7 @@ export async function planDpoCase(
   return planPairs(pairs, { ...readDpoJob(request).config, ...more }, { encoder, budget });
 }
 
-/** Rewards and margins are differences of log-probabilities, and are as exact as those. */
+/** Rewards and margins are differences of log-probabilities, and as exact as those. */
 export function expectPairs(step: StepMetrics, expected: GoldenPairs): void {
   const { tolerance } = dpoJobs;
   expect(Math.abs(step['loss']! / expected.loss - 1)).toBeLessThan(tolerance);

@@ -1,4 +1,5 @@
-// The hidden states that embeddings are made of against Transformers and PEFT: through the engine, in chunks, beside others.
+// The hidden states from which embeddings are made, compared with Transformers and PEFT: through the engine, in chunks, and in
+// batches.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING } from '#domain/sampling';

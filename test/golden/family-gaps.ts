@@ -1,5 +1,5 @@
-// How far a family is from PyTorch on its golden model: logits with and without an adapter, logits and greedy tokens after two
-// thousand tokens, and the gradient of every LoRA matrix. family-table.test.ts writes it into docs/guides/models.md.
+// The distance of a family from PyTorch on its golden model: logits with and without an adapter, logits and greedy tokens after
+// two thousand tokens, and the gradient of every LoRA matrix. family-table.test.ts writes it into docs/guides/models.md.
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { readDecoderConfig } from '#model-files/decoder-config';
@@ -27,7 +27,7 @@ export interface FamilyGaps {
   readonly logits: number;
   readonly farLogits: number;
   readonly gradient: number;
-  /** Of `greedyTotal` tokens, those that come first as they do in Transformers. */
+  /** How many of `greedyTotal` tokens equal those of Transformers before the first difference. */
   readonly greedyEqual: number;
   readonly greedyTotal: number;
 }

@@ -1,4 +1,5 @@
-// The table of families in docs/guides/models.md says what this run measures. Written anew: npx vitest run test/golden/family-table.test.ts -u
+// The table of families in docs/guides/models.md equals what this run measures. To rewrite it: npx vitest run
+// test/golden/family-table.test.ts -u
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ const NOTES: Readonly<Record<FamilyName, readonly [realModels: string, layers: s
 const HEAD = ['`model_type`', 'real models', 'what its layers have', 'logits', 'at 2,048', 'gradient', 'greedy tokens'];
 const WORDS = 3;
 
-/** The least power of ten above, from 1e-5: what machines measure differs by less than that. */
+/** The next larger power of ten, at least 1e-5: measurements on different machines differ by less than that. */
 const below = (gap: number): string => `< 1e${Math.max(-5, Math.floor(Math.log10(gap)) + 1)}`;
 
 test('the guide says how far each family is from Transformers', { timeout: 600_000 }, async () => {

@@ -1,4 +1,4 @@
-// What python/golden wrote into fixtures/: where the files lie, and the shape of each expected.json. See the README there.
+// The fixtures written by python/golden: where the files are, and the shape of each expected.json. See the README there.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openSafetensors } from '#model-files/safetensors';
@@ -19,9 +19,9 @@ export const FAMILIES = [
   'mixtral',
 ] as const;
 export type FamilyName = (typeof FAMILIES)[number];
-/** Of these only adapters are trained. */
+/** Models of which only adapters are trained. */
 export const WITH_EXPERTS: readonly FamilyName[] = ['qwen3_moe', 'mixtral'];
-/** On these, every loss, layout and length: what it shows does not depend on a family's layers. */
+/** Models with every loss, layout and length: these do not depend on the layers of a family. */
 export const THOROUGH: readonly FamilyName[] = ['llama', 'qwen2', 'qwen3'];
 export const SEQUENCES = ['short', 'longer', 'forty'] as const;
 export type LossName = 'cross_entropy' | 'cispo' | 'ppo' | 'cispo_gaps' | 'ppo_gaps';

@@ -1,4 +1,4 @@
-// Quantised blocks against llama.cpp's own package `gguf`: every bit of what they are read as, and of what Q8_0 is written as.
+// Quantised blocks compared with llama.cpp's own package `gguf`: every bit of the values read, and of what Q8_0 writes.
 import { expect, test } from 'vitest';
 import { ggmlType, ggmlTypeNumber } from '#model-files/gguf/ggml-types';
 import { ENCODERS } from '#model-files/gguf/quantize';

@@ -1,5 +1,5 @@
-// Experts in GGUF beyond what gguf-model.test.ts and gguf-llama-cpp.test.ts hold: files of before April 2024, which have a tensor per expert, and
-// what llama.cpp's graphs do not have.
+// Experts in GGUF beyond gguf-model.test.ts and gguf-llama-cpp.test.ts: files from before April 2024, which have a tensor per
+// expert, and features that llama.cpp's graphs do not have.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ async function writeFloats(family: FamilyName, name: string): Promise<string> {
   return `${base}.gguf`;
 }
 
-/** The file again, with stacks taken apart, and more metadata. */
+/** The file again, with expert stacks split, and more metadata. */
 async function rewrite(path: string, out: string, more: Readonly<Record<string, number>> = {}): Promise<void> {
   const file = await openGgufFile(path);
   const tensors = [...file.tensors.values()].flatMap(({ name, shape }): TensorToWrite[] => {
@@ -42,7 +42,7 @@ async function rewrite(path: string, out: string, more: Readonly<Record<string, 
   await file.close();
 }
 
-/** As our reader takes it, which tells numbers from texts and no more. */
+/** The type as our reader sees it, which only tells numbers from strings. */
 function typed(value: GgufValue): TypedValue {
   const [first] = [value].flat() as [number | boolean | string];
   if (typeof first === 'number') return { type: 'f32', value };

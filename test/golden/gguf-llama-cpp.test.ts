@@ -1,6 +1,6 @@
-// What we write as GGUF, run by llama.cpp: whole models with and without their adapter, and adapters beside their base. Every token that it takes
-// greedily is one that our engine likes best, or as well as the best. Needs the benchmarks' peers
-// (`npm install --prefix bench/peers --ignore-scripts`), and is skipped without.
+// GGUF files that we write, run by llama.cpp: whole models with and without their adapter, and adapters with their base. Every
+// greedy token of llama.cpp is our engine's likeliest one, or equally likely. Needs the benchmarks' peers (`npm install --prefix
+// bench/peers --ignore-scripts`), and is skipped without them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

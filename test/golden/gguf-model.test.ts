@@ -1,4 +1,4 @@
-// Models that were written as GGUF and read again: every family has the same weights and the same configuration, and its logits.
+// Models written as GGUF and read again: every family keeps its weights, its configuration and its logits.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

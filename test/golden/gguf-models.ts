@@ -1,4 +1,5 @@
-// Tiny models of the fixtures as whole model directories: with a tokenizer, which the fixtures do without, and without what llama.cpp's graphs fix.
+// Tiny models of the fixtures as whole model directories: with a tokenizer, which the fixtures lack, and without what llama.cpp
+// does not support.
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BYTE_CHARACTERS } from '#base/byte-characters';
@@ -6,7 +7,7 @@ import { openSafetensors, writeSafetensors } from '#model-files/safetensors';
 import { PRE_TOKENIZERS } from '#model-files/gguf/pre-tokenizers';
 import { fixturePath, type FamilyName } from './fixture.ts';
 
-/** Where the fixture has what llama.cpp computes for no model of the family, what it has instead. */
+/** If llama.cpp does not support the fixture's configuration of a family, the one used instead. */
 const IN_LLAMA_CPP: Partial<Record<FamilyName, Record<string, unknown>>> = {
   mistral: { sliding_window: null },
   smollm3: { no_rope_layers: [1, 1] },

@@ -1,4 +1,4 @@
-// Tokenizers that went through a GGUF file's metadata make the ids that tokenizer.json makes; llama.cpp, where it is installed, makes them too.
+// Tokenizers stored in the metadata of a GGUF file make the same ids as tokenizer.json; llama.cpp, if installed, makes them too.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { fixturePath, readFixture } from './fixture.ts';
 import { findLlamaCpp } from './llama-cpp.ts';
 
 const llamaCpp = await findLlamaCpp();
-const ROWS = 2048; // more than tokens: embeddings are padded
+const ROWS = 2048; // more rows than tokens: embeddings are padded
 
 const TEXTS = [
   ...readFixture<{ texts: { text: string }[] }>('tokenizers/qwen/expected.json').texts.map((each) => each.text),
@@ -76,7 +76,7 @@ describe.each([
   );
 });
 
-/** Pieces with scores, as SentencePiece makes them: bytes, characters, and words of them. */
+/** Pieces with scores, like SentencePiece's: bytes, characters, and words of them. */
 function sentencePieceVocabulary(): Record<string, TypedValue> {
   const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);
   const words = [

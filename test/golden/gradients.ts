@@ -1,10 +1,10 @@
-// LoRA gradients as the fixtures keep them: a norm and projections on fixed waves, instead of all numbers.
+// LoRA gradients as stored in the fixtures: a norm and projections on fixed waves, instead of all numbers.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TrainingSession } from '#engine/training-engine';
 import { readAllTensors } from './fixture.ts';
 
-/** With β₁ = 0 and no clipping, AdamW's first moment is the gradient itself. `directory` is made. */
+/** With β₁ = 0 and no clipping, AdamW's first moment is the gradient itself. Creates `directory`. */
 export async function readGradients(session: TrainingSession, directory: string): Promise<Map<string, Float32Array>> {
   await session.optimStep({ learningRate: 0, beta1: 0, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 0 });
   await mkdir(directory);

@@ -1,9 +1,9 @@
-// llama.cpp through node-llama-cpp, where the benchmarks' peers are installed: what it makes of a GGUF file.
+// llama.cpp through node-llama-cpp, if the benchmarks' peers are installed: its output for a GGUF file.
 
 export interface LlamaCpp {
   /** The tokens after `prompt`, with an adapter's file or null. */
   greedy(path: string, adapter: string | null, prompt: readonly number[], count: number): Promise<number[]>;
-  /** `texts` as its tokenizer cuts them; special tokens in them are tokens. */
+  /** `texts` tokenized; special tokens in them are recognised. */
   tokenize(path: string, texts: readonly string[]): Promise<number[][]>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ async function openLlamaCpp(peer: NodeLlamaCpp): Promise<LlamaCpp> {
   };
 }
 
-/** What we use of node-llama-cpp 3, so that types check where the peers are not installed. */
+/** The part of node-llama-cpp 3 that we use, so that types check if the peers are not installed. */
 interface NodeLlamaCpp {
   LlamaLogLevel: { disabled: unknown };
   getLlama(options: object): Promise<{

@@ -1,4 +1,4 @@
-// The forward pass against Transformers and PEFT: every logit of three sequences, with and without an adapter.
+// The forward pass compared with Transformers and PEFT: every logit of three sequences, with and without an adapter.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linearLayers, type LoraAdapter } from '#model-files/lora';

@@ -1,4 +1,4 @@
-// Ranks, alphas, targets, seeds and rsLoRA as PEFT's LoraConfig has them (python/golden/make_lora.py): the loss, the gradient of every
+// Ranks, alphas, targets, seeds and rsLoRA as in PEFT's LoraConfig (python/golden/make_lora.py): the loss, the gradient of every
 // LoRA matrix by name, and the matrices after one AdamW step; log-probabilities of the trainer and logits of the sampler.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// LoRA training against PyTorch and PEFT, through the interface that jobs use: log-probabilities, the losses
-// of RL jobs, the gradient of every LoRA matrix by name, and ten AdamW steps.
+// LoRA training compared with PyTorch and PEFT, through the interface that jobs use: log-probabilities, the losses of RL jobs,
+// the gradient of every LoRA matrix by name, and ten AdamW steps.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ describe.each(FAMILIES)('%s', (family) => {
   }
 });
 
-/** What the session has summed: with β₁ = 0 and no clipping, AdamW's first moment is the gradient itself. */
+/** The summed gradient of the session: with β₁ = 0 and no clipping, it is AdamW's first moment. */
 async function readGradients(session: TrainingSession, directory: string): Promise<Map<string, Float32Array>> {
   const readout = { learningRate: 0, beta1: 0, beta2: 0.99, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 0 };
   await session.optimStep(readout);

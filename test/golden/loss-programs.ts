@@ -1,4 +1,4 @@
-// The losses of python/golden/losses.py as the programs that jobs train with. Cross-entropy is without weights there.
+// The losses of python/golden/losses.py as the programs that jobs train with. Cross-entropy has no weights there.
 import type { LossProgram } from '#engine/loss-program';
 import { policyLoss } from '#training/losses';
 import { lossConfig } from '../training/loss-config.ts';

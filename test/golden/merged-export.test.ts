@@ -1,5 +1,5 @@
-// A merged model is a model like any other: it loads here without its adapter and gives the logits of base and adapter. What
-// Transformers says of it is in peft-roundtrip.test.ts.
+// A merged model is an ordinary model: it loads here without its adapter and has the logits of base and adapter.
+// peft-roundtrip.test.ts compares it with Transformers.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A machine on which every row of a fixture fits, so that rows depend on nothing but the job.
+// Memory limits under which every row of a fixture fits, so that rows depend only on the job.
 import type { TrainingLimits } from '#engine/training-engine';
 
 export const NO_LIMITS: TrainingLimits = {

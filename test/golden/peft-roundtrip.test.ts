@@ -1,6 +1,6 @@
-// An adapter that our engine trained and saved loads in PEFT and gives the logits that we compute with it, and so does the
-// model that it is merged into, in Transformers alone. The Python
-// side needs an interpreter with python/golden/requirements.txt, named by WHETSTONE_PYTHON (scripts/python-env.sh).
+// An adapter that our engine trained and saved loads in PEFT with the logits that we compute, and so does the model into which it
+// is merged, in Transformers alone. The Python side needs an interpreter with python/golden/requirements.txt, named by
+// WHETSTONE_PYTHON (scripts/python-env.sh).
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const python = process.env['WHETSTONE_PYTHON'];
 
 /** Untied; tied; tied with a soft cap; tied with a multiplier of logits. */
 const HEAD_FAMILIES = ['llama', 'qwen3', 'gemma2', 'granite'] as const;
-const CHECK_TIMEOUT_MS = 120_000; // importing torch and PEFT from a cold disk takes most of it
+const CHECK_TIMEOUT_MS = 120_000; // most of it is importing torch and PEFT from a cold disk
 
 describe('PEFT', skipWithoutPython('WHETSTONE_PYTHON'), () => {
   let scratch: string;
@@ -70,12 +70,12 @@ describe('PEFT', skipWithoutPython('WHETSTONE_PYTHON'), () => {
         '--tolerance',
         tolerance,
       ];
-      // A refusal rejects, with what the script wrote to stderr in its message; so does an adapter without effect.
+      // An error rejects with the script's stderr in its message; so does an adapter without effect.
       const stdout = await runPython(python!, [script, ...options], { timeout: CHECK_TIMEOUT_MS });
       const distances = JSON.parse(stdout) as { logitsDistance: number; mergedDistance: number };
       expect(distances.logitsDistance).toBeLessThan(fixture.expected.tolerance.logits);
       expect(distances.mergedDistance).toBeLessThan(fixture.expected.tolerance.logits);
-      expect(distances.mergedDistance).toBeGreaterThan(0); // it was looked at
+      expect(distances.mergedDistance).toBeGreaterThan(0); // it was compared
     },
     CHECK_TIMEOUT_MS,
   );

@@ -1,5 +1,5 @@
-// A whole RL job against PyTorch: the wire's options → plan → rows with shared prefixes → loss, metrics and LoRA gradients of
-// one gradient step, for every combination in fixtures/rl (python/golden/make_rl.py, which reads every sequence alone).
+// A whole RL job compared with PyTorch: the wire's options → plan → rows with shared prefixes → loss, metrics and LoRA gradients
+// of one gradient step, for every combination in fixtures/rl (python/golden/make_rl.py, which reads every sequence alone).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ test.each(cases)('%s', async (_, expected, number) => {
   });
 
   const { loss, metrics, gradients } = await stepOver(plan, `case-${number}`);
-  // Of the sizes that are summed: where terms nearly cancel, their sum says nothing about them.
+  // Relative to the summed magnitudes: if terms nearly cancel, their sum says nothing about them.
   const scale = Math.max(Math.abs(expected.loss), 0.1);
   expect(Math.abs(loss - expected.loss) / scale, 'loss').toBeLessThan(tolerance);
   expect(Object.keys(metrics).sort()).toEqual(Object.keys(expected.metrics).sort());

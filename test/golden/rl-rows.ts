@@ -1,5 +1,5 @@
-// The RL job of fixtures/rl (python/golden/make_rl.py), planned into rows as a job plans them, and where the tokens of a row are
-// in the fixture. For whoever checks an engine against that fixture.
+// The RL job of fixtures/rl (python/golden/make_rl.py), planned into rows as a job plans them, and the positions of a row's
+// tokens in the fixture. For tests that compare an engine with that fixture.
 import { rlConfig } from '#api/schema/rl-config';
 import type { History, TrajectoryGroup } from '#domain/trajectory';
 import type { PackedRow } from '#training/packing';
@@ -11,10 +11,10 @@ interface GoldenHistory {
   readonly prompt: readonly number[];
   /** Sampled, context, sampled, … */
   readonly turns: readonly (readonly number[])[];
-  /** Of all sampled tokens. */
+  /** For all sampled tokens. */
   readonly sampled: readonly (number | null)[];
   readonly start: readonly number[];
-  /** What the policy with the fixture's adapter says of them. */
+  /** The values of the policy with the fixture's adapter. */
   readonly trainer: readonly number[];
 }
 
@@ -58,7 +58,7 @@ function toHistory({ prompt, turns, sampled }: GoldenHistory): History {
   };
 }
 
-/** Of a tokenizer only its size is asked: the tokens are given. */
+/** Only the size of the tokenizer is used: the tokens are given. */
 export const idsOnly = {
   vocabSize: 224,
   renderPrompt: none,
@@ -71,7 +71,7 @@ function none(): never {
   throw new Error('the tokens of this job are all given');
 }
 
-/** In one row: tokens of sequences are found again by what they predict. */
+/** In one row: tokens of sequences are identified by what they predict. */
 export const planRlCase = (config: Readonly<Record<string, unknown>>): Promise<RlPlan> =>
   planRlJob(
     rlGroups,
@@ -79,7 +79,7 @@ export const planRlCase = (config: Readonly<Record<string, unknown>>): Promise<R
     { encoder: idsOnly, budget: NO_LIMITS, seed: () => 'golden' },
   );
 
-/** Of each trained token of a row, where it is in the fixture. */
+/** For each trained token of a row, its position in the fixture. */
 export function placesOf({ row }: PackedRow): { trajectory: number; history: GoldenHistory; index: number }[] {
   const all = rlJob.groups.flat().flatMap((t, trajectory) => t.histories.map((history) => ({ trajectory, history })));
   const seen = new Map<number, number>();
@@ -98,6 +98,6 @@ export function placesOf({ row }: PackedRow): { trajectory: number; history: Gol
   });
 }
 
-/** What the policy that the job started from said of a row's trained tokens. */
+/** The log-probabilities of a row's trained tokens under the initial policy of the job. */
 export const startLogprobs = (packed: PackedRow): Float32Array =>
   Float32Array.from(placesOf(packed), ({ history, index }) => history.start[index]!);

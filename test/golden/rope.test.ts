@@ -1,4 +1,4 @@
-// Rotary positions against PyTorch, where a small error in a frequency has grown: after 4096 tokens.
+// Rotary positions compared with PyTorch after 4096 tokens, where a small error in a frequency has grown.
 import { describe, expect, test } from 'vitest';
 import { parseDecoderConfig, readDecoderConfig } from '#model-files/decoder-config';
 import { ropeFrequencies } from '#engine/onnx/models/rope';
@@ -17,7 +17,7 @@ const { length, rows, sizes } = readFixture<RopeExpectations>('rope/expected.jso
 const expected = await readAllTensors(fixturePath('rope/expected.safetensors'));
 
 describe('frequencies', () => {
-  /** Bit by bit, but for one of Qwen3's, whose power PyTorch itself does not round to the nearest float32. */
+  /** Bit by bit, except one of Qwen3's, whose power PyTorch itself does not round to the nearest float32. */
   test.each(Object.entries(sizes))('of %s are those of PyTorch', (name, { headDim, ropeParameters }) => {
     const config = { ...SOME_LLAMA, head_dim: headDim, rope_parameters: ropeParameters };
     const { rope } = parseDecoderConfig(config).attention[0]!;

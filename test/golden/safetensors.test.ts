@@ -1,4 +1,4 @@
-// Our reader and writer against files of the safetensors and PyTorch packages.
+// Our reader and writer compared with files of the safetensors and PyTorch packages.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Penalties, biases, bad words, minimum lengths, min_p, top_k and top_p do what Transformers' processors do to the same
-// logits; and greedy generation, plain and with processors, gives the tokens and log-probabilities of its `generate`.
+// Penalties, biases, bad words, minimum lengths, min_p, top_k and top_p do to the same logits what Transformers' processors do;
+// and greedy generation, plain and with processors, returns the tokens and log-probabilities of its `generate`.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';

@@ -1,5 +1,5 @@
-// The sampler that serves, adapter loading and all, against Transformers and PEFT: greedy tokens after prompts of several
-// lengths, in one batch with and without the adapter, and the log-probabilities that come back with them.
+// The sampler that serves, including adapter loading, compared with Transformers and PEFT: greedy tokens after prompts of several
+// lengths, in one batch with and without the adapter, and their log-probabilities.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { silentLog } from '#base/log';

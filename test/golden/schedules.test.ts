@@ -1,11 +1,12 @@
-// The learning rates of SFT jobs against Transformers' get_scheduler (fixtures/schedules.json, made by python/golden/make_schedules.py).
+// The learning rates of SFT jobs compared with Transformers' get_scheduler (fixtures/schedules.json, made by
+// python/golden/make_schedules.py).
 import { expect, test } from 'vitest';
 import type { SchedulerType } from '#domain/sft';
 import { scheduleRates } from '#training/learning-rate-schedule';
 import { readFixture } from './fixture.ts';
 
 interface Golden {
-  /** Of each rate, in parts of the peak. */
+  /** Each rate as a fraction of the peak. */
   readonly tolerance: number;
   readonly learning_rate: number;
   readonly cases: readonly {

@@ -1,5 +1,5 @@
-// The serving graph driven by hand: tokens in, logits of every position out. Feeds are laid out as serving-graph.ts
-// describes them, in the plainest way, so that the golden logits judge the graph and not the code that schedules it.
+// Drives the serving graph by hand: tokens in, logits of every position out. Feeds are laid out as serving-graph.ts describes
+// them, in the plainest way, so that the golden logits test the graph and not the code that schedules it.
 import { MASKED } from '#engine/onnx/models/attention';
 import { CLASSES_MAX } from '#engine/onnx/models/class-attention';
 import type { DecoderConfig } from '#model-files/decoder-config';
@@ -73,8 +73,8 @@ function rowFeeds(sequences: readonly (readonly number[])[], start: number, seq:
       tokens[row * seq + i] = BigInt(sequences[row]![start + i] ?? 0);
       positions[row * seq + i] = BigInt(start + i);
       const own = (row * seq + i) * keys;
-      mask.fill(0, own, own + start); // all that is cached
-      mask.fill(0, own + pastKeys, own + pastKeys + i + 1); // the chunk up to itself
+      mask.fill(0, own, own + start); // everything cached
+      mask.fill(0, own + pastKeys, own + pastKeys + i + 1); // the chunk up to the token itself
     }
   }
   return {
@@ -133,7 +133,7 @@ function writeCache(cache: Cache, computed: Float32Array, start: number, seq: nu
   });
 }
 
-/** Every sequence uses the adapter, which is a group of its own; without one there is a single column of zeros. */
+/** Every sequence uses the adapter, which is its own group; without one there is a single column of zeros. */
 function adapterFeeds(config: DecoderConfig, adapter: LoraAdapter | null, batch: number): Record<string, Feed> {
   const rank = adapter?.rank ?? 0;
   const columnsOf = (projectionCount: number) => Math.max(1, projectionCount * rank);

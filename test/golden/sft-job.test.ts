@@ -1,6 +1,6 @@
-// A whole SFT job against Transformers and PEFT: lines of a file → tokens and labels → packed batches → loss and LoRA gradients
-// of each batch, and the losses of AdamW over all of them (fixtures/sft, made by python/golden/make_sft.py, which reads every
-// row alone).
+// A whole SFT job compared with Transformers and PEFT: lines of a file → tokens and labels → packed batches → loss and LoRA
+// gradients of each batch, and the losses of AdamW over all of them (fixtures/sft, made by python/golden/make_sft.py, which reads
+// every row alone).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

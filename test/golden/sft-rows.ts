@@ -1,5 +1,5 @@
-// The SFT job of fixtures/sft (python/golden/make_sft.py): lines of a file, planned into batches as a job plans them. For whoever
-// checks an engine against that fixture.
+// The SFT job of fixtures/sft (python/golden/make_sft.py): lines of a file, planned into batches as a job plans them. For tests
+// that compare an engine with that fixture.
 import { fileURLToPath } from 'node:url';
 import { readSftLine } from '#api/schema/sft';
 import type { SftConfigInput } from '#domain/sft';

@@ -1,17 +1,17 @@
-// The data and losses of fixtures/tinker (python/golden/make_tinker.py), as a client of the Tinker protocol sends them, and what PyTorch
-// makes of them. Knows no engine.
+// The data and losses of fixtures/tinker (python/golden/make_tinker.py), as a client of the Tinker protocol sends them, and
+// PyTorch's results. Knows no engine.
 import type { TinkerDatum } from '#services/tinker/protobuf/forward-backward';
 import type { WireTensor } from '#services/tinker/protobuf/tensors';
 import { readFixture } from './fixture.ts';
 
 type Numbers = readonly number[] | readonly (readonly number[])[];
 
-/** Data by a name, and the loss that they are trained by. */
+/** Data by a name, and the loss they are trained with. */
 export interface Part {
   readonly data: string;
   readonly loss: string;
   readonly config: Readonly<Record<string, number>>;
-  /** Of the data, what this loss reads beside the targets. */
+  /** The inputs of this loss other than the targets. */
   readonly inputs: readonly string[];
 }
 
@@ -28,7 +28,7 @@ interface GoldenLosses {
     readonly logprobs: readonly (readonly number[])[];
     readonly gradients: Sketches;
   })[];
-  /** Of all its parts together. */
+  /** For all its parts together. */
   readonly sum: { readonly parts: readonly Part[]; readonly value: number; readonly gradients: Sketches };
 }
 

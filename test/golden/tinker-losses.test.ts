@@ -1,6 +1,6 @@
-// The losses of the Tinker protocol against PyTorch (fixtures/tinker, python/golden/make_tinker.py, which reads every datum alone):
-// data as a client sends them → rows, with and without shared prefixes → the log-probability of every target, the loss, and every
-// LoRA gradient; and what several calls add up to, however the data are split into calls.
+// The losses of the Tinker protocol compared with PyTorch (fixtures/tinker, python/golden/make_tinker.py, which reads every datum
+// alone): data as a client sends them → rows, with and without shared prefixes → the log-probability of every target, the loss,
+// and every LoRA gradient; and the sum over several calls, however the data are split into calls.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
     expectGradients(gradients, expected.gradients);
   });
 
-  /** How the parts are sent: each call a part's data, one loss. */
+  /** How the parts are sent: each call has the data of one part, and one loss. */
   const splits: readonly (readonly [string, readonly (readonly [Part, readonly TinkerDatum[]])[]])[] = [
     ['a call for each loss', parts.map((part) => [part, dataOf(part)])],
     ['the same, last first', parts.toReversed().map((part) => [part, dataOf(part)])],

@@ -1,4 +1,4 @@
-// Token ids and decoded text against the tokenizers package, for a tokenizer in the manner of Qwen and one of Llama 3.
+// Token ids and decoded text compared with the tokenizers package, for tokenizers like those of Qwen and Llama 3.
 import { expect, describe, test } from 'vitest';
 import { readTokenizer } from '#text/tokenizer';
 import { fixturePath, readFixture } from './fixture.ts';

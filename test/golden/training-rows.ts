@@ -7,7 +7,7 @@ import type { LossName, ModelFixture } from './fixture.ts';
 export type Layout = 'a prompt per completion' | 'one shared prompt';
 export const LAYOUTS: readonly Layout[] = ['a prompt per completion', 'one shared prompt'];
 
-/** The `gaps` losses train with tokens that came without old log-probabilities. */
+/** The `gaps` losses train on tokens without old log-probabilities. */
 export function trainingRow(fixture: ModelFixture, layout: Layout, loss: LossName = 'cispo'): TrainingRow {
   const { expected, tensors } = fixture;
   const { prompt, completions, trained } = expected.training;

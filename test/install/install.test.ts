@@ -1,6 +1,7 @@
-// What somebody does in the first hour, with what `npm pack` makes: installs it with npm's own settings, starts it, stops it, does what
-// the README says, trains from Python, loads the exports elsewhere, and removes it. Needs the package registries; Python clients an
-// interpreter that WHETSTONE_CLIENTS_PYTHON names, PEFT one that WHETSTONE_PYTHON names (scripts/python-env.sh).
+// The first hour of a user, with the output of `npm pack`: installing it with npm's own settings, starting it, stopping it,
+// following the README, training from Python, loading the exports elsewhere, and removing it. Needs the package registries;
+// Python clients need an interpreter that WHETSTONE_CLIENTS_PYTHON names, PEFT one that WHETSTONE_PYTHON names
+// (scripts/python-env.sh).
 import { once } from 'node:events';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -29,7 +30,7 @@ beforeAll(async () => {
 }, PATIENT.timeout);
 afterAll(() => pythonClient?.remove());
 
-/** Null: the version that runs this. */
+/** Null: the version that runs this test. */
 const OTHER_VERSIONS = process.platform === 'linux' && process.arch === 'x64' ? ['22.23.3', '24.21.0'] : [];
 
 describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
@@ -95,7 +96,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
     test('runs every block as it stands, one after the other, and the reward rises', PATIENT, async () => {
       const [inClone, ...blocks] = readBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
 
-      // The first block is for a clone: the gate has run its first two lines, and `machine` its last.
+      // The first block is for a clone: the build has run its first two lines, and `machine` its last.
       const gate = await readFile(join(ROOT, '.ci', 'run'), 'utf8');
       const [pack, ...before] = inClone!.code.trim().split('\n').reverse();
       expect(pack).toBe('npm pack');
@@ -124,7 +125,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       const at = (name: string) => join(project.directory, name);
       const left = await readdir(at('node_modules'), { recursive: true, withFileTypes: true }).catch(() => []);
       const files = left.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-      expect(files.filter((name) => name !== '.package-lock.json')).toEqual([]); // that one is npm's
+      expect(files.filter((name) => name !== '.package-lock.json')).toEqual([]); // npm's own file
       expect(JSON.parse(await readFile(at('package.json'), 'utf8'))).toEqual({ name: 'readers', private: true });
       expect(await machine.filesNamed(/whetstone/i)).toEqual([]);
       expect(await readdir(at('.whetstone'))).toContain('whetstone.db');

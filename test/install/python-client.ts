@@ -1,5 +1,4 @@
-// whetstone-client as somebody installs it who works in Python: by pip, in a virtual environment of its own, with this machine's
-// settings of pip.
+// whetstone-client as a Python user installs it: with pip, in its own virtual environment, with this machine's pip settings.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +11,7 @@ import { readBlocks, type Block } from './readme-blocks.ts';
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-client/', import.meta.url));
 
 export interface PythonClient {
-  /** An interpreter that has the client and what it needs, and nothing else. */
+  /** An interpreter that has only the client and its dependencies. */
   readonly python: string;
   /** The loop of its README, on a model of its own. */
   loop(model: string): Promise<Block>;

@@ -4,7 +4,7 @@
 export interface Block {
   readonly language: string;
   readonly code: string;
-  /** Why no test runs it; absent: one does. */
+  /** Why no test runs it; absent: a test runs it. */
   readonly notRun?: string;
 }
 
@@ -13,10 +13,10 @@ export const readBlocks = (markdown: string): Block[] =>
     ([, notRun, language, code]) => ({ language: language!, code: code!, ...(notRun === undefined ? {} : { notRun }) }),
   );
 
-/** Shows what a program prints, sends or reads: nobody runs it. */
+/** Shows what a program prints, sends or reads, and is not run. */
 const EXHIBITS = ['text', 'json', 'http', 'yaml', 'ini', 'nginx'];
 const FILE = /^(?:\/\/|#) ([\w-]+\.(?:mjs|py))\n/;
 
-/** The name in its first line, under which its reader writes it; null: it is no file. */
+/** The name in its first line, under which its reader writes it; null: not a file. */
 export const fileOf = ({ code }: Block): string | null => FILE.exec(code)?.[1] ?? null;
 export const isExhibit = ({ language }: Block): boolean => EXHIBITS.includes(language);

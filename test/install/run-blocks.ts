@@ -1,5 +1,6 @@
-// Runs the blocks of a page as its reader does: files are written under the name in their first line, commands run in one shell after
-// the other, and what serves runs on in a terminal of its own. Blocks that say why they are not run are left out, as are exhibits.
+// Runs the blocks of a page as its reader does: files are written under the name in their first line, commands run in one shell
+// one after another, and servers keep running in their own terminal. Blocks that say why they are not run are skipped, as are
+// exhibits.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,14 +8,14 @@ import type { ChildProcess } from 'node:child_process';
 import { announced, type Project } from './empty-machine.ts';
 import { fileOf, isExhibit, type Block } from './readme-blocks.ts';
 
-/** As pages have it; a reader whose machine has it in use takes another. */
+/** The port in the pages; a reader whose machine has it in use takes another. */
 const PAGES_PORT = 8484;
 const LONG_RUNNING = /^(?:npx whetstone (?:serve|workers run)\b|node receiver\.mjs)[^\n]*\n$/;
-/** What the page says to do with the server stopped. */
+/** Commands that the page runs with the server stopped. */
 const WHILE_STOPPED = /^(?:npm install|npx whetstone doctor) /m;
 
 export interface Reader {
-  /** Gives all that the commands printed. */
+  /** Returns everything that the commands printed. */
   follow(blocks: readonly Block[]): Promise<string>;
   stop(): Promise<void>;
 }
@@ -23,10 +24,10 @@ export function createReader(project: Project, port: number): Reader {
   const state = join(project.directory, 'exported-variables');
   let running: ChildProcess[] = [];
 
-  /** Where the page's commands find a server without being told, a reader at another port must tell them. */
+  /** If the page's commands find a server by default, a reader with another port must name it. */
   const elsewhere = port === PAGES_PORT ? '' : `export WHETSTONE_URL=http://127.0.0.1:${port}`;
 
-  /** What one block sets or exports, the next has. */
+  /** What one block sets or exports is available in the next. */
   const shell = (code: string): readonly [string, string, string, string] => [
     '-euo',
     'pipefail',
@@ -52,7 +53,7 @@ export function createReader(project: Project, port: number): Reader {
     const child = project.start('bash', '-c', `${environment} exec ${code}`);
     running.push(child);
     if (isServer) await announced(child);
-    else if (code.startsWith('node ')) await once(child.stdout!, 'data'); // it says where it listens
+    else if (code.startsWith('node ')) await once(child.stdout!, 'data'); // it prints where it listens
   }
 
   return {

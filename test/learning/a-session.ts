@@ -1,4 +1,4 @@
-// Options of a training session for tests, that name only what they are about.
+// Options of a training session, for tests that set only the options they are about.
 import type { OpenSessionOptions } from '#engine/training-engine';
 
 const FRESH: OpenSessionOptions = {

@@ -1,5 +1,5 @@
-// The float32 model that 8-bit weights stand for: every matrix but the embedding is what its codes and scales give. A tied head, which
-// is rounded where the embedding is not, becomes a tensor of its own.
+// The float32 model that 8-bit weights represent: every matrix except the embedding is computed from its codes and scales. A tied
+// head, which is rounded while the embedding is not, becomes a separate tensor.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { decoderParameters, EMBEDDING_WEIGHT, HEAD_WEIGHT } from '#model-files/d
 import { openTensors } from '#model-files/open-tensors';
 import { writeSafetensors } from '#model-files/safetensors';
 
-/** Gives its directory, which goes with the test. */
+/** Returns its directory, which is removed after the test. */
 export async function writeDequantized(modelDirectory: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-dequantized-'));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -1,5 +1,5 @@
-// Whether DPO teaches what was preferred, to pairs that were never trained: the starter is careless with sums, and learns to prefer
-// the right one. Nothing is sampled, so that it comes out the same everywhere but for rounding; the bounds are far from what it comes to.
+// DPO teaches a preference for pairs that were never trained: the starter is careless with sums, and learns to prefer the right
+// one. Nothing is sampled, so the result is the same everywhere except for rounding; the bounds are far from it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { createRandom } from '#base/random';

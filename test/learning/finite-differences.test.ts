@@ -40,13 +40,13 @@ async function checkGradients(graph: OpenGraph): Promise<void> {
         tensor[i] = at;
         return loss;
       };
-      // Richardson: the error of the central difference is of fourth order.
+      // Richardson extrapolation: the error of the central difference is of fourth order.
       const central = async (h: number) => ((await lossAt(at + h)) - (await lossAt(at - h))) / (2 * h);
       const expected = (4 * (await central(STEP / 2)) - (await central(STEP))) / 3;
       expect(Math.abs(gradient[i]! - expected), `${name}[${i}]`).toBeLessThan(TOLERANCE);
       largest = Math.max(largest, Math.abs(expected));
     }
   }
-  expect(largest).toBeGreaterThan(0.05); // the test sees something
+  expect(largest).toBeGreaterThan(0.05); // the gradients are not negligible
   await graph.close();
 }

@@ -1,4 +1,4 @@
-// Rows longer than the model's context: positions belong to sequences, and a row holds several.
+// Rows longer than the model's context: positions are per sequence, and a row holds several sequences.
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { createRandom } from '#base/random';
@@ -16,7 +16,7 @@ import { rowLogprobs, trainRow } from './one-row.ts';
 const CONTEXT = 16;
 const crossEntropy = { name: 'ce', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} } as const;
 
-/** Every token but the first is trained. */
+/** Every token except the first is trained. */
 function datum(tokens: readonly number[]): Datum {
   const trained = Uint8Array.from(tokens, (_, i) => (i > 0 ? 1 : 0));
   const logprobs = new Float32Array(tokens.length).fill(NaN);

@@ -1,4 +1,4 @@
-// Engines of large models read their weights from a file that is mapped, those of small ones from memory: the numbers are the same.
+// Engines of large models map their weights from a file, those of small ones hold them in memory: the numbers are the same.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

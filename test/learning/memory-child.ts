@@ -1,5 +1,5 @@
-// A process that trains by two losses and asks for log-probabilities, with rows as long as its budget allows, and prints
-// (with --expose-gc) the bytes that it holds beside what it held when it was ready: after each, and when the session is closed.
+// A process that trains with two losses and computes log-probabilities, with rows as long as its budget allows, and prints (with
+// --expose-gc) the bytes it holds on top of what it held when ready: after each, and after closing the session.
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { aSession } from './a-session.ts';
@@ -21,7 +21,7 @@ const longRow = plainRow(randomPrompt(rowLengthMax, 1), {});
 const row = { ...longRow, positions: longRow.positions.map((i) => i % contextLength) };
 const atFirst = process.memoryUsage().rss;
 const held = (): number => {
-  globalThis.gc!(); // masks of rows are garbage by now
+  globalThis.gc!(); // masks of rows can be collected by now
   return process.memoryUsage().rss - atFirst;
 };
 const afterLoss = async (factor: number): Promise<number> => {

@@ -1,4 +1,4 @@
-// The verbs of a session asked for one row, as most tests ask for it.
+// The verbs of a session for one row, as most tests use them.
 import type { LossProgram } from '#engine/loss-program';
 import type { ForwardBackwardResult, TrainingRow, TrainingSession } from '#engine/training-engine';
 

@@ -13,7 +13,7 @@ const WEIGHT = 0.1;
 
 const alone = (completion: readonly number[]): TrainingRow => sideBySide([completion]);
 
-/** Every sequence whole, prompt and all, one after another, blind to the others. */
+/** Every sequence complete with its prompt, one after another, without attention between them. */
 function sideBySide(all: readonly (readonly number[])[]): TrainingRow {
   const fields = emptyFields();
   all.forEach((completion, sequence) => {

@@ -1,4 +1,4 @@
-// Log-probabilities over a vocabulary of 152k entries, as Qwen's: sums of so many terms are where float32 goes wrong.
+// Log-probabilities over a vocabulary of 152k entries, like Qwen's: float32 errors show in sums of so many terms.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

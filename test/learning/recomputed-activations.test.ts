@@ -1,4 +1,4 @@
-// What is computed once more for the backward pass is the same numbers: gradients do not depend on what was kept.
+// Activations recomputed for the backward pass are the same numbers: gradients do not depend on what was kept.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A trainer whose frozen weights are 8-bit computes what a float32 trainer computes over the weights that these stand for, and never
-// holds these.
+// A trainer with frozen 8-bit weights computes what a float32 trainer computes over the weights that they represent, and never
+// holds those.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ test.each(DENSE)('%s: over 8-bit weights too, recomputed activations give the sa
   expect(recomputed).toEqual(kept);
 });
 
-/** Of a serialized graph and those inside it: `op_type` is field 4 of a node. */
+/** Of a serialized graph and its subgraphs: `op_type` is field 4 of a node. */
 function countNodes(model: Uint8Array, op: string): number {
   const field = Buffer.concat([Buffer.of(0x22, op.length), Buffer.from(op)]);
   let count = 0;

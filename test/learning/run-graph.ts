@@ -1,4 +1,4 @@
-// Runs a training graph once over weights held here, for tests that look at single gradients.
+// Runs a training graph once over weights held here, for tests of single gradients.
 import { createRandom } from '#base/random';
 import type { LossProgram } from '#engine/loss-program';
 import { openSession } from '#engine/onnx/graph/session';
@@ -20,7 +20,7 @@ export interface GraphRun {
 }
 
 export interface OpenGraph {
-  /** What is trained, by name; change it in place. */
+  /** The trained tensors by name; change them in place. */
   readonly trained: ReadonlyMap<string, Float32Array>;
   run(rows: readonly TrainingRow[]): Promise<GraphRun>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// Invariant 5 of the architecture: what the sampler said a token's log-probability was, the trainer computes again.
+// Invariant 5 of the architecture: the trainer computes the log-probability that the sampler reported for a token.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ test.each(FAMILIES.flatMap((family) => [false, true].map((unembed) => ({ family,
       sampled.forEach((logprob, i) => expect(Math.abs(logprob - trained[i]!)).toBeLessThan(1e-4));
 
       if (step === 0) first = sampled;
-      else expect(sampled).not.toEqual(first); // the adapter did change what is sampled
+      else expect(sampled).not.toEqual(first); // the adapter changed what is sampled
       await trainRow(session, row, { name: 'nll', perToken: { op: 'neg', x: { op: 'logprob' } }, metrics: {} });
       await session.optimStep(ADAMW);
     }

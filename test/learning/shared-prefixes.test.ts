@@ -1,4 +1,4 @@
-// A row whose sequences share their beginnings against the same sequences each in full: loss, metrics and every gradient.
+// A row whose sequences share their prefixes, compared with the same sequences in full: loss, metrics and every gradient.
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import type { TrainingRow } from '#engine/training-engine';
@@ -11,7 +11,7 @@ import { TINY_FAMILIES, tinyConfig } from './tiny-decoders.ts';
 const random = createRandom(9);
 const draw = (count: number): number[] => Array.from({ length: count }, () => random.integer(19));
 
-/** Trains what comes after `context`, and of the context what `trained` says. */
+/** Trains what follows `context`, and the tokens of the context that `trained` selects. */
 function datum(context: readonly number[], sampled: number, trained = context.map(() => 0)): Datum {
   const flags = Uint8Array.from([...trained, ...Array.from({ length: sampled }, () => 1)]);
   return {
@@ -23,18 +23,18 @@ function datum(context: readonly number[], sampled: number, trained = context.ma
   };
 }
 
-/** Two groups; in the first, a second history goes on from the middle of what another sampled. */
+/** Two groups; in the first, a second history continues from the middle of what another sampled. */
 function makeGroups(): Datum[][][] {
   const [one, other] = [draw(9), draw(6)];
   const first = datum(one, 6);
-  const branch = datum([...first.tokens.slice(0, 12)], 4, [...first.trained.slice(0, 12)]); // its beginning is trained in both
+  const branch = datum([...first.tokens.slice(0, 12)], 4, [...first.trained.slice(0, 12)]); // its prefix is trained in both
   return [
     [[first, branch], [datum(one, 3)], [datum(one, 1)]],
     [[datum(other, 5)], [datum(other, 4)]],
   ];
 }
 
-/** The slow, obvious row: each sequence with its own copy of everything. */
+/** The slow, plain row: each sequence with its own copy of everything. */
 function unshared({ row }: PackedRow, data: readonly Datum[]): TrainingRow {
   const tokens: number[] = [];
   const positions: number[] = [];
@@ -58,7 +58,7 @@ function unshared({ row }: PackedRow, data: readonly Datum[]): TrainingRow {
   };
 }
 
-/** In the order of the row: its targets tell which sequence is which. */
+/** In the order of the row: its targets identify the sequence. */
 function membersOf({ row }: PackedRow, groups: readonly Datum[][][]): Datum[] {
   const ids = [...new Set(row.sequenceIds)];
   return ids.map((id) => {
@@ -86,7 +86,7 @@ test.each(TINY_FAMILIES)('%s: shared beginnings change neither loss nor gradient
     const found = shared.gradients.get(name)!;
     const size = expected.reduce((sum, x) => sum + x * x, 0);
     const distance = expected.reduce((sum, x, i) => sum + (x - found[i]!) ** 2, 0);
-    // Of one tensor: kernels of processors without AVX-512 add in another order and leave 1.15e-6.
+    // For one tensor: kernels of processors without AVX-512 add in a different order and leave 1.15e-6.
     expect(Math.sqrt(distance / size), name).toBeLessThan(2e-6);
     [squares, differences] = [squares + size, differences + distance];
   }

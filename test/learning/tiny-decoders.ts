@@ -1,4 +1,4 @@
-// Decoders small enough to check number by number: one per family, each with what makes the family special.
+// Decoders small enough to check number by number: one per family, each with the family's special features.
 import { createRandom, type Random } from '#base/random';
 import { parseDecoderConfig, type DecoderConfig } from '#model-files/decoder-config';
 import type { TrainingRow } from '#engine/training-engine';

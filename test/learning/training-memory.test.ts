@@ -1,4 +1,4 @@
-// The memory for training is one budget: whatever a session computes one after the other, and nothing when it is closed.
+// The memory for training is one budget, shared by everything that a session computes in turn, and freed when it closes.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ test('one loss after another, and log-probabilities, stay within one budget, whi
   );
   expect(child.status, child.stderr).toBe(0);
   const { working, closed } = JSON.parse(child.stdout) as { working: number[]; closed: number };
-  expect(working[0]!).toBeGreaterThan(BUDGET / 4); // or the row is too short for this to say anything
+  expect(working[0]!).toBeGreaterThan(BUDGET / 4); // otherwise the row is too short to prove anything
   expect(Math.max(...working), `${working.join(', ')}`).toBeLessThan(BUDGET);
   expect(closed).toBeLessThan(BUDGET / 4);
 }, 120_000);

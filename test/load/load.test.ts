@@ -1,5 +1,5 @@
-// A minute of what `npm run bench:load` does for five: a real server, 512 chat streams at once, jobs submitted along the way.
-// Everything is answered, nothing by a 5xx, every job ends well, and memory does not run away. Times are not looked at.
+// A minute of what `npm run bench:load` does for five: a real server, 512 concurrent chat streams, jobs submitted along the way.
+// Every request is answered, none with a 5xx, every job succeeds, and memory stays bounded. Times are not checked.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { runLoad } from '../../bench/load-run.ts';
 import { createServerProcess, type ServerProcess } from '../crash/server-process.ts';
 
 const JOBS = 10;
-/** A leak of a kilobyte per token would be more; the rest of the minute is caches that fill, which five minutes show. */
+/** A leak of a kilobyte per token would exceed it; the rest of the minute fills caches, as five minutes show. */
 const GROWTH_MAX = 0.25;
 
 let data: string;

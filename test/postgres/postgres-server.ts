@@ -1,4 +1,4 @@
-// A Postgres of the tests' own, from the binaries of this machine, in a directory that goes with it. Null where there are none.
+// A Postgres for the tests, from the binaries of this machine, in a directory that is removed with it. Null if there are none.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -10,16 +10,16 @@ import pg from 'pg';
 import { freePort } from '../free-port.ts';
 
 export interface PostgresServer {
-  /** Of a new, empty database. */
+  /** The URL of a new, empty database. */
   createDatabase(): Promise<string>;
-  /** Ends every connection. `immediate`: as a crash does, in the middle of their work; else it tells them. */
+  /** Ends every connection. `immediate`: as a crash does, in the middle of their work; otherwise it notifies them. */
   restart(how: 'fast' | 'immediate'): Promise<void>;
   stop(): Promise<void>;
 }
 
 const START_MS_MAX = 30_000;
 
-/** Where Debian puts them, newest first; else the PATH. */
+/** Where Debian installs them, newest first; otherwise the PATH. */
 async function findBinaries(): Promise<string | null> {
   const root = '/usr/lib/postgresql';
   const versions = await readdir(root).catch((): string[] => []);
@@ -71,7 +71,7 @@ export async function startPostgres(): Promise<PostgresServer | null> {
       return url(name);
     },
     async restart(how) {
-      await end(how === 'fast' ? 'SIGINT' : 'SIGQUIT'); // as pg_ctl does
+      await end(how === 'fast' ? 'SIGINT' : 'SIGQUIT'); // like pg_ctl
       child = start();
       await untilReady(url('postgres'));
     },

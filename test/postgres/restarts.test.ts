@@ -1,5 +1,5 @@
-// A Postgres that restarts five times under a whole server, while clients write and ask and jobs train: requests meet a 503
-// at worst, the server's process stays the same, and afterwards everything is there that was acknowledged.
+// A Postgres that restarts five times under a whole server, while clients write and read and jobs train: at worst requests get a
+// 503, the server's process stays the same, and afterwards everything acknowledged is there.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const RESTARTS = ['immediate', 'fast', 'immediate', 'fast', 'immediate'] as const;
-/** How long the database stays up in between: requests and a job get into its middle. */
+/** How long the database stays up in between, so that requests and a job are in progress. */
 const UP_MS = 1_000;
 const TRIES_MAX = 300;
-const HANG_MS = 120_000; // a busy machine may take its time; nothing is measured
+const HANG_MS = 120_000; // for busy machines; nothing is measured
 
 const postgres = await startPostgres();
 const data = await mkdtemp(join(tmpdir(), 'whetstone-restarts-'));
@@ -75,7 +75,7 @@ describe('a Postgres that restarts', skipWithout('POSTGRES', postgres !== null),
 
       expect(server.pid()).toBe(startedAs);
       expect(answered).toBeGreaterThan(0);
-      expect(refusals.length).toBeGreaterThan(0); // else nothing was tried
+      expect(refusals.length).toBeGreaterThan(0); // otherwise no request met a restart
       for (const { status, code, message } of refusals) {
         expect({ status, code, message }).toMatchObject({ status: 503, code: 'storage_unavailable' });
       }
@@ -97,7 +97,7 @@ describe('a Postgres that restarts', skipWithout('POSTGRES', postgres !== null),
   }, 300_000);
 });
 
-/** Anything but "try again" fails the test, a lost connection to the server too. */
+/** Any error other than "try again" fails the test, including a lost connection to the server. */
 async function tryAgain<T>(ask: () => Promise<T>, refusals: ApiError[]): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -135,7 +135,7 @@ async function groups(client: Client) {
   );
 }
 
-/** No event is missing, and none is there twice. */
+/** No event is missing or duplicated. */
 function expectWhole(events: readonly TrainingEvent[]): void {
   const types = events.map(({ type }) => type);
   const steps = types.length - 2;

@@ -1,4 +1,4 @@
-// The storage contract on a real Postgres, and what only several servers on one database can show.
+// The storage contract on a real Postgres, and behaviour that only several servers on one database have.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
@@ -11,7 +11,7 @@ import { startPostgres } from './postgres-server.ts';
 
 const server = await startPostgres();
 const opened: Storage[] = [];
-// After each: a fast machine would use up the server's 100 connections before idle ones close.
+// After each test: a fast machine would use up the server's 100 connections before idle ones close.
 afterEach(async () => {
   for (const storage of opened.splice(0)) await storage.close();
 });

@@ -1,5 +1,5 @@
-// Servers on one Postgres and one S3-compatible store: what one makes the others serve, when one dies in the middle of a job
-// another ends it, and each may do a part of the work only.
+// Servers on one Postgres and one S3-compatible store: each serves what another made, one that dies in the middle of a job is
+// replaced by another, and each may have only some of the roles.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,8 @@ import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const MODEL = 'wandb-artifact:///default/p/m';
-const LEASE_MS = 20_000; // of job-runner.ts: how long a dead server's job stays its own
-const HANG_MS = 240_000; // a busy machine may take its time; nothing is measured
+const LEASE_MS = 20_000; // of job-runner.ts: how long a dead server keeps its job
+const HANG_MS = 240_000; // for busy machines; nothing is measured
 const QUESTION = { messages: [{ role: 'user', content: 'What is 31 + 12?' }], temperature: 0, max_tokens: 8 };
 
 const postgres = await startPostgres();
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Not started yet. */
+/** Not started. */
 async function together(
   names: readonly string[],
   envOf: (name: string) => Readonly<Record<string, string>> = () => ({}),
@@ -86,7 +86,7 @@ async function groups(client: Client) {
 describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
   test('share models and checkpoints; a killed one’s job is ended by the other when its lease lapses', async () => {
     const [one, two] = (await together(['one', 'two'])) as [ServerProcess, ServerProcess];
-    await one.start(); // alone: the job will be its
+    await one.start(); // alone, so that it gets the job
     const model = await one.client.registerModel({ project: 'p', name: 'm', base_model: 'whetstone/starter' });
     const job = {
       model_id: model.id,
@@ -131,14 +131,14 @@ describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
       trajectory_groups: job.trajectory_groups.slice(0, 2),
     });
     await two.client.follow(second.id, { deadlineMs: HANG_MS });
-    for (const answer of await ask(MODEL)) expect(answer.model).toMatch(/:step2$/); // whoever trained it
+    for (const answer of await ask(MODEL)) expect(answer.model).toMatch(/:step2$/); // whichever server trained it
     expect(await Promise.all([one.stop(), two.stop()])).toEqual([0, 0]);
   }, 480_000);
 
   test('divide the work: one takes the job, one trains it, one chats with its checkpoint and evaluates it', async () => {
     const servers = await together(ROLES, (role) => ({ WHETSTONE_ROLE: role }));
     const [api, serve, train] = servers as [ServerProcess, ServerProcess, ServerProcess];
-    await api.start(); // first, so that one of them makes the tables
+    await api.start(); // first, so that one of them creates the tables
     await Promise.all([serve.start(), train.start()]);
     expect(servers.map((server) => server.engines())).toEqual([[], ['inference'], ['training']]);
 

@@ -1,5 +1,5 @@
-// Whatever the schema, the mask never leads into a dead end, and what it lets through validates; and documents that validate can be
-// written, byte by byte. Random schemas of all keywords, random tokens; the judge is Ajv.
+// For any schema, the mask never leads into a dead end, and whatever it permits validates; and documents that validate can be
+// written, byte by byte. Random schemas with all keywords, random tokens; Ajv decides what is valid.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -76,7 +76,7 @@ function allowedNow(text: Text, mask: Int32Array): number[] {
 
 const written = (ids: readonly number[]): string => Buffer.concat(ids.map((id) => tokens[id]!)).toString();
 
-/** Random tokens for a while, then what ends things. Null: it does not end by itself. */
+/** Random tokens for a while, then tokens that lead to an end. Null: it does not end by itself. */
 function answerIds(text: Text, random: Random, free: number): readonly number[] | null {
   const mask = new Int32Array(Math.ceil(VOCAB_SIZE / 32));
   const ids: number[] = [];
@@ -117,11 +117,11 @@ function judgeOf(given: object) {
   try {
     return new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(given);
   } catch {
-    return null; // references that go in a circle
+    return null; // circular references
   }
 }
 
-/** Null: the judge itself goes in a circle, as the schema does. */
+/** Null: Ajv itself recurses without end, like the schema. */
 function judged(validate: (value: unknown) => unknown, value: unknown): boolean | null {
   try {
     return validate(value) === true;
@@ -193,7 +193,7 @@ test(
             const text = open();
             expect(text.accept(id), `${written(prefix)} and ${written([id])}`).toBe(true);
             if (id !== EOS && answerIds(text, random, 0) === null)
-              undecided++; // it throws at a dead end
+              undecided++; // throws at a dead end
             else ends++;
           }
         }
@@ -224,7 +224,7 @@ test('a text that is longer than all that is remembered goes on', () => {
     properties: { [name]: { type: 'null' } },
     additionalProperties: { type: 'integer' },
   });
-  const either = jsonSchema({ type: 'object', anyOf: [branch('x'), branch('y')] }); // both are open until one of the names comes
+  const either = jsonSchema({ type: 'object', anyOf: [branch('x'), branch('y')] }); // both are open until one of the names occurs
   const small = createConstraintEngine({ vocabulary, vocabSize: VOCAB_SIZE, stopTokenIds: [EOS], placesMax: 500 });
   const text = small.compile(either).begin();
   const roomy = engine.compile(either).begin();

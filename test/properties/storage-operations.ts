@@ -1,4 +1,5 @@
-// What a property test may ask of a Storage. Ids are few and attempts low, so that operations meet each other's rows.
+// The operations that a property test may run on a Storage. Ids are few and attempts low, so that operations meet each other's
+// rows.
 import fc from 'fast-check';
 import type { JobStatus } from '#domain/training-job';
 import { usageId, type UsageEntry } from '#domain/usage';
@@ -17,7 +18,7 @@ export interface Moment {
 export interface Operation {
   readonly name: string;
   run(storage: Storage, moment: Moment): Promise<unknown>;
-  /** As failures show it. */
+  /** As shown in failures. */
   [fc.toStringMethod](): string;
 }
 
@@ -64,7 +65,7 @@ const newEvent = (jobId: string, ordinal: number, sequence: number): NewEvent =>
 
 const DAYS = ['2026-06-01', '2026-06-02', '2026-06-03'];
 
-/** Few keys, so that they meet. */
+/** Few keys, so that they collide. */
 const usageEntry: fc.Arbitrary<UsageEntry> = fc.record({
   entity: fc.constantFrom(...ENTITIES),
   keyId: fc.constantFrom('k', 'l'),
@@ -105,7 +106,7 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
   asked('models.create', 2, model, createModel),
   asked('models.delete', 1, model, async ({ models }, id) => {
     const gone = await models.delete(id);
-    return gone && { ...gone, bodyBlobs: [...gone.bodyBlobs].sort() }; // their order means nothing
+    return gone && { ...gone, bodyBlobs: [...gone.bodyBlobs].sort() }; // their order has no meaning
   }),
   asked('models.list', 1, fc.tuple(fc.constantFrom(...ENTITIES), page(MODELS)), ({ models }, [entity, at]) =>
     models.list({ entity }, at),

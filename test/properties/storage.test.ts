@@ -1,5 +1,5 @@
-// Any sequence of operations gets the same answers from the slow, obvious storage in memory and from SQLite, and leaves
-// the same rows behind.
+// Any sequence of operations gets the same answers from the slow, plain storage in memory and from SQLite, and leaves the same
+// rows behind.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log';
@@ -10,7 +10,7 @@ import { anOperation, createJob, createModel, ENTITIES, JOBS, MODELS, type Momen
 
 const ALL = { after: null, limit: 1_000 };
 
-/** A refusal counts as such, whatever its words: one storage checks, the other lets its constraints speak. */
+/** Refusals are equal whatever their message: one storage checks, the other relies on its constraints. */
 const outcomeOf = (answer: Promise<unknown>): Promise<unknown> =>
   answer.then(
     (value) => ({ value }),
@@ -38,7 +38,7 @@ async function everything({ models, checkpoints, jobs, events, usage }: Storage)
   };
 }
 
-/** Answers that the sequences must have come across, or this test proves little. */
+/** Answers that must occur in the sequences, otherwise this test proves little. */
 const MUST_OCCUR = [
   'models.delete found',
   'models.delete null',

@@ -1,5 +1,5 @@
-// Whatever the schema and however hot the sampling, an answer that was asked for as JSON of a schema validates. The judge
-// is Ajv; the model has random weights, so nothing but the mask keeps it on the path.
+// For any schema and any sampling temperature, an answer constrained to a JSON schema validates. Ajv decides; the model has
+// random weights, so only the mask makes the answer valid.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '#base/random';
@@ -133,7 +133,7 @@ test('500 random schemas at temperature 1.5: every answer validates', { timeout:
           strict: false,
         } as const;
         const { text, finishReason } = await answer(constraint, start + i);
-        // Keys without number may go on for ever; nothing else may.
+        // Unlimited keys may go on forever; nothing else may.
         if (finishReason === 'length') return void (JSON.stringify(schema).includes('"enum":[0,1]') || unfinished++);
         const validate = ajv.compile(schema);
         const valid = validate(JSON.parse(text));

@@ -1,5 +1,5 @@
-// Batches of 1 to 16 adapters of mixed ranks, two thirds of them on the head too, with sequences that have none, while prompts come in chunks and sequences join and leave: in
-// every family and precision, each request gets the very bits that it gets alone.
+// Batches of 1 to 16 adapters of mixed ranks, two thirds of them also on the head, with sequences that have none, while prompts
+// arrive in chunks and sequences join and leave: in every family and precision, each request gets the same bits as alone.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -40,13 +40,13 @@ test('when all places are in use the caller gets an error that says when to come
 
 test('adapters go before they take more than they may, and those in use make others wait', async () => {
   const bytes = adapterSetBytes(model.config, [8]);
-  const store = new AdapterStore(model.config, limits(64, 2 * 2 * bytes)); // two, and the set of both
+  const store = new AdapterStore(model.config, limits(64, 2 * 2 * bytes)); // two adapters, and the set of both
   for (const ref of [a, b]) await store.load(ref);
   await store.acquire(a);
   await expect(store.acquire(c)).rejects.toThrow(
     /adapter takes .* while it is used beside others, .*the 1 in use leave less/,
   );
-  expect(store.ids).toEqual(['b', 'a']); // who is refused takes nobody's place
+  expect(store.ids).toEqual(['b', 'a']); // a refused adapter displaces none
   const d = await model.writeAdapter('d', { seed: 4, rank: 8 });
   await store.acquire(d);
   expect(store.ids).toEqual(['a', 'd']);

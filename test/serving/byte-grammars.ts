@@ -1,10 +1,10 @@
-// Grammar threads for tests, over the smallest vocabulary: every byte is a token, 256 says that the text is over.
+// Grammar threads for tests, over the smallest vocabulary: every byte is a token, 256 ends the text.
 import { silentLog } from '#base/log';
 import type { Constraint } from '#domain/constraint';
 import { createGrammars, type GrammarLimits, type Grammars } from '#engine/onnx/serving/grammar/grammars';
 
 export const EOS = 256;
-export const VOCAB_SIZE = 300; // padded, as those of models are
+export const VOCAB_SIZE = 300; // padded, like those of real models
 
 const vocabulary = {
   bytes: Uint8Array.from({ length: 256 }, (_, byte) => byte),
@@ -17,7 +17,7 @@ export const createByteGrammars = (limits: Partial<GrammarLimits> = {}): Grammar
 export const isAllowed = (mask: Int32Array, tokenId: number): boolean =>
   ((mask[tokenId >> 5]! >>> (tokenId & 31)) & 1) === 1;
 
-/** Whether the whole text is one that the constraint allows. */
+/** Whether the constraint accepts the whole text. */
 export async function accepts(grammars: Grammars, constraint: Constraint, text: string): Promise<boolean> {
   const matcher = (await grammars.open(constraint, 1, 'a'))[0]!;
   try {

@@ -1,5 +1,5 @@
-// 8-bit serving with the starter model: nearly the same answers, and still the same bits whoever shares the batch. And every
-// promise that engines make, with the tiny model.
+// 8-bit serving with the starter model: nearly the same answers, and bit-identical in any batch. And the whole engine contract,
+// with the tiny model.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';

@@ -1,4 +1,4 @@
-// The grammar threads: what a wrong or evil grammar costs, and whom.
+// The grammar threads: the cost of an invalid or hostile grammar, and which request bears it.
 import { afterEach, expect, test, vi } from 'vitest';
 import type { GrammarLimits, Grammars } from '#engine/onnx/serving/grammar/grammars';
 import { accepts, createByteGrammars, ebnf, EOS, isAllowed, jsonSchema, regex, VOCAB_SIZE } from './byte-grammars.ts';
@@ -57,7 +57,7 @@ test.each([
   await grammars.compile(regex('x+'), { payer: 'a' });
 });
 
-/** Minutes of work, where work is not counted: two long lists are compared word by word. */
+/** Takes minutes if work is not limited: two long lists are compared word by word. */
 const words = (from: number) => Array.from({ length: 60_000 }, (_, i) => from + i);
 const SLOW = jsonSchema({ allOf: [{ enum: words(100_000) }, { enum: words(200_000) }] });
 const uncounted = { workMax: Infinity };
@@ -66,16 +66,16 @@ test('a grammar that takes too long to compile is given up, and the next one is 
   const compileMs = 7_000;
   open({ compileMs, ...uncounted });
   await grammars.compile(regex('its thread has started'), { payer: 'a' });
-  // Only the test moves the deadline's clock: on a busy machine the quick one may take as long as it likes.
+  // Only the test advances the deadline's clock: on a busy machine the quick one may take any time.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const refused = expect(grammars.compile(SLOW, { payer: 'a' })).rejects.toMatchObject({
       code: 'invalid_constraint',
       message: expect.stringMatching(/takes longer than 7 s/) as string,
     });
-    while (vi.getTimerCount() < 2) await new Promise(setImmediate); // its deadline, and until it is a slow one
+    while (vi.getTimerCount() < 2) await new Promise(setImmediate); // its deadline, and the timer that marks it as slow
     vi.advanceTimersByTime(compileMs - 1);
-    expect(vi.getTimerCount()).toBe(1); // it is still waited for
+    expect(vi.getTimerCount()).toBe(1); // it is still pending
     vi.advanceTimersByTime(1);
     await refused;
     await grammars.compile(regex('quick'), { payer: 'a' });
@@ -88,11 +88,11 @@ test('next to a grammar that is slow to compile, other requests begin and end; t
   const [quickMs, compileMs] = [100, 7_000];
   open({ quickMs, compileMs, maskMs: 60_000, ...uncounted });
   await grammars.compile(regex('its thread has started'), { payer: 'a' });
-  // Only the test moves the clock: what is quick stays quick on a machine that is not.
+  // Only the test advances the clock: quick grammars count as quick on a busy machine too.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const slow = grammars.compile(SLOW, { payer: 'a' }).catch((error: unknown) => error);
-    while (vi.getTimerCount() < 2) await new Promise(setImmediate); // until it is a slow one, and its deadline
+    while (vi.getTimerCount() < 2) await new Promise(setImmediate); // the timer that marks it as slow, and its deadline
     vi.advanceTimersByTime(quickMs);
     const words = ['one', 'two', 'three', 'four'];
     const texts = await Promise.all(words.map((word) => accepts(grammars, regex(word), word)));
@@ -131,7 +131,7 @@ test('a constraint is prepared once, however many texts begin with it, and in it
     'a',
   );
   expect(matchers).toHaveLength(8);
-  expect(source.mock.calls.length).toBeLessThanOrEqual(2); // its length, and its key
+  expect(source.mock.calls.length).toBeLessThanOrEqual(2); // for its length, and its key
 });
 
 test('a source without end is refused before it is read', async () => {

@@ -86,7 +86,7 @@ describe('when the child process is lost', () => {
   });
 
   test('a request that has not streamed yet ends with the cause too: whether to ask again is not the engine’s decision', async () => {
-    process.kill(pidOf(log), 'SIGSTOP'); // it cannot answer before it is killed
+    process.kill(pidOf(log), 'SIGSTOP'); // so that it cannot answer before it is killed
     const lost = collect(engine, request());
     process.kill(pidOf(log), 'SIGKILL');
     await expect(lost).rejects.toBeInstanceOf(EngineLost);

@@ -98,7 +98,7 @@ test('after kill -9 the session fails with the cause, and a replay ends with the
   await expect(running).rejects.toMatchObject({
     code: 'engine_unavailable',
     message: expect.stringContaining('SIGKILL') as string,
-    end: { how: 'was killed by SIGKILL', byOthers: process.platform === 'linux' }, // elsewhere it may have been for its memory
+    end: { how: 'was killed by SIGKILL', byOthers: process.platform === 'linux' }, // elsewhere it may have been killed for its memory
   });
   await expect(rowLogprobs(session, row)).rejects.toMatchObject({ code: 'engine_unavailable' });
   await session.close();

@@ -1,5 +1,5 @@
-// What the grammar library would read wrongly is written in other words, and means what it says: regular expressions of
-// JavaScript are the judge.
+// Patterns that the grammar library would misread are rewritten without changing their meaning: JavaScript's regular expressions
+// decide.
 import { afterAll, expect, test } from 'vitest';
 import { createRandom, type Random } from '#base/random';
 import { accepts, createByteGrammars, ebnf, regex } from './byte-grammars.ts';
@@ -29,7 +29,7 @@ test.each([
 
 const pick = <T>(items: readonly T[], random: Random): T => items[random.integer(items.length)]!;
 
-/** Options that begin alike, of few characters: what the library joins into loops. */
+/** Options with shared prefixes, of few characters: the library joins them into loops. */
 function randomPattern(random: Random, depth: number): string {
   const some = (count: number, part: () => string) => Array.from({ length: count }, part);
   if (depth > 0 && random.next() < 0.6)

@@ -81,7 +81,7 @@ test('a stream that is not being read gives up its places, and continues with th
   const short = request({ n: 4, sampling: sampling({ seed: 2, maxTokens: 5 }) });
   const alone = (await collect(engine, long)).map(bitsOf);
 
-  // Of the same payer: it would wait for all of them.
+  // Of the same payer, whose request would wait for all of them.
   const late = await collectLate(engine, long, () => collect(engine, short));
   expect(log.lines.filter(({ event }) => event === 'sequence.preempted')).toHaveLength(4);
   expect(late.map(bitsOf)).toEqual(alone);
@@ -101,7 +101,7 @@ test.each(['qwen3', 'gemma2'] as const)(
       limits: { ...TEST_LIMITS, contextLength: 1024, cacheBytes: 32_000 * cacheBytesPerToken(model.config) },
       log: silentLog,
     });
-    // Five capacity classes, which is more than one call takes; the first sequences grow from class to class meanwhile.
+    // Five capacity classes, more than one call takes; meanwhile the first sequences grow from class to class.
     const asked = [10, 55, 120, 200, 250, 400, 800, 30].map((length, i) =>
       request({
         promptTokens: randomPrompt(length, i),

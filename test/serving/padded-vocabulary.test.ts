@@ -1,4 +1,4 @@
-// An embedding with more rows than its tokenizer has tokens: the rows that pad it are computed with, and never chosen or listed.
+// An embedding with more rows than its tokenizer has tokens: the padding rows are computed, and never sampled or listed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { InferenceEngine, TokenEvent } from '#engine/inference-engine';
@@ -39,7 +39,7 @@ test.each([
   ['drawn', { temperature: 1 }],
   ['drawn from the best', { temperature: 2, topK: 60, topP: 0.99 }],
 ])('%s: only tokens are chosen and listed, with the log-probabilities of the whole softmax', async (_, overrides) => {
-  const promptTokens = [1, 2, 3, 200]; // what somebody sampled elsewhere can be read
+  const promptTokens = [1, 2, 3, 200]; // tokens sampled elsewhere can be read
   const asked = request({ promptTokens, n: 8, sampling: sampling({ ...overrides, maxTokens: 6, topLogprobs: -1 }) });
   const free = (await collect(whole, asked)).flat();
   expect(

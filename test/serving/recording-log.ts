@@ -1,4 +1,4 @@
-// A log that remembers its lines, for tests about what is logged.
+// A log that remembers its lines, for tests of what is logged.
 import type { Log, LogFields } from '#base/log';
 
 export interface LoggedLine {
@@ -22,6 +22,6 @@ export function createRecordingLog(lines: LoggedLine[] = [], context: LogFields 
   };
 }
 
-/** Of the newest process that the supervisor reported. */
+/** The pid of the newest process that the supervisor reported. */
 export const pidOf = ({ lines }: { lines: readonly LoggedLine[] }): number =>
   lines.findLast(({ event }) => event === 'engine.started' || event === 'engine.restarted')!.fields['pid'] as number;

@@ -1,4 +1,4 @@
-// Generation over an engine whose process is lost, with the real process: what clients see of it.
+// Generation over an engine whose process is lost, with a real process: what clients see of it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { InferenceEngine, TokenEvent } from '#engine/inference-engine';
@@ -49,7 +49,7 @@ test('a request that has not streamed yet runs on the next process, with the sam
   const adapter = await model.writeAdapter('survivor', { seed: 5 });
   const asked = request({ adapter, n: 2, sampling: sampling({ maxTokens: 30 }) });
   const undisturbed = await read(engine.generate(asked, signal));
-  process.kill(pidOf(log), 'SIGSTOP'); // it cannot answer before it is killed
+  process.kill(pidOf(log), 'SIGSTOP'); // so that it cannot answer before it is killed
   const retried = read(replaying(asked));
   kill();
   expect(await retried).toEqual(undisturbed);
@@ -78,7 +78,7 @@ test('without exact replay, one that streams ends with the cause, and one that h
   });
   expect(seen.length).toBeLessThan(200);
 
-  await read(engine.generate(request(), signal)); // the next process is there
+  await read(engine.generate(request(), signal)); // the next process is running
   process.kill(pidOf(log), 'SIGSTOP');
   const retried = read(replaying(asked, false));
   kill();
@@ -100,7 +100,7 @@ test('a constraint that was being compiled is compiled by the next process', asy
   process.kill(pidOf(log), 'SIGSTOP');
   const prepared = prepareWithRetry(engine, { kind: 'regex', source: 'a' }, { payer: 'payer', signal });
   kill();
-  // This model has no vocabulary, so that is what the next process says.
+  // This model has no vocabulary, and the next process says so.
   await expect(prepared).rejects.toMatchObject({ code: 'invalid_request' });
   expect(engine.status()).toMatchObject({ restarts: restarts + 1 });
 });

@@ -1,5 +1,5 @@
-// Constraints that are made to cost much: each compiles within the work that one may take, or is refused. Work is counted, so the
-// outcome is the same on every machine (constraint-engine.ts says what a unit is).
+// Constraints that are designed to be expensive: each compiles within its work limit, or is refused. Work is counted, so the
+// outcome is the same on every machine (constraint-engine.ts defines a unit of work).
 import { expect, test } from 'vitest';
 import type { Constraint } from '#domain/constraint';
 import { createConstraintEngine, WORK_OF_COMPILING } from '#engine/onnx/serving/grammar/constraint-engine';

@@ -1,4 +1,4 @@
-// No keyword of JSON Schema is ignored: each is kept to, refused by its place, or an annotation. The list of keywords is the
+// No keyword of JSON Schema is ignored: each is enforced, refused with its place, or an annotation. The list of keywords is the
 // specification's own: the properties of its meta schemas.
 import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -91,7 +91,7 @@ const KEPT: Readonly<Record<string, readonly Row[]>> = {
   ],
   properties: [
     [{ ...object, properties: { a: { type: 'null' } } }, ['{"a":null}', '{}'], ['{"a":1}']],
-    // Equal small schemas are one; these are not equal.
+    // Equal small schemas are merged; these are not equal.
     [{ ...object, properties: { a: { pattern: 'a,"minLength":number3' }, b: { pattern: 'a', minLength: 3 } } }, ['{"b":"abc"}'], ['{"b":"a"}', '{"a":"abc"}']],
   ],
   required: [[{ ...object, properties: { a: { type: 'null' } }, required: ['a'] }, ['{"a":null}'], ['{}']]],
@@ -138,7 +138,7 @@ const KEPT: Readonly<Record<string, readonly Row[]>> = {
   oneOf: [
     [{ oneOf: [{ type: 'null' }, { type: 'boolean' }] }, ['null'], ['1']],
     [{ oneOf: [{ type: 'integer' }, { minimum: 2 }] }, ['1', '2.5', '"a"'], ['3']],
-    // To readers that take formats for annotations, every string is in both.
+    // For validators that treat formats as annotations, every string matches both.
     [{ oneOf: [{ type: 'string', format: 'ipv4' }, { type: 'string', format: 'uuid' }, { type: 'null' }] }, ['null'], ['"1.2.3.4"']],
   ],
   allOf: [
@@ -170,7 +170,7 @@ function quoted(length: number): string {
   return `"${'x'.repeat(length)}"`;
 }
 
-/** Names that ask nothing of a document. */
+/** Names that constrain nothing. */
 const ANNOTATIONS = new Set([
   '$schema', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$vocabulary', '$comment', '$defs', 'definitions', 'title', 'description', 'default',
   'examples', 'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',

@@ -1,4 +1,4 @@
-// A part of the JSON-Schema-Test-Suite: no invalid instance is accepted, and what is narrower than the specification is on the list
+// A part of the JSON-Schema-Test-Suite: no invalid instance is accepted, and everything stricter than the specification is listed
 // with its reason. All of it: `npm run suite:schemas`.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

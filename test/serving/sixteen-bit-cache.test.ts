@@ -1,4 +1,4 @@
-// Keys and values in float16: every promise that engines make, nearly the same answers, and no infinity where a number is too large.
+// Keys and values in float16: the whole engine contract, nearly the same answers, and no infinity for a number that is too large.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -60,7 +60,7 @@ test('answers are those of float32 with few exceptions, and their logprobs show 
   expect(Math.max(...gaps)).toBeLessThan(0.05);
 });
 
-/** All logprobs of a prompt's tokens, its second half read behind its first one. */
+/** All logprobs of a prompt's tokens, with the second half read after the first. */
 async function halves(model: TinyModel, dtype: KVCacheDtype, prefillChunk: number): Promise<number[]> {
   const engine = await open(dtype, model.directory, { ...TEST_LIMITS, prefillChunk });
   const asked = request({

@@ -1,4 +1,4 @@
-// A grammar whose masks take long slows down its own answer and nobody else's.
+// A grammar whose masks take long slows down only its own answer.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
@@ -10,7 +10,7 @@ import { createVocabulary } from '#text/vocabulary';
 import { request, sampling } from '../contract/inference-engine.ts';
 
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
-/** Ambiguous: what may come next depends on all ways to read what has come. */
+/** Ambiguous: the next characters depend on all ways to parse the previous ones. */
 const SLOW = '([a-z ]*[a-m][a-z ]{40}){40}';
 
 let engine: InferenceEngine;
@@ -25,14 +25,14 @@ const asked = (maxTokens: number, more: Partial<GenerateRequest> = {}, seed = 7)
   request({ sampling: sampling({ maxTokens, seed, temperature: 1.5 }), ...more });
 const signal = () => AbortSignal.timeout(120_000);
 
-/** How many tokens an answer with slow masks gets while 40 tokens without a grammar are made beside it. */
+/** How many tokens an answer with slow masks gets while 40 tokens without a grammar are generated in the same batch. */
 async function slowTokensMeanwhile(seed: number): Promise<number> {
   const leave = new AbortController();
   const constraint = { constraint: { kind: 'regex' as const, source: SLOW }, afterTokenId: null };
   let slowTokens = 0;
   const slowly = (async () => {
     for await (const _ of engine.generate(asked(200, { constraint }, seed), leave.signal)) slowTokens++;
-  })().catch(() => {}); // it may be refused on the way, as too costly
+  })().catch(() => {}); // it may be refused as too costly
   await expect.poll(() => slowTokens, { timeout: 60_000 }).toBeGreaterThan(3);
 
   const before = slowTokens;
@@ -46,7 +46,7 @@ async function slowTokensMeanwhile(seed: number): Promise<number> {
 }
 
 test('an answer without a grammar does not wait for the masks of another', async () => {
-  // In step with it, the other would come as far each time: 40 tokens, or 39. How far it comes otherwise depends on the machine.
+  // In lockstep the other would get as far each time: 40 tokens, or 39. Otherwise its progress depends on the machine.
   let fewest = Infinity;
   for (let seed = 7; seed < 12 && fewest >= 36; seed++) fewest = Math.min(fewest, await slowTokensMeanwhile(seed));
   expect(fewest).toBeLessThan(36);

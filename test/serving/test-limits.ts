@@ -1,9 +1,9 @@
-// The embedded engine small enough for tests: short chunks, so that prompts have several.
+// Limits of the embedded engine for tests: short chunks, so that prompts have several.
 import { DEFAULT_INFERENCE_LIMITS, type InferenceLimits } from '#engine/onnx/serving/inference-limits';
 
 export const TEST_LIMITS: InferenceLimits = { ...DEFAULT_INFERENCE_LIMITS, prefillChunk: 32, cacheBytes: 64 * 2 ** 20 };
 
-/** With a queue as a test of the contract wants it. */
+/** With a queue as a contract test needs it. */
 export const limitsOf = (
   queue: { readonly runningMax: number; readonly waitingMax: number } | null,
 ): InferenceLimits =>

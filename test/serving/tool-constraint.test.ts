@@ -1,4 +1,5 @@
-// The constraints that tools put on an answer, as the grammar threads enforce them: which texts can be written, in both syntaxes.
+// The constraints that tools impose on an answer, as the grammar threads enforce them: which texts can be written, in both
+// syntaxes.
 import { afterAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { Constraint } from '#domain/constraint';
@@ -7,7 +8,7 @@ import { toolConstraint } from '#services/chat/tool-constraint';
 import type { ToolParserName } from '#domain/answer-parsers';
 import { HERMES, LLAMA3, PYTHONIC, QWEN3_CODER, toolSyntaxNamed, type ToolSyntax } from '#text/tool-parser';
 
-/** Every byte is a token; 256 says that the text is over. */
+/** Every byte is a token; 256 ends the text. */
 const EOS = 256;
 const vocabulary = {
   bytes: Uint8Array.from({ length: 256 }, (_, byte) => byte),
@@ -93,7 +94,7 @@ describe('parameters that are combined of parts', () => {
     properties: { kind: { const: kind }, [key]: { type: 'integer' } },
     required: ['kind', key],
   });
-  /** As Pydantic writes a model that holds itself. */
+  /** Pydantic's schema of a recursive model. */
   const tree = {
     $defs: { Tree: { type: 'object', properties: { left: { $ref: '#/$defs/Tree' } }, additionalProperties: false } },
     $ref: '#/$defs/Tree',

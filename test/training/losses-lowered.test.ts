@@ -1,4 +1,4 @@
-// One text, two readings: the graph that the engine makes of a policy loss gives what the plain evaluator says.
+// Two implementations of one program: the engine's graph of a policy loss has the value of the plain evaluator.
 import { expect, test } from 'vitest';
 import { gradients } from '#engine/onnx/graph/autodiff';
 import { Graph } from '#engine/onnx/graph/graph';

@@ -1,4 +1,4 @@
-// What the optimizer of a job begins with: the moments that RL jobs of its model have left, or zero.
+// The initial optimizer of a job: the moments that the model's previous RL jobs left, or zero.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runUntilEnd } from '../crash/dying-runner.ts';
 import { BODY, IMITATION, PREFERENCE, type JobData } from '../crash/job-bodies.ts';
@@ -30,14 +30,14 @@ async function train(world: World, body: JobData): Promise<void> {
   expect(await world.jobs.get(OWNER, job.id)).toMatchObject({ status: 'succeeded', errorMessage: null });
 }
 
-/** Of the latest job. */
+/** For the latest job. */
 async function gradientSteps({ storage, modelId }: World): Promise<number> {
   const [job] = await storage.jobs.listLatest([modelId]);
   const { rows } = await storage.events.list(job!.id, { after: null, limit: 100 });
   return rows.filter(({ type }) => type === 'gradient_step').length;
 }
 
-/** As the latest checkpoint's optimizer has them, in the tensor `step` of its file. */
+/** From the latest checkpoint's optimizer, in the tensor `step` of its file. */
 async function countedSteps({ storage, blobs, modelId }: World): Promise<number> {
   const { blobPrefix } = (await storage.checkpoints.findLatest(modelId))!;
   const file = Buffer.from((await blobs.find(`${blobPrefix}/optimizer.safetensors`))!);

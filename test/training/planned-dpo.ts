@@ -1,4 +1,4 @@
-// A DPO plan of pairs that lie in memory.
+// A DPO plan of pairs in memory.
 import type { DpoConfigInput, PreferencePair } from '#domain/dpo';
 import { resolveDpoConfig } from '#training/dpo-config';
 import type { DpoPlan } from '#training/dpo-job';

@@ -1,4 +1,4 @@
-// An SFT plan of rows that lie in memory, and its batches as lists.
+// An SFT plan of rows in memory, and its batches as lists.
 import type { SftConfigInput, SftRow } from '#domain/sft';
 import { decodeRows, type EncodedRows } from '#training/encoded-rows';
 import type { PackedRow } from '#training/packing';

@@ -1,5 +1,5 @@
-// Rollouts of one question and its answer, for tests of what is made of them: one token per character, so that lengths are
-// seen at a glance; turns end with a newline.
+// Rollouts of one question and its answer, for tests that process them: one token per character, so that lengths are easy to see;
+// turns end with a newline.
 import type { SampledTurn, Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import type { ConversationEncoder } from '#training/tokenize';
 

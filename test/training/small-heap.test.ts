@@ -1,10 +1,10 @@
-// What is alive in the heap does not grow with a data set: a process prepares and trains more rows than would fit as objects.
+// The live heap does not grow with the data set: a process prepares and trains more rows than would fit as objects.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const HEAP_MB = 64;
-/** As objects with their tokens some 40 MB, beside the 40 MB that such a process has without them. */
+/** As objects with their tokens some 40 MB, in addition to the 40 MB of such a process without them. */
 const ROWS = 40_000;
 
 test('an SFT job of more rows than the heap would hold is prepared and trained', () => {

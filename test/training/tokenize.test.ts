@@ -1,5 +1,5 @@
-// Rollouts become tokens with the starter's real tokenizer and template: sampled ids verbatim, everything else as a prompt
-// of the service would have had it.
+// Rollouts become tokens with the starter's real tokenizer and template: sampled ids verbatim, everything else as the service
+// would have tokenized it in a prompt.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { ChatMessage } from '#domain/chat';
@@ -30,7 +30,7 @@ function sampled(
     ...change,
   };
 }
-/** As plain lists: a token's log-probability, null where it is context. */
+/** As plain lists: a token's log-probability, null for context. */
 async function tokenizeHistory(...args: Parameters<typeof training.tokenizeHistory>) {
   const { sequences, problems } = await training.tokenizeHistory(...args);
   return {
@@ -157,11 +157,11 @@ test('texts and bytes of tokens name them where only one token has those bytes',
   const texts = words.map((id) => tokenizer.tokenText(id));
   expect(texts).toContain(' number'); // in the vocabulary it is `Ġnumber`
   expect(await named(words, texts)).toEqual(words);
-  const halves = tokenizer.encode('é'); // whose texts are both U+FFFD
+  const halves = tokenizer.encode('é'); // both have the text U+FFFD
   const bytes = halves.map((id) => [...tokenizer.tokenBytes(id)]);
   expect(await named(halves, bytes)).toEqual(halves);
   expect(tokenizer.encode('Ā')).toHaveLength(2);
-  const several = sampled('', { tokens: [[...Buffer.from('Ā')]], logprobs: [-1] }); // `Ā` is how the vocabulary spells a zero byte
+  const several = sampled('', { tokens: [[...Buffer.from('Ā')]], logprobs: [-1] }); // `Ā` is the vocabulary's spelling of a zero byte
   expect((await tokenizeHistory(history(several), encoder)).problems).toEqual(['unknown_tokens']);
 });
 

@@ -1,4 +1,4 @@
-// What the server says of a job's tokens is what training computed: held against the metrics of its gradient steps.
+// The tokens of a job as the server shows them equal what training computed, according to the metrics of its gradient steps.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
@@ -18,7 +18,7 @@ afterAll(() => lab.close());
 const FIRST = { after: null, limit: 100 };
 const DEADLINE_MS = 60_000;
 
-/** Sampled by somebody who was less sure than the model is. */
+/** Sampled by a policy less certain than the model. */
 const sampled = (reward: number, answer: string) =>
   rollout(reward, answer, { logprobs: [...answer].map((_, i) => (i === 1 ? null : -5 - i / 7)) });
 
@@ -146,7 +146,7 @@ describe('of each token', () => {
       bodyOf({ precalculateLogprobs: true, klPenaltyCoefficient: 0.1, klReference: { step: 0 } }),
     );
     for (const sequence of sequencesOf(ended)) {
-      // The model starts from its step 0, which is the reference too.
+      // The model starts from its step 0, which is also the reference.
       expect(sequence.startLogprobs).toEqual(sequence.referenceLogprobs);
       const [start, trainer] = [known(sequence.startLogprobs), known(sequence.trainerLogprobs)];
       expect(start).toHaveLength(trainer.length);

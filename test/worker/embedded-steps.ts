@@ -1,5 +1,5 @@
-// Trains on the embedded engine, for a worker to be compared with: `embedded-steps.ts MODEL FROM OUT TAPE`. The tape is a file of
-// calls (tape.ts); OUT is made, and holds the adapter and its optimizer after the last of them.
+// Trains on the embedded engine, for comparison with a worker: `embedded-steps.ts MODEL FROM OUT TAPE`. The tape is a file of
+// calls (tape.ts); OUT is created, with the adapter and its optimizer after the last call.
 import { mkdir, readFile } from 'node:fs/promises';
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';

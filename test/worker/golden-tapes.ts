@@ -1,5 +1,5 @@
-// Writes to stdout, as JSON, what the golden tests ask of an engine: for python/whetstone-worker, whose tests ask it of theirs and
-// compare with the same fixtures. Planned here, because a worker gets its rows from this side too.
+// Writes to stdout, as JSON, the calls of the golden tests to an engine: the tests of python/whetstone-worker repeat them on its
+// engine and compare with the same fixtures. Planned here, because a worker gets its rows from this side too.
 import { createRandom } from '#base/random';
 import type { LossExpression, LossProgram } from '#engine/loss-program';
 import { policyLoss } from '#training/losses';
@@ -33,7 +33,7 @@ const sftTapes = () =>
     sftJob.cases.map(async ({ assistantTurns }) => {
       const { session, calls } = recordCalls();
       for await (const step of trainSft(session, await planSftCase(assistantTurns), 0)) void step;
-      // After the last update the job looks once whether its policy still computes.
+      // After the last update the job checks once whether its policy is still finite.
       return calls.slice(0, calls.findLastIndex(({ verb }) => verb === 'optimStep') + 1);
     }),
   );
@@ -54,7 +54,7 @@ const loraRows = () =>
     }),
   );
 
-/** Every operation, at ties and in branches that are not taken; then the losses of jobs. Values by the plain evaluation. */
+/** Every operation, at ties and in branches that are not taken; then the losses of jobs. Values of the plain evaluator. */
 function lossValues() {
   const random = createRandom(5);
   const draw = (low: number, high: number) => Array.from({ length: 12 }, () => low + random.next() * (high - low));

@@ -1,5 +1,5 @@
-// What a training loop asked of its session, as data that another engine can be asked for too: rows, losses and updates in their
-// order, written as JSON. Numbers that JSON does not have are null.
+// The calls of a training loop to its session, as data that another engine can repeat: rows, losses and updates in order, written
+// as JSON. Numbers that JSON cannot represent are null.
 import type { LossProgram } from '#engine/loss-program';
 import type { OptimizerParams, TrainingRow, TrainingSession } from '#engine/training-engine';
 
@@ -22,7 +22,7 @@ export const rowData = (row: TrainingRow): RowData => ({
   inputs: Object.fromEntries(Object.entries(row.inputs).map(([name, values]) => [name, [...values]])),
 });
 
-/** The row of a tape that came back from JSON. */
+/** The row of a tape that was read back from JSON. */
 export const toRow = (data: RowData): TrainingRow => ({
   tokens: Int32Array.from(data.tokens),
   positions: Int32Array.from(data.positions),

@@ -16,6 +16,6 @@ test('each sampled turn finds its run, and untrained turns find none', () => {
   const runs = trainedRuns([sequence('..xx.x'), sequence('.xxx')]);
   expect(alignTurns([2, 1, 3], runs)).toEqual(runs);
   expect(alignTurns([2, 5, 1, 3], runs)).toEqual([runs[0], null, runs[1], runs[2]]);
-  expect(alignTurns([2, 1, 9], runs)).toEqual(runs); // the last was cut
+  expect(alignTurns([2, 1, 9], runs)).toEqual(runs); // the last was cut off
   expect(alignTurns([null, null, null, null], runs)).toEqual([...runs, null]);
 });
