@@ -94,7 +94,7 @@ declare module 'fastify' {
   }
 }
 
-/** What the reply says about a body that does not arrive. Streams have reported it to the socket too. */
+/** Headers that a reply set for content that is not sent. Streams have set them on the raw response too. */
 const OF_CONTENT = ['content-type', 'content-length', 'content-disposition', 'etag'];
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {

@@ -1,16 +1,16 @@
-// Request bodies: bytes → JSON as Python's clients write it. Two things that JSON.parse would lose are kept: integers beyond
-// 2^53 (seeds, limits in JSON schemas), also with `.0`, as bigints (with an exponent they are doubles, as in Python), and the bare tokens NaN and Infinity as
-// strings, which the lax schemas read.
+// Parses request bodies: bytes → JSON as Python's clients write it. It preserves two things that JSON.parse would lose: integers beyond
+// 2^53 (seeds, limits in JSON schemas), also with `.0`, as bigints (with an exponent they are doubles, as in Python); and the bare
+// tokens NaN and Infinity as strings, which the lax schemas read.
 import { randomUUID } from 'node:crypto';
 import { ValidationError } from './schema/validation.ts';
 
-/** Templates, grammars and schemas walk values by recursion; what people nest stays far below. */
+/** Templates, grammars and schemas traverse values recursively; real requests are nested far less deeply. */
 export const DEPTH_MAX = 128;
 
-/** While objects, lists and what is in them are made, nobody else is answered; keys that come for the first time cost the most. */
+/** While objects, lists and their contents are created, no other request is served; new keys cost the most. */
 export interface Shape {
   readonly valuesMax: number;
-  /** Different ones. */
+  /** Number of distinct keys. */
   readonly keysMax: number;
 }
 
@@ -18,7 +18,7 @@ const ANY_SHAPE: Shape = { valuesMax: Infinity, keysMax: Infinity };
 
 type Mode = 'exact integers' | 'inexact integers';
 
-/** Both of the steps below at once. Undefined: the text is empty. */
+/** Both of the steps below at once. Returns undefined if the text is empty. */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   const scan = scanShape(text, ANY_SHAPE);
@@ -26,9 +26,9 @@ export function parseJson(text: string): unknown {
   return readJson(text, 'exact integers');
 }
 
-/** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does; logprobs with many digits need no second look. */
+/** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does, so that logprobs with many digits need no second pass. */
 export function readJson(text: string, mode: Mode): unknown {
-  const mark = `${randomUUID()}:`; // nobody can write a string that begins like this
+  const mark = `${randomUUID()}:`; // unguessable, so that no client can send a string with this prefix
   const marks = mode === 'exact integers' && /\d{16}/.test(text);
   const marked = quoteTokens(text, mark, marks);
   try {
@@ -41,7 +41,7 @@ export function readJson(text: string, mode: Mode): unknown {
   }
 }
 
-/** To look for the fault in a longer text would take longer than a tenth of a second. */
+/** Locating the error in a longer text would take longer than a tenth of a second. */
 const LOCATED_CHARACTERS_MAX = 4_000_000;
 
 /** In place: a reviver of JSON.parse takes a microsecond for each part of a value, whatever it is. */
@@ -58,10 +58,10 @@ function exactIntegers(value: unknown, mark: string): unknown {
   return value;
 }
 
-/** A long text takes a tenth of a second: others may be answered between its slices. */
+/** A long text takes a tenth of a second; other requests can be served between its slices. */
 export const SCANNED_CHARACTERS = 1_000_000;
 
-/** Yields after each slice. Throws where the text is of another shape. */
+/** Yields after each slice. Throws if the text has a different structure. */
 export function* scanShape(text: string, { valuesMax, keysMax }: Shape): Generator<void> {
   let [depth, values, opening, sliceEnd] = [0, 1, -1, SCANNED_CHARACTERS];
   const keys = new Set<string>();
@@ -81,7 +81,7 @@ export function* scanShape(text: string, { valuesMax, keysMax }: Shape): Generat
     else if (character === COMMA) values++;
     else if (character === COLON && keysMax < Infinity && opening >= 0) {
       keys.add(text.slice(opening, at));
-      opening = -1; // each is looked at once, however many colons follow
+      opening = -1; // each string is scanned only once, however many colons follow
       if (keys.size > keysMax) throw notJson(at, `More than ${keysMax} different keys`);
     }
     if (values > valuesMax) throw notJson(at, `More than ${valuesMax} values`);
@@ -91,7 +91,7 @@ export function* scanShape(text: string, { valuesMax, keysMax }: Shape): Generat
 const [SPACE, QUOTE, BACKSLASH, COMMA, COLON] = [0x20, 0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Of the string that opens there: its closing quote, or the end of a text that has none. */
+/** For the string that opens there: the position of its closing quote, or the end of the text if it has none. */
 function endOfString(text: string, opening: number): number {
   const quote = text.indexOf('"', opening + 1);
   if (quote < 0) return text.length;
@@ -105,7 +105,7 @@ function endOfString(text: string, opening: number): number {
   return text.length;
 }
 
-/** Where the level opens. */
+/** Where the nesting level opens. */
 export const tooDeep = (offset: number): ValidationError => notJson(offset, `More than ${DEPTH_MAX} levels of nesting`);
 
 const tooLong = (offset: number): ValidationError => notJson(offset, `An integer of more than ${DIGITS_MAX} digits`);
@@ -115,7 +115,7 @@ export const notJson = (offset: number, reason: string): ValidationError =>
     { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error: reason } },
   ]);
 
-/** As Python's int() by default: what is longer is nobody's number, and costs quadratic time to convert. */
+/** As Python's int() by default: longer numbers are not real input, and take quadratic time to convert. */
 const DIGITS_MAX = 4_300;
 
 const isLongInteger = (token: string, offset: number): boolean => {
@@ -126,13 +126,13 @@ const isLongInteger = (token: string, offset: number): boolean => {
 
 const isNotFinite = (token: string): boolean => token === 'NaN' || token === 'Infinity' || token === '-Infinity';
 
-/** Each takes longer to read than ten others; a trajectory has fewer tokens. */
+/** Each takes longer to read than ten other numbers; a trajectory has fewer tokens. */
 const QUOTED_MAX = 250_000;
-/** Those take longer still: a seed and the limits of a schema are some. */
+/** Those take longer still; seeds and limits in schemas are few. */
 const LONG_INTEGERS_MAX = 10_000;
 
 /**
- * Outside of strings, numbers that are not finite become strings, and integers beyond 2^53 strings that begin with `mark`. By
+ * Outside of strings, non-finite numbers become strings, and integers beyond 2^53 become strings that start with `mark`. Works by
  * character: a regular expression overflows V8's stack on texts of a few megabytes.
  */
 function quoteTokens(text: string, mark: string, marksLongIntegers: boolean): string {
@@ -178,7 +178,7 @@ interface SyntaxErrorAt {
   readonly reason: string;
 }
 
-/** V8 gives no position for most errors. Walks the text only when it is known to be broken; reasons as Python words them. */
+/** V8 reports no position for most errors. Scans the text only if it is known to be invalid; error texts are Python's. */
 export function locateSyntaxError(text: string): SyntaxErrorAt {
   let at = 0;
   const fail = (reason: string, offset = at): never => {
@@ -204,7 +204,7 @@ export function locateSyntaxError(text: string): SyntaxErrorAt {
     else if (/^u[0-9a-fA-F]{4}/.test(text.slice(at + 1, at + 6))) at += 5;
     else fail('Invalid \\escape');
   };
-  // Containers that are open, innermost last: an explicit stack, so that deep nesting cannot overflow ours.
+  // Open containers, innermost last: an explicit stack, so that deep nesting cannot overflow the call stack.
   const open: ('[' | '{')[] = [];
   try {
     for (;;) {

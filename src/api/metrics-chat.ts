@@ -1,5 +1,5 @@
-// Chat requests in numbers, under the names that vLLM gives them, so that dashboards made for vLLM show this server.
-// `model_name` is the base model's id: what clients call models is not counted, /metrics is public.
+// Metrics of chat requests under vLLM's names, so that dashboards made for vLLM work with this server. `model_name` is the id of the
+// base model: names of clients' models are not exposed, because /metrics is public.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '#base/clock';
 
@@ -14,18 +14,18 @@ export interface ChatMetrics {
 }
 
 export interface ChatObservation {
-  /** Of each sampled token. */
+  /** Called for each sampled token. */
   token(choiceIndex: number): void;
-  /** Of each choice, after its last token. */
+  /** Called for each choice, after its last token. */
   finish(choiceIndex: number, ending: { readonly reason: string }): void;
-  /** However it ended: choices without a finish count as `unfinished`. Null: nothing was read of the prompt. */
+  /** Called at the end of a request, however it ended: choices without a finish count as `unfinished`. Null: the prompt was not read. */
   end(report: { readonly cachedTokenCount: number } | null, unfinished: 'abort' | 'error'): void;
 }
 
-/** The engine of vLLM says `abort`; `tool_calls` is ours and stands where vLLM has `stop`. */
+/** vLLM's engine reports `abort`; `tool_calls` is our own, where vLLM reports `stop`. */
 const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'abort', 'error'] as const;
 
-// Bounds of vLLM's histograms, with smaller ones in front: small models answer faster.
+// The buckets of vLLM's histograms, plus smaller ones: small models answer faster.
 const FIRST_TOKEN_SECONDS = [0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80];
 const INTER_TOKEN_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2.5, 5, 10];
 const REQUEST_SECONDS = [0.1, 0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480];
@@ -34,7 +34,7 @@ const TOKENS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000,
 export function createChatMetrics(registry: Registry, baseModelIds: () => readonly string[]): ChatMetrics {
   const registers = [registry];
   const labelNames = ['model_name'] as const;
-  /** Known models begin at zero: rates need a value before the first request. */
+  /** Series of known models start at zero: rates need a value before the first request. */
   const counter = (name: string, help: string) =>
     new Counter({
       name,

@@ -1,22 +1,22 @@
-// Training jobs in numbers and spans, as the job runner tells of them. Labels are kinds of jobs and base models; ids of jobs
-// are in traces only, which go to the operator.
+// Metrics and spans of training jobs, as reported by the job runner. Labels are job types and base models; job ids appear only in
+// traces, which go to the operator.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Span, Tracing } from '#base/tracing';
 import { JOB_TYPES } from '#domain/training-job';
 import type { JobObserver } from '#services/jobs/job-attempt';
 
-/** Steps of tiny models take milliseconds, of large ones with long rollouts minutes. */
+/** Steps take milliseconds for tiny models, and minutes for large ones with long rollouts. */
 const STEP_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000];
 
 export interface JobMetricsSources {
-  /** Of all servers that share the storage. */
+  /** For all servers that share the storage. */
   readonly queuedJobs: () => Promise<number>;
   readonly queuedJobsMax: number;
 }
 
 type Measured = Readonly<Record<string, number | undefined>>;
 
-/** What of a gradient step, and of a checkpoint, is shown. Names of others are clients'. */
+/** The metrics of gradient steps and checkpoints that are exported. Other names are chosen by clients. */
 const OF_STEPS = ['loss', 'entropy', 'grad_norm', 'kl_div', 'kl_policy_ref'] as const;
 const OF_CHECKPOINTS = ['train/reward', 'train/rewards/accuracies', 'val/loss', 'val/rewards/accuracies'] as const;
 
@@ -39,7 +39,7 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
     registers,
     async collect() {
       this.set({ status: 'running' }, running);
-      // Unknown while the database fails: the other metrics are what one looks at then.
+      // Unknown while the database fails; the other metrics are still needed then.
       this.set({ status: 'queued' }, await queuedJobs().catch(() => NaN));
     },
   });
@@ -96,14 +96,14 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
     measured({ type, baseModel, metrics, skipped: reasons }) {
       const labels = { type, model_name: baseModel };
       show(OF_CHECKPOINTS, metrics, labels);
-      // Reasons are words of ours.
+      // Reasons are a fixed set of our own.
       for (const [reason, count = 0] of Object.entries(reasons)) skipped.inc({ reason, ...labels }, count);
     },
     ended: (job) => ended.inc(job),
   };
 }
 
-/** A span per attempt, from its claim to its end, with one per gradient step in it. */
+/** One span per attempt, from its claim to its end, with one child span per gradient step. */
 export function observeJobs(metrics: JobMetrics, tracing: Tracing): JobObserver {
   const attempts = new Map<string, Span>();
   return {
@@ -122,7 +122,7 @@ export function observeJobs(metrics: JobMetrics, tracing: Tracing): JobObserver 
     ended({ id, type }, outcome, error) {
       if (outcome !== 'lost' && outcome !== 'stopped') metrics.ended({ type, status: outcome });
       const span = attempts.get(id);
-      if (!span) return; // cancelled before anybody claimed it
+      if (!span) return; // cancelled before any worker claimed it
       attempts.delete(id);
       metrics.running(-1);
       span.set({ 'whetstone.job.outcome': outcome });

@@ -1,5 +1,5 @@
-// How long rows and blobs take, and how often they fail, per operation. Knows no operation by name: whatever a store does
-// that takes time is measured under the name of its method, so that labels are as few as the interfaces' methods.
+// Duration and failures of storage operations on rows and blobs. Knows no operation by name: each asynchronous method of a store is
+// measured under its own name, so the number of labels is bounded by the interfaces.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { aroundMethods } from '#base/around-methods';
 import { AppError } from '#domain/errors';
@@ -8,7 +8,7 @@ export interface StorageMetrics {
   operation(name: string, seconds: number, outcome: 'done' | 'fault'): void;
 }
 
-/** From a row in a cache to a large adapter on its way to another city. */
+/** From a row in a cache to the upload of a large adapter to another region. */
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 
 export function createStorageMetrics(registry: Registry): StorageMetrics {
@@ -35,7 +35,7 @@ export function createStorageMetrics(registry: Registry): StorageMetrics {
   };
 }
 
-/** The same store, whose promises are timed: `jobs.claim` is the method `claim` of the store `jobs` in it. */
+/** Returns the same store with timed promises: `jobs.claim` is the method `claim` of its store `jobs`. */
 export const measureStorage = <T extends object>(store: T, metrics: StorageMetrics, prefix = ''): T =>
   aroundMethods(store, (name, call) => timed(name, call, metrics), prefix);
 
@@ -56,5 +56,5 @@ function timed(name: string, call: () => unknown, metrics: StorageMetrics): unkn
   );
 }
 
-/** Other AppErrors are what an operation is meant to say. */
+/** Other AppErrors are expected results of an operation. */
 const isFault = (error: unknown): boolean => !(error instanceof AppError) || error.code === 'storage_unavailable';

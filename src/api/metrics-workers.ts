@@ -1,5 +1,5 @@
-// Workers in numbers, each by its name, as its operator chose it. What vLLM counts has vLLM's names behind whetstone_worker_: under the
-// very names, sums over a model would count twice. Labels are bounded where the numbers come from (engine/workers/worker-tallies.ts).
+// Metrics of workers, by the name that the operator gave each. vLLM's metrics have vLLM's names with the prefix whetstone_worker_: with the
+// same names, sums over a model would count twice. Labels are bounded at the source (engine/workers/worker-tallies.ts).
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { WorkerTally } from '#domain/worker';
 
@@ -8,7 +8,7 @@ export function createWorkerMetrics(registry: Registry, tallies: () => readonly 
     new Gauge({
       ...{ name, help, labelNames: ['model_name', 'worker'], registers: [registry] },
       collect() {
-        this.reset(); // those that are gone
+        this.reset(); // workers that no longer exist
         for (const tally of tallies()) this.set({ model_name: tally.model, worker: tally.name }, value(tally));
       },
     });

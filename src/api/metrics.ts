@@ -1,6 +1,6 @@
-// Numbers for Prometheus: what vLLM counts has vLLM's names, the rest begins with whetstone_. Labels are routes, methods,
-// statuses, operations, base models and names of workers: never entities, keys or what clients wrote, because /metrics is public.
-// docs/observability.md is the list for people; deploy/grafana/whetstone.json shows them.
+// Prometheus metrics: vLLM's metrics have vLLM's names, the others start with whetstone_. Labels are routes, methods, statuses,
+// operations, base models and worker names; never entities, keys or client text, because /metrics is public.
+// docs/observability.md documents them; deploy/grafana/whetstone.json displays them.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { WorkerTally } from '#domain/worker';
 import type { BaseModel } from '#services/models/base-models';
@@ -10,10 +10,10 @@ import { createStorageMetrics, type StorageMetrics } from './metrics-storage.ts'
 import { createWorkerMetrics } from './metrics-workers.ts';
 
 export interface Metrics {
-  /** Gives what is to be called when the connection is done with it, answered or not. */
+  /** Returns a function to call when the connection is done with the request, answered or not. */
   requestArrived(): () => void;
   requestFinished(request: { method: string; route: string; status: number; seconds: number }): void;
-  /** A request of the weave library that was taken and dropped. */
+  /** A request of the weave library that was accepted and dropped. */
   tracesDropped(sizeBytes: number): void;
   readonly chat: ChatMetrics;
   readonly jobs: JobMetrics;
@@ -22,7 +22,7 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-/** Asked when somebody reads /metrics, never before. */
+/** Called only when /metrics is read. */
 export interface MetricsSources extends JobMetricsSources {
   readonly baseModels: () => readonly BaseModel[];
   readonly workers: () => readonly WorkerTally[];

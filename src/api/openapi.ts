@@ -1,4 +1,4 @@
-// OpenAPI 3.1 from the same endpoints and zod schemas that serve requests, with an example of each and words for every field.
+// Creates the OpenAPI 3.1 document from the endpoints and zod schemas that serve requests, with examples and descriptions for every field.
 import { z } from 'zod';
 import { ANSWER_EXAMPLES } from './answer-examples.ts';
 import { describeFailure, FAILURE_SCHEMAS, REQUEST_ID } from './described-failures.ts';
@@ -76,9 +76,9 @@ function operation(endpoint: Endpoint): Operation {
   const failures = [
     ...(access === 'public' ? [] : access === 'any key' ? [401, 429] : [401, 403, 429]),
     ...errors,
-    ...(given.some(({ name }) => name === 'after') ? [400] : []), // of an item that is not there
-    ...(path.includes('{') ? [400] : []), // a part of the path that cannot be decoded, or is too long
-    ...(creates ? [400, 409, 422] : []), // an Idempotency-Key that is too long, still running, or used with another body
+    ...(given.some(({ name }) => name === 'after') ? [400] : []), // `after` names an item that does not exist
+    ...(path.includes('{') ? [400] : []), // a path parameter that cannot be decoded or is too long
+    ...(creates ? [400, 409, 422] : []), // an Idempotency-Key that is too long, in use by a running request, or used with another body
     ...(bodySchema || endpoint.querySchema ? [dialect === 'anthropic' ? 400 : 422] : []),
     ...(bodySchema || endpoint.bodySize === 'file' ? [408, 413, 415] : []),
     421,
@@ -103,11 +103,11 @@ function operation(endpoint: Endpoint): Operation {
   };
 }
 
-/** The first sentence: pages have it as a heading, where code is not set apart. */
+/** The first sentence, without backticks: the reference shows it as a heading, where code is not formatted. */
 const titleOf = ({ summary }: Endpoint): string => summary.split(SENTENCE_END)[0]!.replaceAll('`', '');
 const SENTENCE_END = /\. (?=[A-Z`])/;
 
-/** The rest of the summary; and what it does not say: who may, and how it is asked for otherwise. */
+/** The rest of the summary, followed by what follows from the endpoint's settings: the required scope, and other ways to request it. */
 function descriptionOf({
   summary,
   access,
@@ -171,7 +171,7 @@ function answerContent(endpoint: Endpoint): Json {
   );
 }
 
-/** `of`: a content type of what succeeds, or the status of what does not. */
+/** `of`: a content type of a success, or the status of a failure. */
 function answerExample({ method, path }: Endpoint, of: string): { readonly example?: unknown } {
   const example = ANSWER_EXAMPLES[`${method} ${openApiPath(path)}`]?.[of];
   return example === undefined ? {} : { example };
@@ -224,7 +224,7 @@ function wordsOf(name: string, tag: Tag): Pick<Parameter, 'description'> {
   return description === undefined ? {} : { description };
 }
 
-/** What may be left out is left out by the page that sends requests, until somebody wants it: Scalar reads `x-disabled`. */
+/** Optional parameters are disabled in the request form until the reader enables them: Scalar reads `x-disabled`. */
 function exampleOf(name: string, tag: Tag, required: boolean): Pick<Parameter, 'examples'> {
   const value = PARAMETER_EXAMPLES[`${tag}/${name}`] ?? PARAMETER_EXAMPLES[name];
   if (value === undefined) return {};
@@ -242,7 +242,7 @@ interface SchemaNode extends Json {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
 }
 
-/** The schema with a description of every field that has none. `parent`: the field that it is of, or whose items it is of. */
+/** Adds a description to every field that has none. `parent`: the field that contains this schema, directly or as an item. */
 function withWords(schema: unknown, parent: string | null, tag: Tag): unknown {
   if (Array.isArray(schema)) return schema.map((part: unknown) => withWords(part, parent, tag));
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,7 +1,7 @@
-// Where a client reaches this server, for URLs in its answers.
+// The address at which a client reaches this server, for URLs in answers.
 import type { FastifyRequest } from 'fastify';
 
-/** As the client sees us, without a slash at its end. What a proxy or the client itself says is taken: the answer goes to nobody else. */
+/** As the client sees it, without a trailing slash. Headers of a proxy or the client are trusted: only the same client receives the answer. */
 export const ownAddress = (request: FastifyRequest, basePath: string): string =>
   `${originOf(request)}${pathAbove(request, basePath)}`;
 

@@ -1,18 +1,18 @@
-// The API for people, at /docs: search, examples, and requests sent from the page. The page is Scalar's, a single script that
-// `npm run build` puts into dist/reference; what it shows is openapi.json. Decides what that script may do, and what of it is
-// switched off: everything that would ask another host. Knows no routes.
+// The API reference at /docs: search, examples, and requests sent from the page. The page is Scalar, a single script that
+// `npm run build` puts into dist/reference; it displays openapi.json. Decides what the script may do, and which of its features are
+// off: all those that would contact another host. Knows no routes.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWebFile, type WebFile } from './web-file.ts';
 
 export interface Reference {
-  /** Of the script, under /docs. It has the version in it. */
+  /** Name of the script under /docs. It contains the version. */
   readonly scriptName: string;
   readonly script: WebFile;
 }
 
-/** Null: it was not built. */
+/** Null: not built. */
 export async function openReference(directory: string): Promise<Reference | null> {
   const manifest = await readFile(join(directory, 'package.json'), 'utf8').catch(() => null);
   if (manifest === null) return null;
@@ -22,7 +22,7 @@ export async function openReference(directory: string): Promise<Reference | null
 
 const SCRIPT = 'dist/browser/standalone.js';
 
-/** Of Scalar: https://scalar.com/products/api-references/configuration. The proxy, fonts, numbers of use and the assistant are its maker's. */
+/** Configuration of Scalar: https://scalar.com/products/api-references/configuration. Its proxy, fonts, telemetry and assistant are services of its vendor. */
 const SETTINGS = {
   url: 'openapi.json',
   authentication: { preferredSecurityScheme: 'apiKey' },
@@ -41,13 +41,13 @@ const SETTINGS = {
 const START = `Scalar.createApiReference('#reference', ${JSON.stringify(SETTINGS)});`;
 const START_HASH = createHash('sha256').update(START).digest('base64');
 
-/** URLs are relative: under any prefix they lie beside the page. */
+/** URLs are relative, so that they work under any prefix. */
 export const referencePage = ({ scriptName }: Reference): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Whetstone API</title></head><body><div id="reference"></div><script src="docs/${scriptName}"></script><script>${START}</script></body></html>\n`;
 
 /**
- * Scripts are the two above, and calls go to this server alone. Styles may stand in the page, which Scalar writes there; a style cannot
- * read the key, and has nowhere to send it.
+ * Scripts are only the two above, and requests go only to this server. Inline styles are allowed because Scalar writes them; a style
+ * cannot read the key, and has nowhere to send it.
  */
 export const REFERENCE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',

@@ -1,5 +1,5 @@
-// Reads request bodies: the digest for idempotency, bytes → JSON; how many bytes and how fast is body-stream.ts. What is
-// wrong with the JSON is thrown later, by the handler, where the request has its caller and hooks.
+// Reads request bodies: the digest for idempotency, bytes → JSON. Limits on size and rate are in body-stream.ts. JSON errors are
+// thrown later, by the handler, when the request has its caller and hooks.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
@@ -12,20 +12,20 @@ import { createTrainingBodyParser, type BodyParser } from './training-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 of the body's bytes; only where an Idempotency-Key came with it. */
+    /** SHA-256 of the body's bytes; only if the request has an Idempotency-Key. */
     bodyHash: string | null;
   }
   interface FastifyContextConfig {
-    /** The body may be huge and holds trajectories: it is parsed while it arrives. */
+    /** The body may be huge and contains trajectories: it is parsed while it arrives. */
     readonly streamsBody?: boolean;
-    /** The handler reads the bytes as they come. */
+    /** The handler reads the bytes as they arrive. */
     readonly rawBody?: boolean;
   }
 }
 
 type ReadBody = { readonly json: unknown } | { readonly error: unknown };
 
-/** The body of a request that came through readBodies. */
+/** The body of a request that passed readBodies. */
 export function jsonBody(body: unknown): unknown {
   if (body === undefined || body === null) return undefined;
   const read = body as ReadBody;
@@ -60,11 +60,11 @@ function parserFor({ headers, routeOptions }: FastifyRequest): BodyParser {
   return createWholeParser((text) => (isJson ? readWhole(text) : refuseType(mediaType, text)));
 }
 
-/** Of a body that is parsed at once: room for lists as long as a vocabulary, and objects with as many keys; a tenth of a second to read. */
+/** Limits for a body that is parsed in one step: room for lists as long as a vocabulary, and objects with as many keys; a tenth of a second to read. */
 const WHOLE_SHAPE: Shape = { valuesMax: 250_000, keysMax: 50_000 };
 const LONG_BYTES = 1_000_000;
 
-/** Others are answered between what is done with a long body. */
+/** Other requests are served between the steps of processing a long body. */
 function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser {
   const chunks: Uint8Array[] = [];
   return {
@@ -82,14 +82,14 @@ function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser
   };
 }
 
-/** Undefined: the text is empty. */
+/** Returns undefined if the text is empty. */
 async function readWhole(text: string): Promise<unknown> {
   if (text.trim() === '') return undefined;
   for (const _ of scanShape(text, WHOLE_SHAPE)) await setImmediate();
   return readJson(text, 'exact integers');
 }
 
-/** As FastAPI: the body is a string, not an object. */
+/** As in FastAPI: the body is a string, not an object. */
 async function refuseType(mediaType: string, text: string): Promise<never> {
   const msg = `Input should be a valid dictionary or object to extract fields from. Send Content-Type: application/json, not ${mediaType.slice(0, 100)}`;
   throw new ValidationError([{ type: 'model_attributes_type', loc: ['body'], msg, input: text.slice(0, 200) }]);

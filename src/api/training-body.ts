@@ -1,6 +1,6 @@
 // Bodies with trajectories, parsed while they arrive: each element of `trajectory_groups[].trajectories[]` is parsed and checked
-// as soon as it is whole, and its text is forgotten. A body of hundreds of megabytes is never in memory as text, and others are
-// answered between any two steps of reading it. What a trajectory is, its `check` knows.
+// as soon as it is complete, and its text is discarded. A body of hundreds of megabytes is never in memory as text, and other
+// requests are served between any two steps. `check` knows what a trajectory is; this file does not.
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { createYielder } from '#base/yield-to-loop';
@@ -10,13 +10,13 @@ import { PackedLogprobs, packLogprobs } from './schema/token-logprobs.ts';
 import { ITEMS_MAX, ValidationError } from './schema/validation.ts';
 import { createTrajectorySplitter, GROUPS, TRAJECTORIES } from './trajectory-splitter.ts';
 
-/** Each bound below is what takes a tenth of a second: nobody else is answered meanwhile. */
+/** Each limit below corresponds to a tenth of a second, during which no other request is served. */
 const PIECE_BYTES_MAX = 32_000_000;
-/** Of a trajectory: 12 for each of 125,000 tokens with their log-probabilities. */
+/** Values per trajectory: 12 for each of 125,000 tokens with their log-probabilities. */
 const PIECE_SHAPE: Shape = { valuesMax: 1_500_000, keysMax: 50_000 };
-/** Of those, what has to be checked one by one: numbers in lists and log-probabilities do not count. */
+/** Of those, the values that are checked one by one: numbers in lists and log-probabilities do not count. */
 const CHECKED_VALUES_MAX = 100_000;
-/** Of all that is not in a trajectory. */
+/** Values outside of trajectories. */
 const SKELETON_SHAPE: Shape = { valuesMax: 250_000, keysMax: 50_000 };
 const PIECES_MAX = 50_000;
 const SLICE_BYTES = 65_536;
@@ -24,7 +24,7 @@ const LONG_BYTES = 100_000;
 
 export interface BodyParser {
   write(chunk: Uint8Array): void | Promise<void>;
-  /** The whole body as a value, or a promise of it. Throws ValidationError as parseJson does. */
+  /** The whole body as a value, or a promise of it. Throws ValidationError like parseJson. */
   end(): unknown;
 }
 
@@ -33,13 +33,13 @@ interface Piece {
   readonly offset: number;
 }
 
-/** Gives what stands for a trajectory that is right, null for others; between its parts, others are answered. */
+/** Returns what replaces a valid trajectory, null for an invalid one; other requests are served between its parts. */
 export type CheckInParts = (trajectory: unknown, yieldToLoop: () => Promise<void>) => Promise<object | null>;
 
-/** After a fault that ends the reading, what still comes is let pass. */
+/** After an error that ends the reading, the remaining bytes are ignored. */
 export function createTrainingBodyParser(check: CheckInParts): BodyParser {
   const pieces: unknown[] = [];
-  /** Stands in the skeleton for a piece; nobody can guess it. */
+  /** Placeholder for a piece in the skeleton; unguessable for clients. */
   const placeholder = randomUUID();
   const skeleton: Uint8Array[] = [];
   let [skeletonBytes, pieceCount, wrongCount] = [0, 0, 0];

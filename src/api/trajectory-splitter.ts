@@ -1,5 +1,5 @@
-// Cuts the bytes of a training body, as they come, at the borders of its trajectories. Knows where JSON's containers and strings
-// begin and end, not whether it is JSON: what is broken stays in the skeleton, whose parser finds it.
+// Splits the bytes of a training body, as they arrive, at the boundaries of trajectories. Tracks JSON containers and strings, but does
+// not validate: invalid JSON stays in the skeleton, whose parser reports it.
 import { DEPTH_MAX, notJson, tooDeep } from './json-body.ts';
 
 export const [GROUPS, TRAJECTORIES] = ['trajectory_groups', 'trajectories'];
@@ -10,11 +10,11 @@ const KEY_LENGTH_MAX = 64;
 
 interface Container {
   readonly opening: number;
-  /** Of an object: the key whose value comes. */
+  /** In an object: the key whose value comes next. */
   key: string;
 }
 
-/** Pieces are objects that are elements of the lists above. Bytes beyond ASCII only occur in strings, where only quotes and backslashes count. */
+/** Pieces are objects that are elements of the lists above. Non-ASCII bytes occur only in strings, where only quotes and backslashes matter. */
 export function createTrajectorySplitter(
   pieceBytesMax: number,
   onSkeleton: (bytes: Uint8Array, offset: number) => void,
@@ -24,9 +24,9 @@ export function createTrajectorySplitter(
   let inString = false;
   let escaped = false;
   let awaitsKey = false;
-  /** Null: not inside one. */
+  /** Null: not inside a piece. */
   let key: string | null = null;
-  /** Containers open inside the piece; 0: not in one. */
+  /** Number of open containers within the piece; 0: not in a piece. */
   let pieceDepth = 0;
   let pieceParts: Uint8Array[] = [];
   let pieceBytes = 0;
@@ -65,7 +65,7 @@ export function createTrajectorySplitter(
     else if (byte === COLON) awaitsKey = false;
   }
 
-  /** Where the piece ends, or the length of the chunk. */
+  /** The position where the piece ends, or the length of the chunk. */
   function readPiece(chunk: Uint8Array, from: number): number {
     for (let i = from; i < chunk.length; i++) {
       const byte = chunk[i]!;
@@ -89,7 +89,7 @@ export function createTrajectorySplitter(
 
   return {
     write(chunk: Uint8Array): void {
-      let start = 0; // of what was not handed on
+      let start = 0; // start of the bytes that were not passed on yet
       for (let i = 0; i < chunk.length;) {
         if (pieceDepth > 0) {
           i = readPiece(chunk, i);
@@ -110,13 +110,13 @@ export function createTrajectorySplitter(
         }
       }
       if (start < chunk.length) {
-        const rest = chunk.slice(start); // a copy: the socket's buffer is used again
+        const rest = chunk.slice(start); // a copy, because the socket reuses its buffer
         if (pieceDepth > 0) addToPiece(rest);
         else onSkeleton(rest, offset + start);
       }
       offset += chunk.length;
     },
-    /** A piece that never ended belongs to the skeleton. */
+    /** An incomplete piece belongs to the skeleton. */
     end: () => pieceParts.forEach((part) => onSkeleton(part, pieceOffset)),
   };
 }

@@ -1,47 +1,47 @@
-// Bodies that are not read to their end. Clients that ask before they send (Expect: 100-continue) are told to go on only where
-// reading begins. What comes after an answer is taken and dropped, within bounds: closing a connection over bytes that nobody
-// took resets it, and a client that sends before it reads never sees the answer. Why a body was refused it does not know.
+// Bodies that are not read to their end. Clients that ask before sending (Expect: 100-continue) get a 100 only when reading begins.
+// Bytes that arrive after an answer are read and dropped, within limits: closing a connection with unread bytes resets it, and a
+// client that sends before it reads would never see the answer. Does not know why a body was refused.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 export interface LingerLimits {
-  /** Without a byte of the rest for about this long, the connection ends. */
+  /** The connection ends after about this long without a byte of the rest. */
   readonly lingerMs: number;
-  /** However steadily the rest comes. */
+  /** Maximum time, however steadily the rest arrives. */
   readonly lingerMsMax: number;
-  /** However fast it comes. */
+  /** Maximum size, however fast the rest arrives. */
   readonly lingerBytesMax: number;
 }
 
 const asking = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Call where reading begins, after all that can be refused before. */
+/** Call when reading begins, after all checks that can refuse the request. */
 export function askForBody(request: IncomingMessage): void {
   asking.get(request)?.writeContinue();
   asking.delete(request);
 }
 
 export function lingerOverBodies(server: Server, limits: LingerLimits): void {
-  // With a listener, Node leaves it to us when to say 100 Continue, and closes the connection where nobody did.
+  // With a listener, Node leaves 100 Continue to us, and closes the connection if it was not sent.
   server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {
     asking.set(request, answer);
     server.emit('request', request, answer);
   });
   server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
-    // Before Node's own listener, which closes the connection where this was its last answer.
+    // Runs before Node's own listener, which closes the connection if this was its last answer.
     answer.prependOnceListener('finish', () => {
       if (!request.complete && !request.socket.destroyed) drop(request, limits);
     });
   });
 }
 
-/** Of them without a byte: a stall. Turns of the event loop lie between, so that a busy server does not take itself for a slow client. */
+/** Ticks without a byte until a stall. Turns of the event loop lie between them, so that a busy server does not mistake itself for a slow client. */
 const LOOKS = 4;
 
 function drop(request: IncomingMessage, { lingerMs, lingerMsMax, lingerBytesMax }: LingerLimits): void {
   const { socket } = request;
   release(request);
-  // What Node calls to close. That our side has ended tells the client that this was all; its side may go on.
+  // Node calls this to close. Ending our side tells the client that the answer is complete; the client's side may continue.
   socket.destroySoon = () => void socket.end();
   const close = () => Socket.prototype.destroySoon.call(socket);
   const startMs = performance.now();
@@ -62,10 +62,10 @@ function drop(request: IncomingMessage, { lingerMs, lingerMsMax, lingerBytesMax 
   });
 }
 
-/** From readers that gave it up: while one of them waits or is full, nothing flows. */
+/** Detaches readers that abandoned it: while one of them is attached or full, no data flows. */
 function release(request: IncomingMessage): void {
   request.unpipe();
   request.removeAllListeners('readable');
   request.removeAllListeners('data');
-  setImmediate(() => request.resume()); // the stream counts its listeners again in between
+  setImmediate(() => request.resume()); // in between, the stream recounts its listeners
 }

@@ -1,6 +1,6 @@
-// Requests that ask for another protocol on their connection. WebSockets go to the endpoints that take them, through the same hooks as
-// any request; every other wish (Java's and curl's for HTTP/2) is passed over, as HTTP lets a server do: with somebody listening for
-// upgrades, Node would no longer read such requests.
+// Requests that ask for another protocol on their connection. WebSockets go to the endpoints that accept them, through the same hooks
+// as any request; all other upgrades (HTTP/2 by Java and curl) are ignored, as HTTP allows: with a listener for upgrades, Node would
+// otherwise no longer read such requests.
 import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -13,7 +13,7 @@ const GOING_AWAY = 1001;
 export const asksForSocket = ({ upgrade, connection }: IncomingHttpHeaders): boolean =>
   upgrade?.toLowerCase() === 'websocket' && /\bupgrade\b/i.test(connection ?? '');
 
-/** `addRoutes` is called when routes can take sockets. */
+/** `addRoutes` is called when routes can accept sockets. */
 export function takeUpgrades(app: FastifyInstance, addRoutes: (app: FastifyInstance) => void): void {
   const websockets = new EventEmitter();
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -24,7 +24,7 @@ export function takeUpgrades(app: FastifyInstance, addRoutes: (app: FastifyInsta
     options: {
       server: websockets as Server,
       maxPayload: WORKER_PROTOCOL.frameBytesMax,
-      perMessageDeflate: false, // a small message could become gigabytes
+      perMessageDeflate: false, // a small message could decompress to gigabytes
       handleProtocols: (offered) => (offered.has(WORKER_PROTOCOL.subprotocol) ? WORKER_PROTOCOL.subprotocol : false),
     },
     preClose(done) {
@@ -35,7 +35,7 @@ export function takeUpgrades(app: FastifyInstance, addRoutes: (app: FastifyInsta
   void app.register(async (scope) => addRoutes(scope));
 }
 
-/** Gives the connection back to the server, with the request as it would be without its wish. */
+/** Returns the connection to the server, with the request as if it had not asked for an upgrade. */
 function readAgain(
   server: Server,
   { method, url, httpVersion, rawHeaders }: IncomingMessage,

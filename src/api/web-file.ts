@@ -1,4 +1,4 @@
-// A file that a browser gets from this server: read once, held in memory, and gzipped for whom takes that. Knows no routes.
+// A file for browsers: read once, held in memory, and gzipped for clients that accept it. Knows no routes.
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** For names that change with the content. */
+/** For names that contain a content hash. */
 export const ASSET_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'public, max-age=31536000, immutable',
 };

@@ -1,5 +1,5 @@
-// An error for the log of a server whose clients must find nothing of theirs there: kinds, codes and places in the source of the
-// error and of what caused it, but no messages, which may repeat what a request said.
+// Reduces an error for the log of a server that must not log client data: kinds, codes and source locations of the error and its
+// causes, but no messages, which may quote the request.
 
 export interface ErrorWithoutWords {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ErrorWithoutWords {
 const FRAMES_MAX = 4;
 const CAUSES_MAX = 4;
 
-/** Null for what is no error. */
+/** Null if the value is not an error. */
 export function withoutWords(error: unknown, causesMax = CAUSES_MAX): ErrorWithoutWords | null {
   if (!(error instanceof Error)) return null;
   const { code } = error as { code?: unknown };
@@ -24,7 +24,7 @@ export function withoutWords(error: unknown, causesMax = CAUSES_MAX): ErrorWitho
   };
 }
 
-/** What follows the message: a message could look like frames. */
+/** The part after the message, because a message could look like stack frames. */
 function framesOf({ stack = '', message }: Error): string[] {
   const start = stack.indexOf(message);
   if (start === -1) return [];

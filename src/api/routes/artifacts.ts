@@ -1,5 +1,5 @@
-// The artifact store over HTTP. A file that is put under a name becomes a version of its own; several files are put under
-// `name:draft` first, then a manifest makes one version of them. Versions never change.
+// The artifact store over HTTP. A file uploaded under a name becomes a version of its own; to combine several files, they are
+// uploaded under `name:draft`, and a manifest then creates one version of them. Versions never change.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '#domain/caller';
@@ -146,7 +146,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       async handle({ caller, params, request, reply }) {
         const opened = await artifacts.get(caller, namedArtifact(caller, params));
         const path = params.path!;
-        const file = opened.artifact.files.find((each) => each.path === path) ?? (await opened.open(path)).file; // it throws
+        const file = opened.artifact.files.find((each) => each.path === path) ?? (await opened.open(path)).file; // open() throws if there is no such file
         const open = async (from: number) => (await opened.open(path, from)).content;
         const about = { contentType: 'application/octet-stream', disposition: 'attachment' };
         return answerWithFile(request, reply, { ...file, name: path, open }, about);
@@ -155,7 +155,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
   ];
 }
 
-/** What a new version is called beside its number. Throws `artifact_conflict` where the name is a version's that is there. */
+/** The alias of a new version, in addition to its number. Throws `artifact_conflict` if the name is that of an existing version. */
 async function aliasOfNew(
   artifacts: ApiServices['artifacts'],
   caller: Caller,
@@ -174,7 +174,7 @@ async function aliasOfNew(
   );
 }
 
-/** New names are stricter than those of models, which can be read here too. */
+/** New names follow stricter rules than the names of models, which can also be read here. */
 function checked(name: NamedVersion): NamedVersion {
   parse(artifactSegment, name.project, 'path');
   parse(artifactSegment, name.name, 'path');

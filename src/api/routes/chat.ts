@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: one answer as a whole, or as a stream of chunks.
+// POST /v1/chat/completions: a complete answer, or a stream of chunks.
 import type { ChatDelta } from '#services/chat/answer';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -41,7 +41,7 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
   ];
 }
 
-/** All role chunks come with the first token, in order of the choices: openai-python needs choice 0 first. */
+/** All role chunks are sent with the first token, in the order of the choices: openai-python needs choice 0 first. */
 async function* chunks(head: wire.AnswerHead, deltas: AsyncIterable<ChatDelta>, n: number): AsyncGenerator<string> {
   const counts = Array.from({ length: n }, () => ({ tokens: 0, thinking: 0 }));
   let started = false;

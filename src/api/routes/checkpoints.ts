@@ -1,4 +1,4 @@
-// The steps of a model: list, delete, download. And the log endpoint, which adds metrics to one of them.
+// The steps of a model: list, delete, download; and the log endpoint, which adds metrics to a step.
 import { z } from 'zod';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

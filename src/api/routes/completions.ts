@@ -1,4 +1,4 @@
-// POST /v1/completions: what follows texts or token ids, as a whole or as a stream of chunks.
+// POST /v1/completions: continuations of texts or token ids, complete or as a stream of chunks.
 import { mergeStreams } from '#base/merge-streams';
 import type { ChatDelta } from '#services/chat/answer';
 import { bestChoices } from '#services/chat/completions';
@@ -49,7 +49,7 @@ export function completionRoutes(
   ];
 }
 
-/** By prompt and choice. All prompts run at once; when one fails, all end. */
+/** By prompt and choice. All prompts run concurrently; if one fails, all end. */
 async function collectAnswers({ answers }: wire.CompletionHead, { measured }: Generation, choices: number) {
   const collected = answers.map(() => Array.from({ length: choices }, (): ChatDelta[] => []));
   for await (const [prompt, delta] of mergeStreams(answers.map((answer) => measured(answer, choices))))
@@ -57,7 +57,7 @@ async function collectAnswers({ answers }: wire.CompletionHead, { measured }: Ge
   return collected;
 }
 
-/** The choices of a prompt open with its first token, so that nothing is sent of a request that fails. */
+/** The choices of a prompt start with its first token, so that nothing is sent for a request that fails. */
 async function* chunks(head: wire.CompletionHead, { measured }: Generation, n: number): AsyncGenerator<string> {
   const { answers, format } = head;
   const writers = answers.map((answer, prompt) =>

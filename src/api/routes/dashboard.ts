@@ -1,4 +1,4 @@
-// The web page at `/`, and its files. Public: it holds nothing, and asks for a key before it asks for anything else.
+// The web page at `/` and its files. Public: it contains no data, and asks for a key before anything else.
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../api-services.ts';
 import { landingPage, PAGE_HEADERS } from '../bare-pages.ts';
@@ -6,7 +6,7 @@ import { DASHBOARD_HEADERS, type Dashboard } from '../dashboard.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { ASSET_HEADERS, sendWebFile } from '../web-file.ts';
 
-/** `dashboard` null: it was not built, and a page without scripts says how to. */
+/** `dashboard` null: not built; a page without scripts then explains how to build it. */
 export function dashboardRoutes(
   { baseModels }: Pick<ApiServices, 'baseModels'>,
   dashboard: Dashboard | null,
@@ -50,7 +50,7 @@ export function dashboardRoutes(
   ];
 }
 
-/** `/prefix` must be `/prefix/`: what the page names lies beside it. Null: it is. */
+/** `/prefix` must be `/prefix/`, because the page's URLs are relative. Returns null if it is. */
 function folderOf(url: string): string | null {
   const [path = ''] = url.split('?');
   return path === '' || path.endsWith('/') ? null : `${path.split('/').at(-1)!}/`;

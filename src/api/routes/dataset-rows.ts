@@ -1,4 +1,4 @@
-// Training data as a job would train it, row by row. Storing it is artifacts.ts.
+// Training data as a job would train on it, row by row. Storing it is in artifacts.ts.
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { rowResponse, rowsQuery, toRowResponse, toRowsOf } from '../schema/dataset-row.ts';

@@ -1,4 +1,4 @@
-// POST /v1/embeddings: vectors of texts, by the hosted decoder.
+// POST /v1/embeddings: vectors of texts, computed by the hosted decoder.
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import type { Generations } from '../generations.ts';

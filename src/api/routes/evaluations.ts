@@ -1,4 +1,4 @@
-// What a job's checkpoint answered to the prompts that its request named. Asking for it is training-jobs.ts, giving rewards
+// Evaluations: the answers of a job's checkpoint to the prompts of its request. Requesting one is in training-jobs.ts, sending rewards in
 // checkpoints.ts.
 import { z } from 'zod';
 import type { ApiServices } from '../api-services.ts';

@@ -1,4 +1,4 @@
-// What a training job was sent and trains with, read back by its owner.
+// What was submitted to a training job, and its settings, read back by the owner.
 import { Readable } from 'node:stream';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

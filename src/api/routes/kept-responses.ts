@@ -1,4 +1,4 @@
-// Responses that are kept: read, followed, cancelled, deleted, and what they were asked.
+// Stored responses: read, stream, cancel, delete, and list their input items.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
 import { unknownCursor } from '#domain/page';

@@ -1,5 +1,5 @@
-// API keys of the caller's entity, for whoever may manage them. Creating one is not repeatable by Idempotency-Key: that would
-// keep the secret.
+// API keys of the caller's entity, for keys with the scope admin. Creating a key does not support Idempotency-Key: that would
+// store the secret.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../api-services.ts';

@@ -1,4 +1,4 @@
-// POST /v1/messages and /v1/messages/count_tokens, as clients of Anthropic's API speak: the same service as chat, in other words.
+// POST /v1/messages and /v1/messages/count_tokens, compatible with Anthropic's API: the same service as chat in another format.
 import type { ApiServices } from '../api-services.ts';
 import { anthropicError } from '../anthropic-error.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

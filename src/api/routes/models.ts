@@ -1,4 +1,4 @@
-// Users' models: register, list, read, delete. And the base models they can start from.
+// Users' models: register, list, read, delete; and the base models that they can start from.
 import { z } from 'zod';
 import type { LoraConfig } from '#domain/lora-config';
 import type { CheckpointLora } from '#services/models/checkpoint-lora';
@@ -34,7 +34,7 @@ const NO_SECOND_FORK =
 const NO_SECOND_POLICY =
   'save_policy was not used: the model existed already. PUT /v1/preview/models/{model_id}/save-policy changes it.';
 
-/** Scripts register at every start: only what differs is told. The seed is not remembered. */
+/** Scripts register their model at every start, so only differences from the existing model are reported. The seed is not stored. */
 function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
   if (!has) return [];
   const { r, lora_alpha: alpha, use_rslora: rankStabilized, target_modules: targets } = has;

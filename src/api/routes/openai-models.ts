@@ -1,4 +1,4 @@
-// GET /v1/models as OpenAI's clients list them: everything that can be written as `model` in a chat request.
+// GET /v1/models in OpenAI's format: everything that chat requests accept as `model`.
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
@@ -8,8 +8,8 @@ import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { openAIModel, openAIModelList } from '../schema/model.ts';
 
-const LISTED_MODELS_MAX = 1_000; // OpenAI's list has no pages; older models and steps stay callable by name
-const LISTED_STEPS_MAX = 100; // of one model, newest first
+const LISTED_MODELS_MAX = 1_000; // OpenAI's list has no pages; older models and steps can still be used by name
+const LISTED_STEPS_MAX = 100; // per model, newest first
 
 type Services = Pick<ApiServices, 'models' | 'baseModels' | 'checkpoints'>;
 
@@ -55,7 +55,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
         const base = baseModels.find(name) ?? baseModels.find(withSlashes(name));
         if (base) return describeBase(base);
         const parsed = parseModelName(name);
-        const { servedName } = await models.resolve(caller, name); // throws for what is not the caller's
+        const { servedName } = await models.resolve(caller, name); // throws if the model is not the caller's
         const filter = parsed && { project: parsed.project, name: parsed.name };
         const model = filter && (await models.list(caller, filter, { after: null, limit: 1 })).rows[0];
         if (!model) throw new AppError('model_not_found', `The model \`${name}\` does not exist.`, { param: 'model' });

@@ -1,4 +1,4 @@
-// What a person looks at first, in two answers: the state of things, and models in short.
+// Two summaries for the dashboard's start page: the current state, and the models.
 import { z } from 'zod';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

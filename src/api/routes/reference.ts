@@ -1,11 +1,11 @@
-// The API for people, and the script that draws it. Public: the page asks for a key when somebody sends a request from it.
+// The API reference page and its script. Public: the page asks for a key when the reader sends a request from it.
 import { AppError } from '#domain/errors';
 import { barePage, PAGE_HEADERS } from '../bare-pages.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { REFERENCE_HEADERS, referencePage, type Reference } from '../reference.ts';
 import { ASSET_HEADERS, sendWebFile } from '../web-file.ts';
 
-/** `reference` null: it was not built, and a page without scripts says how to. */
+/** `reference` null: not built; a page without scripts then explains how to build it. */
 export function referenceRoutes(reference: Reference | null, version: string): Endpoint[] {
   return [
     endpoint({

@@ -1,5 +1,5 @@
-// Events of Responses on a connection: those of an answer that is made for it, and those of one in the background, which can be left
-// and followed again.
+// Sends the events of Responses: those of an answer generated for this connection, and those of a background response, which a client
+// can stop and resume streaming.
 import type { FastifyReply } from 'fastify';
 import type { ResponseEvent } from '#services/responses/response-content';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
@@ -12,7 +12,7 @@ export async function* responseFrames(events: AsyncIterable<ResponseEvent>): Asy
   for await (const event of events) yield sseEvent(event.type, event);
 }
 
-/** Of a response that is kept; `after` is the number of the last event that the client has. */
+/** For a stored response; `after` is the number of the last event that the client has. */
 export async function sendResponseEvents(
   { responses, log }: Pick<ApiServices, 'responses' | 'log'>,
   { caller, reply }: GenerationCall,

@@ -1,5 +1,5 @@
-// POST /v1/responses: chat in the form of OpenAI's newer API, as a whole, as typed events, or in the background. What is kept of an
-// answer is read at the paths of kept-responses.ts.
+// POST /v1/responses: chat in the format of OpenAI's Responses API, complete, as typed events, or in the background. Stored responses
+// are read through kept-responses.ts.
 import { AppError } from '#domain/errors';
 import type { Caller } from '#domain/caller';
 import type { ResponseContent, ResponseEvent, WireObject } from '#services/responses/response-content';
@@ -19,7 +19,7 @@ import { responseFrames, sendResponseEvents } from './response-events.ts';
 
 type Services = Pick<ApiServices, 'chat' | 'responses' | 'clock' | 'log'>;
 
-/** `closing` aborts when the server stops: followers must not hold it up. */
+/** `closing` aborts when the server stops, so that streams do not delay the shutdown. */
 export function responseRoutes(
   { chat, responses, clock, log }: Services,
   generations: Generations,
@@ -45,7 +45,7 @@ export function responseRoutes(
         const id = responseId(newId);
         const store = asked.store ?? (responses.keeps || asked.background);
         const known = store && isRepeatable(request.headers) ? await responses.find(caller, id) : null;
-        if (known) return known; // the first request with this Idempotency-Key was cut off behind its work
+        if (known) return known; // the first request with this Idempotency-Key did its work, but was interrupted before the answer
         if (store) await responses.checkRoom(caller);
         const { request: chatRequest, input, warnings } = asked.complete(await recall(caller, asked));
         const createdAtMs = clock.now();
@@ -68,7 +68,7 @@ export function responseRoutes(
             : queued;
         }
 
-        /** Kept before anybody is told that it is there. */
+        /** Stored before the client is told that it exists. */
         async function* keeping(
           events: AsyncIterable<ResponseEvent>,
           baseModel: string,
@@ -111,7 +111,7 @@ export function responseRoutes(
 
 const isRepeatable = (headers: Readonly<Record<string, unknown>>): boolean => headers['idempotency-key'] !== undefined;
 
-/** A stream is no answer that could be given again. */
+/** A stream cannot be repeated as an answer. */
 function refuseRepeats(): never {
   const message =
     'A stream cannot be repeated by its Idempotency-Key. Leave the header or stream out; a stream in the background can be read again.';

@@ -1,4 +1,4 @@
-// Runs read back by their owner, and deleted. What writes them is the W&B protocol (wandb/routes.ts).
+// Runs, read back and deleted by their owner. The W&B protocol writes them (wandb/routes.ts).
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '#domain/caller';

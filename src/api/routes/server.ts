@@ -1,4 +1,4 @@
-// The server about itself: health, checks, metrics, its own description. All of it without a key, unless metrics ask for one.
+// The server itself: health, checks, metrics, its OpenAPI document. None of it needs a key, unless metrics are configured to.
 import { z } from 'zod';
 import { isLoopback } from '#base/loopback';
 import { AppError } from '#domain/errors';
@@ -14,7 +14,7 @@ interface Services extends Pick<ApiServices, 'health' | 'metrics'> {
   readonly generations: Pick<Generations, 'running'>;
 }
 
-/** `describe` is called when asked: it needs the complete list of endpoints, these included. */
+/** `describe` is called per request, because it needs the complete list of endpoints, including these. */
 export function serverRoutes(
   services: Services,
   { metricsAccess }: Pick<ApiLimits, 'metricsAccess'>,
@@ -26,7 +26,7 @@ export function serverRoutes(
   const refuseOthers = (ip: string) => {
     if (metricsAccess === 'loopback' && !isLoopback(ip)) throw fromElsewhere();
   };
-  /** Under every name that probes of such servers have. */
+  /** All paths that health probes of comparable servers use. */
   const alive = (method: 'GET' | 'POST', path: string): Endpoint =>
     endpoint({
       method,
@@ -79,7 +79,7 @@ export function serverRoutes(
       async handle({ reply }) {
         const { database, inference, training } = await health.check();
         if (![database, inference, training].every(({ success }) => success)) reply.code(503);
-        // The names are the hosted service's: its queues are our engines.
+        // The names are those of the hosted service: its queues correspond to our engines.
         return {
           api: true,
           database: wireCheck(database),

@@ -1,4 +1,4 @@
-// The history of a model over its steps, for dashboards and spreadsheets.
+// The metrics of a model over its steps, for dashboards and spreadsheets.
 import { Readable } from 'node:stream';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

@@ -1,5 +1,5 @@
-// POST /tokenize and /detokenize, where vLLM has them. Unlike there, they need a key: a stranger shall neither learn which models
-// there are nor have long texts encoded.
+// POST /tokenize and /detokenize, at vLLM's paths. Unlike vLLM's, they need a key: unauthenticated clients must not learn which models
+// exist, nor have long texts encoded.
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { answerSignal } from '../sse.ts';

@@ -1,4 +1,4 @@
-// Training jobs: submit, watch, cancel. Events come as pages, or as server-sent events when the client accepts them.
+// Training jobs: submit, list, follow, cancel. Events are returned in pages, or as server-sent events if the client accepts them.
 import { z } from 'zod';
 import type { TrainingEvent } from '#domain/training-job';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
@@ -28,7 +28,7 @@ const listQuery = z.looseObject({
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).optional(),
 });
 
-/** `closing` aborts when the server stops: followers must not hold it up. */
+/** `closing` aborts when the server stops, so that streams of events do not delay the shutdown. */
 export function trainingJobRoutes(
   {
     trainingJobs,
@@ -156,7 +156,7 @@ export function trainingJobRoutes(
         }
         const header = request.headers['last-event-id'];
         const after = (typeof header === 'string' && header !== '' ? header : null) ?? (query.after || null);
-        await trainingJobs.listEvents(caller, id, { after, limit: 1 }); // refused before the stream begins
+        await trainingJobs.listEvents(caller, id, { after, limit: 1 }); // throws before the stream begins
         const signal = clientSignal(reply, closing);
         const onError = (error: unknown) => {
           if (!signal.aborted) log.warn('events.failed', { jobId: id, err: error });
@@ -173,7 +173,7 @@ export function trainingJobRoutes(
   ];
 }
 
-/** Without `event:` fields, so that a browser's onmessage sees them all; the type is in the data. */
+/** Without `event:` fields, so that a browser's onmessage receives all of them; the type is in the data. */
 async function* eventFrames(events: AsyncIterable<TrainingEvent>): AsyncGenerator<string> {
   for await (const event of events) yield sseFrame(toEventResponse(event), event.id);
 }

@@ -1,4 +1,4 @@
-// Logged trajectories of a model, read back by its owner. Logging them is checkpoints.ts.
+// Logged trajectories of a model, read back by the owner. Logging them is in checkpoints.ts.
 import { Readable } from 'node:stream';
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

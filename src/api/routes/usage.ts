@@ -1,4 +1,4 @@
-// GET /v1/usage: what the caller's entity used, by day, key, project and model.
+// GET /v1/usage: usage of the caller's entity by day, key, project and model.
 import type { ApiServices } from '../api-services.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { toEnvelope, toPage } from '../schema/listing.ts';

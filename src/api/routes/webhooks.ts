@@ -1,5 +1,5 @@
-// Signed calls when training jobs end, for whoever may manage them. Creating one is not repeatable by Idempotency-Key: that
-// would keep the secret.
+// Webhooks that are called when training jobs end, for keys with the scope admin. Creating one does not support Idempotency-Key:
+// that would store the secret.
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '#domain/webhook';
 import type { ApiServices } from '../api-services.ts';

@@ -1,5 +1,5 @@
-// Workers over HTTP: who is connected, the connection itself, and the files of adapters by their hashes
-// (docs/worker-protocol.md). Whoever may connect reads prompts of everybody: the scope worker is the operator's to give.
+// Workers over HTTP: the list of connected workers, the connection itself, and adapter files by hash (docs/worker-protocol.md).
+// A worker reads the prompts of all users, so only the operator can grant the scope worker.
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { AppError } from '#domain/errors';
@@ -97,7 +97,7 @@ export function workerRoutes({ workers }: Pick<ApiServices, 'workers'>): Endpoin
   ];
 }
 
-/** Fails where more comes than was said. */
+/** Fails if more bytes arrive than declared. */
 async function* atMost(bytes: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let left = bytes;
   for await (const chunk of content) {
