@@ -93,7 +93,7 @@ def read_spec(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Clu
     """Reads the spec of `up`. Exits with an error message if a flag is invalid."""
     check_server_arguments(given, parser)
     if not given.name.replace("-", "").isalnum():
-        parser.error(f"--name: {given.name!r} may contain only letters, digits and hyphens")
+        parser.error(f"--name may contain only letters, digits and hyphens, not {given.name!r}")
     least = given.samplers if given.min_samplers is None else given.min_samplers
     most = given.samplers if given.max_samplers is None else given.max_samplers
     if not least <= given.samplers <= most:

@@ -69,7 +69,7 @@ def add_sampler_arguments(parser: argparse.ArgumentParser, count: Callable[[str]
             "vllm_arguments",
             metavar="ARGUMENT",
             nargs="*",
-            help="for vLLM, after `--`: -- --tensor-parallel-size 2; with both roles default: -- --gpu-memory-utilization 0.4",
+            help="after `--`, for vLLM: -- --tensor-parallel-size 2; default with both roles: -- --gpu-memory-utilization 0.4",
         ),
     ]
 
