@@ -1,22 +1,22 @@
-// Server-sent events on a Fastify reply: headers with the first event, a comment when it is quiet for long, an end that
-// clients recognise. Nothing is sent before the first event is there, so that failures until then are plain HTTP errors.
+// Server-sent events on a Fastify reply: headers with the first event, a comment during long idle times, and an end that clients
+// recognise. Nothing is sent before the first event exists, so that earlier failures are plain HTTP errors.
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '#domain/errors';
 import { whenOver } from './ended-answers.ts';
 
 export interface SseOptions {
-  /** After this long without an event a `: ping` goes out: Node clients give up after 5 minutes of silence. */
+  /** After this long without an event, a `: ping` is sent: Node clients disconnect after 5 minutes of silence. */
   readonly pingMs: number;
-  /** A client that reads nothing for this long is told so, if it ever reads again, and gone as long after. */
+  /** A client that reads nothing for this long is sent an error, in case it reads again, and disconnected after the same time again. */
   readonly stallMs: number;
-  /** Headers now: for streams that may stay quiet although nothing is wrong. */
+  /** Send headers immediately: for streams that may be idle without a failure. */
   readonly openAtOnce?: boolean;
 }
 
 /**
- * Sends each frame (see `sseFrame`) as it comes. If the frames fail before the first one, the error is thrown and nothing
- * was sent; later, `onError` gives the last frames. Leaves the loop over `frames` when the client is gone.
+ * Sends each frame (see `sseFrame`) as it arrives. If `frames` fails before the first one, the error is thrown and nothing was
+ * sent; later, `onError` returns the last frames. Stops iterating `frames` when the client disconnects.
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -32,7 +32,7 @@ export async function sendEvents(
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
-      'x-accel-buffering': 'no', // proxies must not collect events
+      'x-accel-buffering': 'no', // proxies must not buffer events
     });
   };
   if (openAtOnce) {
@@ -61,7 +61,7 @@ export async function sendEvents(
   }
 }
 
-/** Nothing is taken from `frames` while a slow reader has enough to read: engines notice (engine/read-watch.ts). */
+/** Takes nothing from `frames` while a slow reader has enough to read: engines detect this (engine/read-watch.ts). */
 async function drained({ raw }: FastifyReply, stallMs: number): Promise<void> {
   if (raw.destroyed) return;
   const waiting = new AbortController();
@@ -72,7 +72,7 @@ async function drained({ raw }: FastifyReply, stallMs: number): Promise<void> {
     stop();
   }, stallMs);
   raw.once('close', stop);
-  await once(raw, 'drain', waiting).catch(() => undefined); // gone: the loop sees `destroyed`
+  await once(raw, 'drain', waiting).catch(() => undefined); // disconnected: the loop sees `destroyed`
   raw.off('close', stop);
   clearTimeout(timer);
   if (!isUnread) return;
@@ -87,18 +87,18 @@ function endWithin(raw: FastifyReply['raw'], ms: number): void {
   raw.once('close', () => clearTimeout(timer));
 }
 
-/** Data is one line of JSON. */
+/** An event whose data is one line of JSON. */
 export const sseFrame = (data: unknown, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 
-/** An event that has a name; its data is one line of JSON. */
+/** An event with a name; its data is one line of JSON. */
 export const sseEvent = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 export const SSE_DONE = 'data: [DONE]\n\n';
 
 /**
- * Aborts when the client goes away before the answer is complete, and with `stop`, which outlives the request: unlike
- * AbortSignal.any, nothing of the request stays with it.
+ * Aborts when the client disconnects before the answer is complete, and with `stop`, which outlives the request: unlike with
+ * AbortSignal.any, `stop` keeps no reference to the request.
  */
 export function clientSignal({ raw }: FastifyReply, stop: AbortSignal): AbortSignal {
   const controller = new AbortController();
@@ -114,5 +114,5 @@ export function clientSignal({ raw }: FastifyReply, stop: AbortSignal): AbortSig
 
 const NEVER = new AbortController().signal;
 
-/** Aborts when the client goes away: for work that ends by itself when the server stops. */
+/** Aborts when the client disconnects: for work that ends by itself when the server stops. */
 export const answerSignal = (reply: FastifyReply): AbortSignal => clientSignal(reply, NEVER);

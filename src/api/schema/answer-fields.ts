@@ -1,9 +1,9 @@
-// What all of OpenAI's forms of an answer say in the same words: how it ended, what it cost, what made it.
+// Fields that all of OpenAI's answer formats share: finish reason, usage, fingerprint.
 import { createHash } from 'node:crypto';
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import type { Finish } from '#services/chat/choice-text';
 
-/** Answers of one request. `reasoningTokens`: of the completion's. */
+/** Usage of the answers of one request. `reasoningTokens`: those of the completion. */
 export function usageOf(answers: readonly Answer[], completionTokens: number, reasoningTokens: number) {
   const promptTokens = answers.reduce((sum, answer) => sum + answer.promptTokens.length, 0);
   const cachedTokens = answers.reduce((sum, { prompt }) => sum + (prompt.report?.cachedTokenCount ?? 0), 0);
@@ -22,11 +22,11 @@ export const shownTokens = (deltas: readonly ChatDelta[]) =>
 export const countTokens = (deltas: readonly ChatDelta[]): number =>
   deltas.filter(({ token }) => token !== null).length;
 
-/** Tokens of thinking: what brought it, and what was kept from the client. */
+/** Reasoning tokens: the returned ones and those withheld from the client. */
 export const countThinking = (deltas: readonly ChatDelta[]): number =>
   countTokens(deltas.filter(({ reasoning, hidden }) => hidden || reasoning !== ''));
 
-/** `cancelled` without a client that left: the server stopped it, or no token could come (`dead_end`). */
+/** `cancelled` although the client is connected: the server stopped the answer, or no token was possible (`dead_end`). */
 export const wireFinishReason = (finish: Finish | null): string | null =>
   finish === null ? null : finish.reason === 'cancelled' ? 'abort' : finish.reason;
 

@@ -8,7 +8,7 @@ import { countNodes } from './validation.ts';
 const FILES_MAX = 10_000;
 const ALIASES_MAX = 32;
 const METADATA_CHARACTERS_MAX = 32_768;
-/** A longer list is read up to the first file that has a fault. */
+/** A longer list is read only up to the first invalid file. */
 const FILES_EXPLAINED = 1_000;
 
 const complain = (ctx: z.RefinementCtx, msg: string): void =>
@@ -18,7 +18,7 @@ const complain = (ctx: z.RefinementCtx, msg: string): void =>
     params: { complaint: { type: 'value_error', msg, ctx: { error: {} } } },
   });
 
-/** What a new artifact, its project and its type may be called. */
+/** Allowed names of a new artifact, its project and its type. */
 export const artifactSegment = z.string().superRefine((text, ctx) => {
   if (!isArtifactSegment(text))
     complain(
@@ -45,7 +45,7 @@ export const filePath = z.string().superRefine((path, ctx) => {
 const SHA256 = /^[0-9a-f]{64}$/;
 const sha256 = z.string().regex(SHA256, 'must be 64 hex digits, lower case');
 
-/** zod reads all of a list before it tells what is wrong with its first part. */
+/** zod reads a whole list before it reports an error in the first item. */
 function upToFault(files: unknown): unknown {
   if (!Array.isArray(files) || files.length <= FILES_EXPLAINED || files.length > FILES_MAX) return files;
   const isFaulty = (file: { path?: unknown; sha256?: unknown } | null | undefined) =>
@@ -60,7 +60,7 @@ function upToFault(files: unknown): unknown {
 const tooMuchMetadata = (ctx: z.RefinementCtx): void =>
   complain(ctx, `Value error, must be at most ${METADATA_CHARACTERS_MAX} characters of JSON`);
 
-/** What is stored is read with JSON.parse, which would round them. */
+/** Stored values are read with JSON.parse, which would round such integers. */
 const longIntegersAsText = (value: Readonly<Record<string, unknown>>) =>
   JSON.parse(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part))) as Readonly<
     Record<string, unknown>
@@ -107,7 +107,7 @@ export const manifest = z
 
 export const newAliases = z.looseObject({ aliases });
 
-/** How a single file becomes a version: as query parameters, because the body is the file. */
+/** How a single file becomes a version: in query parameters, because the body is the file. */
 export const fileQuery = z.looseObject({
   type: artifactSegment.default('dataset'),
   alias: alias.optional(),
@@ -132,7 +132,7 @@ export const artifactResponse = z.object({
 });
 
 export const uploadedFile = artifactFile;
-/** 202: send these files, then the manifest again. */
+/** 202: upload these files, then send the manifest again. */
 export const missingFiles = z.object({
   missing: z.array(z.string()).meta({ description: 'SHA-256 hashes of the missing files.' }),
 });

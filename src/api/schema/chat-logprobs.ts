@@ -1,4 +1,4 @@
-// Log-probabilities as the wire has them: of the answer's tokens (OpenAI's form), and of the prompt's (vLLM's).
+// Log-probabilities on the wire: of the answer tokens (OpenAI's format) and of the prompt tokens (vLLM's).
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import type { ChatAnswer } from '#services/chat/chat';
 import type { AnswerFormat } from './generation-options.ts';
@@ -6,10 +6,10 @@ import type { AnswerFormat } from './generation-options.ts';
 type SampledToken = NonNullable<ChatDelta['token']>;
 type RankedLogprob = NonNullable<NonNullable<NonNullable<Answer['prompt']['report']>['logprobs']>[number]>[number];
 
-const LOGPROB_MIN = -9999; // JSON has no −∞; vLLM's stand-in
+const LOGPROB_MIN = -9999; // JSON has no −∞; vLLM uses this value instead
 export const finite = (logprob: number): number => Math.max(logprob, LOGPROB_MIN);
 
-/** One entry per sampled token, the stop token included, so that the ids are exactly what was sampled. */
+/** One entry per sampled token, including the stop token, so that the ids are exactly the sampled ones. */
 export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: AnswerFormat, tokens: readonly SampledToken[]) {
   if (!logprobs) return null;
   const { tokenizer } = model.base.text;
@@ -28,7 +28,7 @@ export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: AnswerFor
   };
 }
 
-/** By prompt token a map from token id; null for the first, which nothing predicts. */
+/** For each prompt token a map from token id; null for the first token, which has no prediction. */
 export function promptLogprobs({ prompt, model }: Answer) {
   const { tokenizer } = model.base.text;
   const entry = ({ tokenId, logprob, rank }: RankedLogprob) =>

@@ -1,5 +1,5 @@
-// A chat request as it comes over the wire → ChatRequest (services/chat/chat-request.ts) and ChatFormat, which says how the
-// answer is written. Rules across fields come first and hide type errors, as in vLLM; then every wrong field is reported at once.
+// A chat request on the wire → ChatRequest (services/chat/chat-request.ts) and ChatFormat, the format of the answer. Rules across
+// fields are checked first and hide type errors, as in vLLM; after that, all invalid fields are reported at once.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
@@ -20,8 +20,8 @@ import { sentFields, unknownFields } from './unknown-fields.ts';
 import { parse } from './validation.ts';
 
 const MAX_DOCUMENTS = 1024;
-export const MAX_MESSAGES = 2_000; // as in a trajectory: templates walk them
-export const MAX_TOOLS = 2_000; // OpenAI's limit is 128: templates write out each
+export const MAX_MESSAGES = 2_000; // as in a trajectory: templates iterate over them
+export const MAX_TOOLS = 2_000; // OpenAI's limit is 128; templates write out each of them
 
 const namedTool = z.looseObject({
   type: z.literal('function').default('function'),

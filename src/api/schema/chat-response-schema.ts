@@ -1,4 +1,4 @@
-// The shape of a whole chat answer, for OpenAPI and for tests. chat-response.ts writes it.
+// The schema of a complete chat answer, for OpenAPI and tests. chat-response.ts writes it.
 import { z } from 'zod';
 import { warnings } from './unknown-fields.ts';
 

@@ -1,5 +1,5 @@
-// Chat answers as OpenAI and vLLM write them: one object, or chunks. All keys of the whole object are always there;
-// chunks carry only what they have to say, because clients' stream helpers merge them key by key.
+// Chat answers in the format of OpenAI and vLLM: one object, or chunks. The object always has all keys; a chunk has only the keys
+// that it adds, because clients' stream helpers merge chunks key by key.
 import type { ChatDelta } from '#services/chat/answer';
 import type { ChatAnswer } from '#services/chat/chat';
 import type { ToolCallDelta } from '#services/chat/choice-text';
@@ -16,7 +16,7 @@ import { promptLogprobs, tokenLogprobs } from './chat-logprobs.ts';
 import type { ChatFormat } from './chat-request.ts';
 import { warned } from './unknown-fields.ts';
 
-/** What all parts of one answer share. */
+/** The values that all parts of one answer share. */
 export interface AnswerHead {
   readonly id: string;
   readonly createdAtMs: number;
@@ -26,7 +26,7 @@ export interface AnswerHead {
 
 export const chatId = (requestId: string): string => `chatcmpl-${requestId}`;
 
-/** `choices`: the deltas of each. */
+/** `choices`: the deltas of each choice. */
 export function completion(head: AnswerHead, choices: readonly (readonly ChatDelta[])[]) {
   const { answer, format } = head;
   const all = choices.flat();
@@ -82,7 +82,7 @@ function wholeCalls(deltas: readonly ToolCallDelta[]) {
   return calls;
 }
 
-/** The first chunk of a choice: who speaks, and nothing yet. Role goes out once: clients concatenate repeated ones. */
+/** The first chunk of a choice: only its role. The role is sent once, because clients concatenate repeated ones. */
 export function roleChunk(head: AnswerHead, index: number) {
   return {
     ...chunkHead(head),

@@ -1,11 +1,11 @@
-// Rules across the fields of a request for tokens, read from the raw JSON before types are checked, as in vLLM: the first one
-// that is broken is the only thing reported. Ranges of single fields are in chat-request.ts.
+// Rules across the fields of a generation request, checked on the raw JSON before types, as in vLLM: only the first violation is
+// reported. Ranges of single fields are in chat-request.ts.
 import { isObject } from '#base/is-object';
 import { refuse } from './validation.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** vLLM's validators, last declared first: that is the order in which they run. */
+/** vLLM's validators, last declared first: the order in which they run. */
 export function refuseForbiddenCombinations(body: Body): void {
   checkCacheSalt(body);
   if (body.continue_final_message === true && body.add_generation_prompt === true)
@@ -18,7 +18,7 @@ export function refuseForbiddenCombinations(body: Body): void {
   checkStreamOptions(body);
 }
 
-/** Of requests that begin with a text. */
+/** For requests that start with a text. */
 export function refuseForbiddenOfCompletions(body: Body): void {
   checkCacheSalt(body);
   checkStructuredOutputs(body);
@@ -79,7 +79,7 @@ function checkTopLogprobs(body: Body): void {
   if (top !== 0 && !body.logprobs) refuse(['body'], 'when using `top_logprobs`, `logprobs` must be set to true.', body);
 }
 
-/** 0 alternatives in completions are log-probabilities too. */
+/** In completions, 0 alternatives also request log-probabilities. */
 function checkListedTokens({ logprob_token_ids: ids, logprobs, use_beam_search: beams }: Body): void {
   if (!Array.isArray(ids) || ids.length === 0) return;
   if (beams === true) refuse(['body'], '`logprob_token_ids` is not supported with beam search.', ids);

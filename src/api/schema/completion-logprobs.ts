@@ -1,5 +1,5 @@
-// Log-probabilities in the form of OpenAI's older API: four lists, by token. Offsets are in the text of the choice, prompt included
-// where it is echoed, and count code points, as in Python.
+// Log-probabilities in the format of OpenAI's older API: four lists, by token. Offsets refer to the text of the choice, including an
+// echoed prompt, and count code points, as in Python.
 import type { ChatDelta } from '#services/chat/answer';
 import type { CompletionAnswer } from '#services/chat/completions';
 import { finite } from './chat-logprobs.ts';
@@ -18,9 +18,9 @@ export interface LegacyLogprobs {
   readonly top_logprobs: (Record<string, number> | null)[];
 }
 
-/** Of one choice, whose tokens come in order. */
+/** For one choice, whose tokens arrive in order. */
 export interface LegacyLogprobsWriter {
-  /** Null: none are asked for. The first token of a text has none. */
+  /** Null: not requested. The first token of a text has none. */
   prompt(answer: CompletionAnswer): LegacyLogprobs | null;
   sampled(tokens: readonly SampledToken[]): LegacyLogprobs | null;
 }
@@ -39,7 +39,7 @@ export function createLegacyLogprobs(
     readonly listed: readonly Listed[] | null;
   }
 
-  /** `isShown`: whether the text has the token; special ones may be left out of it. */
+  /** `isShown`: whether the text contains the token; special tokens may be omitted. */
   function write(entries: readonly Entry[], isShown: (tokenId: number) => boolean): LegacyLogprobs {
     const written: LegacyLogprobs = { text_offset: [], token_logprobs: [], tokens: [], top_logprobs: [] };
     for (const { tokenId, logprob, listed } of entries) {
@@ -66,7 +66,7 @@ export function createLegacyLogprobs(
       };
       return write(
         promptTokens.map((tokenId, index) => {
-          const listed = report?.logprobs?.[index] ?? null; // the first of it is the token itself
+          const listed = report?.logprobs?.[index] ?? null; // its first entry is the token itself
           return { tokenId, logprob: listed?.[0]?.logprob ?? null, listed };
         }),
         isShown,
@@ -86,7 +86,7 @@ export function createLegacyLogprobs(
   };
 }
 
-/** One behind the other. */
+/** Concatenates the lists. */
 export function joinLogprobs(parts: readonly (LegacyLogprobs | null)[]): LegacyLogprobs | null {
   const written = parts.filter((part) => part !== null);
   if (written.length === 0) return null;

@@ -1,5 +1,5 @@
-// A request that begins with texts or token ids, as OpenAI's older API and vLLM have it → CompletionRequest, and how the answer is
-// written. Rules across fields come first, as in chat-request.ts.
+// A request with texts or token ids, in the format of OpenAI's older API and vLLM → CompletionRequest, and the format of the answer.
+// Rules across fields are checked first, as in chat-request.ts.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { CompletionRequest } from '#services/chat/chat-request';
@@ -23,15 +23,15 @@ export interface CompletionFormat extends AnswerFormat {
   /** Alternatives per token; null: no log-probabilities. */
   readonly logprobs: number | null;
   readonly echo: boolean;
-  /** The prompt is all that is shown: OpenAI's way of asking what a text is worth. */
+  /** Only the prompt is returned: OpenAI's way to score a text. */
   readonly promptOnly: boolean;
   readonly promptLogprobs: boolean;
   readonly skipSpecialTokens: boolean;
   readonly warnings: readonly string[];
 }
 
-const MAX_TOKENS_DEFAULT = 16; // OpenAI's
-/** More values than a body may have. */
+const MAX_TOKENS_DEFAULT = 16; // OpenAI's default
+/** More values than a body can have. */
 const PROMPT_TOKENS_MAX = 250_000;
 
 const describe = (description: string) => ({ description });
@@ -96,7 +96,7 @@ function toRequest(wire: Wire): CompletionRequest {
       truncatePromptTokens: wire.truncate_prompt_tokens ?? null,
       truncationSide: wire.truncation_side ?? 'left',
     },
-    // An engine samples one token at least: of an answer without any, nobody is shown it.
+    // An engine samples at least one token; if the client asked for none, it is not returned.
     sampling: samplingOptions(wire, {
       maxTokens: wire.max_tokens === 0 ? 1 : (wire.max_tokens ?? MAX_TOKENS_DEFAULT),
       maxTokensField: 'max_tokens',

@@ -1,4 +1,4 @@
-// The shape of a whole completion, for OpenAPI and for tests. completion-response.ts writes it.
+// The schema of a complete completion, for OpenAPI and tests. completion-response.ts writes it.
 import { z } from 'zod';
 import { promptLogprobsSchema, usageSchema } from './chat-response-schema.ts';
 import { warnings } from './unknown-fields.ts';

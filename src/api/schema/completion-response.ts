@@ -1,4 +1,4 @@
-// Completions as OpenAI's older API and vLLM write them: choices of all prompts in one list, or chunks of one choice each.
+// Completions in the format of OpenAI's older API and vLLM: the choices of all prompts in one list, or chunks of one choice each.
 import type { ChatDelta } from '#services/chat/answer';
 import type { CompletionAnswer } from '#services/chat/completions';
 import { countTokens, fingerprint, seconds, shownTokens, usageOf, wireFinishReason } from './answer-fields.ts';
@@ -7,7 +7,7 @@ import { createLegacyLogprobs, joinLogprobs, type LegacyLogprobsWriter } from '.
 import type { CompletionFormat } from './completion-request.ts';
 import { warned } from './unknown-fields.ts';
 
-/** What all parts of one answer share; the answers are those of its prompts. */
+/** The values that all parts of one answer share, and the answers, by prompt. */
 export interface CompletionHead {
   readonly id: string;
   readonly createdAtMs: number;
@@ -25,7 +25,7 @@ const headOf = ({ id, createdAtMs, answers }: CompletionHead) => ({
   system_fingerprint: fingerprint(answers[0]!.model),
 });
 
-/** `choices` by prompt: the deltas of those that are shown. `sampledTokens`: of all, shown or not. */
+/** `choices` by prompt: the deltas of those that are returned. `sampledTokens`: of all choices, returned or not. */
 export function textCompletion(
   head: CompletionHead,
   choices: readonly (readonly (readonly ChatDelta[])[])[],
@@ -62,9 +62,9 @@ function wholeChoice(answer: CompletionAnswer, format: CompletionFormat, deltas:
   };
 }
 
-/** Chunks of one choice, whose deltas come in order. */
+/** Creates the chunks of one choice, whose deltas arrive in order. */
 export interface ChoiceChunks {
-  /** What comes before the first token: the prompt, where it is echoed. Empty: nothing does. */
+  /** The text before the first token: the echoed prompt. Empty if there is none. */
   open(): object[];
   delta(delta: ChatDelta): object[];
   readonly tokens: number;

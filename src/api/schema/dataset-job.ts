@@ -1,5 +1,5 @@
-// What jobs that train rows of an artifact have in common (sft.ts, dpo.ts): which artifact, how its rows become batches, at which
-// learning rates; and how what is wrong with a row is told.
+// Shared by jobs that train on rows of an artifact (sft.ts, dpo.ts): the artifact, batching, learning rates, and the reporting of
+// errors in a row.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { SCHEDULER_TYPES, type BatchConfigInput } from '#domain/sft';
@@ -14,7 +14,7 @@ const BATCHES_MAX = 1_000_000;
 const EPOCHS_MAX = 1_000;
 const rate = number({ ge: 0, le: 1 });
 
-/** Hundreds of thousands of them, read in a moment; what else there may be in a list, the schema reads. */
+/** Hundreds of thousands of numbers are read quickly; the schema reads lists with any other items. */
 export const rates = readAhead(
   union({ float: rate, 'list[float]': z.array(rate).min(1).max(BATCHES_MAX) }).nullish(),
   (list) =>
@@ -26,7 +26,7 @@ const isPlainRate = (value: unknown): boolean => typeof value === 'number' && va
 
 export const batchSize = union({ auto: z.literal('auto'), int: integer({ ge: 1, le: 65_536 }) }).nullish();
 
-/** Beside `batch_size` and `learning_rate`, whose defaults are each kind's own. */
+/** In addition to `batch_size` and `learning_rate`, whose defaults differ by job type. */
 export const batchFields = {
   lr_scheduler_type: z.enum(SCHEDULER_TYPES).nullish().meta({
     description:
@@ -88,12 +88,12 @@ export function readBatchConfig(wire: z.output<z.ZodObject<BatchFields>>): Batch
   };
 }
 
-/** Of whatever it holds. */
+/** URI of an artifact, whatever it contains. */
 const anything = readAhead(z.record(z.string(), z.unknown()), (value) => (isObject(value) ? value : null));
 
 const url = z.string().nullish();
 
-/** Beside `config`. */
+/** Fields in addition to `config`. */
 export const datasetJobFields = {
   model_id: z.guid(),
   training_data_url: url.meta({
@@ -135,7 +135,7 @@ export interface ReadConfig<Config> {
   readonly warnings: readonly string[];
 }
 
-/** Listed rates are a schedule. */
+/** A list of rates is a schedule. */
 function refuseTwoSchedules({ learningRate, schedulerType = 'constant', warmupSteps, warmupRatio }: BatchConfigInput) {
   if (!Array.isArray(learningRate)) return;
   const asked = [
@@ -151,7 +151,7 @@ function refuseTwoSchedules({ learningRate, schedulerType = 'constant', warmupSt
   }
 }
 
-/** Settings of evaluations that would not happen. */
+/** Names settings of evaluations that would not take place. */
 function refuseUnevaluated(config: BatchConfigInput): void {
   const { evalSteps, validationSplit = 0, earlyStoppingPatience: patience, earlyStoppingThreshold: threshold } = config;
   const refuseAlone = (field: string, needed: string, value: unknown) =>
@@ -167,7 +167,7 @@ function refuseUnevaluated(config: BatchConfigInput): void {
     refuseAlone('early_stopping_threshold', 'early_stopping_patience', threshold);
 }
 
-/** Of the first faults of a line that could not be read. Throws what is no ValidationError. */
+/** Describes the first errors of an unreadable line. Rethrows anything that is not a ValidationError. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof ValidationError)) throw error;
   return error.items.slice(0, 3).map(describe).join('; ');

@@ -1,5 +1,5 @@
-// DPO jobs and their rows: wire ↔ domain. A row is a preference pair as TRL has them in conversations, with a prompt of its own or as
-// the beginning that both answers share, or as OpenAI has them.
+// DPO jobs and their rows: wire ↔ domain. A row is a preference pair: in TRL's conversational format, with a prompt of its own or as the
+// shared prefix of both answers, or in OpenAI's format.
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
@@ -102,11 +102,11 @@ export function readPreferencePair(text: string): ReadPreferencePair {
   }
 }
 
-/** The form that the row means, so that only its faults are told. */
+/** The format that the row is meant to have, so that only its errors are reported. */
 const explicitRow = (value: unknown) =>
   isObject(value) && ('input' in value || 'preferred_output' in value) ? ROWS.openai : ROWS.explicit;
 
-/** No prompt, or beside whole conversations its text, as many data sets have it. */
+/** No prompt, or its text in addition to whole conversations, as many data sets have it. */
 const isImplicit = (value: unknown): boolean =>
   isObject(value) && 'chosen' in value && (typeof value['prompt'] === 'string' || !value['prompt']);
 
@@ -124,7 +124,7 @@ function readImplicit(value: unknown): ReadPreferencePair {
   return checked({ ...row, prompt: shared });
 }
 
-/** What both conversations begin with; an answer is left to each, though. */
+/** The shared prefix of both conversations; it leaves at least one message to each answer. */
 function sharedBeginning(chosen: readonly ChatMessage[], rejected: readonly ChatMessage[]) {
   const most = Math.min(chosen.length, rejected.length) - 1;
   let at = 0;

@@ -1,4 +1,4 @@
-// POST /v1/embeddings in OpenAI's form, with the fields that vLLM adds, and its answer.
+// POST /v1/embeddings in OpenAI's format, with the fields that vLLM adds, and its answer.
 import { z } from 'zod';
 import type { Embedded, EmbeddingRequest } from '#services/chat/embeddings';
 import { modelField, servingFields, truncationFields } from './generation-fields.ts';
@@ -9,9 +9,9 @@ import { parse, refuse } from './validation.ts';
 const describe = (description: string) => ({ description });
 
 const INPUTS_MAX = 2_048; // as OpenAI
-/** More values than a body may have. */
+/** More values than a body can have. */
 const INPUT_TOKENS_MAX = 250_000;
-/** Wider than any model; how wide this one is, its service says. */
+/** Wider than any model; the service knows the width of the current one. */
 const DIMENSIONS_MAX = 1_000_000;
 
 const tokenIds = () => list(integer({ ge: 0 }), INPUT_TOKENS_MAX);

@@ -1,4 +1,4 @@
-// What is read of an evaluation: how far it is, and the answers with their rewards beside them. Domain → wire.
+// An evaluation as clients read it: its status, and the answers with their rewards. Domain → wire.
 import { z } from 'zod';
 import { NEXT_EVALUATION_STATUS, type Evaluation, type EvaluationStatus } from '#domain/evaluation';
 import type { AnsweredPrompt, EvaluationDetail, EvaluationOfStep } from '#services/evaluations/evaluations';
@@ -34,7 +34,7 @@ export const toEvaluationResponse = (evaluation: Evaluation): z.input<typeof eva
   ended_at: isoOrNull(evaluation.endedAtMs),
 });
 
-/** Beside those of the job, which does not fail with its evaluation. */
+/** Warnings in addition to those of the job, which does not fail with its evaluation. */
 export function evaluationWarnings(evaluation: Evaluation | null): string[] {
   if (!evaluation) return [];
   const { status, errorMessage, failedCount, promptCount } = evaluation;

@@ -1,4 +1,4 @@
-// Held-out evaluation as a job asks for it: wire → domain. What is read of it is evaluation-answers.ts.
+// The evaluation settings of a job: wire → domain. Reading an evaluation is in evaluation-answers.ts.
 import { z } from 'zod';
 import type { EvaluationPrompt, ReadEvaluationLine } from '#domain/evaluation';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
@@ -11,7 +11,7 @@ import { seed } from './seed.ts';
 import { unknownFields } from './unknown-fields.ts';
 import { parse, refuse, ValidationError } from './validation.ts';
 
-/** Only keeps nonsense out: how many are answered is a setting of the server. */
+/** Only a sanity check: the server's setting limits how many prompts are answered. */
 const PROMPTS_MAX = 100_000;
 const MESSAGES_MAX = 2_000;
 const TOOLS_MAX = 2_000;
@@ -57,7 +57,7 @@ const settings = z.looseObject({
   chat_template_kwargs: z.looseObject({}).nullish().meta({ description: 'Variables for the chat template.' }),
 });
 
-/** In the body of a job. */
+/** Part of the body of a job. */
 export const evaluation = settings.nullish().meta({
   description:
     'Prompts that are not trained on. The new checkpoint answers them; you send rewards for the answers to the log endpoint.',

@@ -1,5 +1,4 @@
-// Fields that requests for tokens share, whatever they begin with: chat's and completions'. What they mean for the services is
-// generation-options.ts.
+// Fields that all generation requests share: chat's and completions'. generation-options.ts translates them for the services.
 import { z } from 'zod';
 import { boolean, integer, number, record, union } from './lax.ts';
 import { seed } from './seed.ts';
@@ -7,8 +6,8 @@ import { responseFormat, structuredOutputs } from './structured-output.ts';
 
 export const MAX_CHOICES = 128; // as OpenAI; each is a sequence in the engine
 export const MAX_STOPS = 64; // every token is matched against each
-const MAX_BAD_WORDS = 128; // as vLLM; each is looked for at every token
-const MAX_BAD_WORD_CHARACTERS = 256; // each is encoded twice before the answer begins
+const MAX_BAD_WORDS = 128; // as vLLM; each is checked at every token
+const MAX_BAD_WORD_CHARACTERS = 256; // each is tokenized twice before the answer begins
 const MAX_TOKEN_LIST = 200_000; // more than any vocabulary
 
 const MAX_LISTED_IDS = 128; // as vLLM

@@ -1,5 +1,5 @@
-// Fields that requests for tokens share → what the services take; and the fields of other servers that would change an answer
-// there and are refused here by name. generation-fields.ts says what may be sent.
+// Shared fields of generation requests → options of the services; and fields of other servers that would change an answer there
+// and are refused here by name. generation-fields.ts defines the accepted fields.
 import type { z } from 'zod';
 import type { GenerationOptions, SamplingOptions } from '#services/chat/chat-request';
 import type {
@@ -22,12 +22,12 @@ type Fields = { model: typeof modelField } & typeof samplingFields &
   typeof servingFields;
 type Wire = z.output<z.ZodObject<Fields, z.core.$loose>>;
 
-/** How an answer is written. */
+/** The format of an answer. */
 export interface AnswerFormat {
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly continuousUsage: boolean;
-  /** `token` in logprobs is `token_id:N`. Null: the model decides. */
+  /** Whether `token` in logprobs is `token_id:N`. Null: depends on the model. */
   readonly tokensAsTokenIds: boolean | null;
   readonly returnTokenIds: boolean;
   readonly requestId: string | null;
@@ -72,11 +72,11 @@ export function samplingOptions(
   };
 }
 
-/** Null: the likeliest tokens are listed. */
+/** Null: the most likely tokens are listed. */
 export const listedIds = ({ logprob_token_ids: ids }: Wire): readonly number[] | null =>
   ids && ids.length > 0 ? [...new Set(ids)] : null;
 
-/** Everything but sampling and output. Throws for what is refused. */
+/** All options except sampling and output. Throws if a field is refused. */
 export function servingOptions(wire: Wire): Omit<GenerationOptions, 'sampling' | 'output'> {
   refuseWhatIsNotHere(wire);
   return {
@@ -119,7 +119,7 @@ function requestedConstraint({
   return formatted && { constraint: formatted, param: 'response_format' };
 }
 
-/** Other servers' fields for what the answer must look like. Left aside in silence, the answer would be free text. */
+/** Fields of other servers that constrain the answer. If they were ignored silently, the answer would be unconstrained. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   json_schema: 'response_format: {"type": "json_schema", "json_schema": {"schema": …}}',
   grammar: 'structured_outputs: {"grammar": …}',
@@ -131,7 +131,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   guided_grammar: 'structured_outputs: {"grammar": …}',
 };
 
-/** Fields of other engines, and why they cannot be kept to. */
+/** Fields of other engines, and why they are not supported. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   logits_processors: 'This server has no registered logits processors. Leave the field out.',
   mm_processor_kwargs: 'Text models have no image or audio processor. Leave the field out.',
@@ -143,7 +143,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   watermarking: 'Answers are not watermarked here. Leave the field out.',
 };
 
-/** With an empty value they are accepted, so that clients which send every key work. */
+/** They are accepted with an empty value, so that clients that send every key work. */
 function refuseWhatIsNotHere(wire: Wire): void {
   const isSet = (value: unknown) =>
     value !== undefined &&

@@ -1,4 +1,4 @@
-// What a job was sent and trains with, read back: domain → wire.
+// What was submitted to a job, and its settings, as clients read them: domain → wire.
 import { z } from 'zod';
 import type { Trajectory, Turn } from '#domain/trajectory';
 import type { GroupSummary, ReadTrajectory } from '#services/jobs/group-pages';

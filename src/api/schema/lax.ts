@@ -1,5 +1,5 @@
-// Scalars as pydantic's lax mode reads them: "5" is an integer, "yes" a boolean, 1.5 is no integer. Unlike there, true and
-// false are no numbers: `{"steps": [false]}` must not delete step 0. The JSON Schema that OpenAPI shows is the strict one.
+// Scalars as pydantic's lax mode reads them: "5" is an integer, "yes" a boolean, 1.5 not an integer. Unlike in pydantic, true and
+// false are not numbers: `{"steps": [false]}` must not delete step 0. The JSON Schema in OpenAPI is the strict one.
 // Bounds are checked after the conversion.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
@@ -21,10 +21,10 @@ export function union<const T extends Readonly<Record<string, z.ZodType>>>(alter
   return z.union(schemas, { error: Object.keys(alternatives).join(' | ') });
 }
 
-/** zod reads all entries before it tells what is wrong with one. */
+/** zod reads all entries before it reports an error in one. */
 const ENTRIES_MAX = 10_000;
 
-/** Keys → values of that kind. */
+/** A map from keys to values of that type. */
 export const record = <V extends z.ZodType>(value: V) =>
   z.preprocess(
     (input, ctx) => {
@@ -37,7 +37,7 @@ export const record = <V extends z.ZodType>(value: V) =>
     z.record(z.string(), value),
   );
 
-/** Counted before what is in it is read, which zod would do first. */
+/** Counted before the items are read; zod would read them first. */
 export const list = <V extends z.ZodType>(item: V, itemsMax: number) =>
   z.preprocess((input, ctx) => {
     if (!Array.isArray(input) || input.length <= itemsMax) return input;
@@ -60,7 +60,7 @@ function complain(ctx: Context, input: unknown, complaint: Complaint): unknown {
   return z.NEVER;
 }
 
-/** As Python's int() by default: what is longer is nobody's number. */
+/** As Python's int() by default: longer numbers are not real input. */
 const NUMBER_CHARACTERS_MAX = 4_300;
 
 const INTEGER_TEXT = /^\s*[+-]?\d+(?:\.0+)?\s*$/;
@@ -86,7 +86,7 @@ function readInteger(value: unknown, ctx: Context): unknown {
   });
 }
 
-/** Each text is read in one way only: `\d+\.?\d*` would try every split of long digits. */
+/** Each text can match in only one way: `\d+\.?\d*` would try every split of long digits. */
 const NUMBER_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 function readNumber(value: unknown, ctx: Context): unknown {
@@ -106,7 +106,7 @@ function readNumber(value: unknown, ctx: Context): unknown {
   return value;
 }
 
-/** How Python writes them in JSON; json-body.ts turns the bare tokens into strings. */
+/** As Python writes them in JSON; json-body.ts turns the bare tokens into strings. */
 export const NOT_FINITE: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity']);
 
 const TRUE = new Set(['1', 'true', 't', 'yes', 'y', 'on']);

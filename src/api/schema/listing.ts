@@ -1,4 +1,4 @@
-// Lists with a cursor: the query that asks for a page and the envelope that carries it.
+// Lists with a cursor: the query for a page, and the envelope of the page.
 import { z } from 'zod';
 import type { Listing, Page } from '#domain/page';
 import { integer } from './lax.ts';

@@ -1,17 +1,17 @@
-// `lora` of a model: the adapter that its checkpoints are, under the names of PEFT's LoraConfig. Wire ↔ domain. Which linear
-// layers a base model has, whoever makes the adapter knows.
+// `lora` of a model: the adapter settings of its checkpoints, with the field names of PEFT's LoraConfig. Wire ↔ domain. The engine knows
+// which linear layers a base model has.
 import { z } from 'zod';
 import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
 import { boolean, integer, list, number } from './lax.ts';
 import { unknownFields } from './unknown-fields.ts';
 
-/** What vLLM and Tinker take too; a larger one costs as much as training all weights of a small model. */
+/** vLLM and Tinker accept the same maximum; a larger rank costs as much as training all weights of a small model. */
 const RANK_MAX = 256;
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 32;
 const ALL = 'all-linear';
 
-/** What PEFT would take and we do not, and why. */
+/** Targets that PEFT supports and this server does not, and why. */
 const REFUSED_TARGETS: Readonly<Record<string, string>> = {
   embed_tokens: 'embeddings are not trained by LoRA here, as they are no linear layer',
 };
@@ -48,7 +48,7 @@ const wireLora = z.looseObject({
     .meta({ description: `Seed of the initial values of A; B starts at zero. Default ${DEFAULT_LORA.seed}.` }),
 }); // prettier-ignore
 
-/** Of a model to be made. */
+/** For a new model. */
 export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: readonly string[] } => ({
   warnings: unknownFields(wireLora, wire, 'lora.'),
   lora: {
@@ -60,7 +60,7 @@ export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: rea
   },
 }));
 
-/** Of a model that is read. */
+/** For an existing model. */
 export const loraResponse = z.object({
   r: z.int().meta({ description: 'Rank of the adapter.' }),
   lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),

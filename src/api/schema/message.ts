@@ -1,4 +1,4 @@
-// Chat messages and tools as they come over the wire. Extra keys travel along: templates may read them.
+// Chat messages and tools on the wire. Extra keys are passed on, because templates may read them.
 import { z } from 'zod';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { boolean, union } from './lax.ts';
@@ -14,7 +14,7 @@ const functionCall = z.looseObject({
   function: z.looseObject({ name: text, arguments: text.nullish().transform((value) => value ?? '') }),
 });
 
-/** A call with free text: to templates, a function with one argument. */
+/** A call with free text: templates see a function with one argument. */
 const customCall = z
   .looseObject({ id: text.optional(), type: z.literal('custom'), custom: z.looseObject({ name: text, input: text }) })
   .transform(({ id, custom: { name, input } }) => ({
@@ -35,7 +35,7 @@ const anyMessage = z.looseObject({
   tool_call_id: text.nullish(),
 });
 
-/** The others may say nothing: an assistant turn of tool calls only, a role of the template's own. */
+/** Other roles may have empty content: an assistant turn with only tool calls, or a role of the template's own. */
 const MUST_SAY_SOMETHING = new Set(['developer', 'system', 'user', 'tool']);
 
 export const message = anyMessage
@@ -58,7 +58,7 @@ export const message = anyMessage
   })
   .transform(toChatMessage);
 
-/** Bare strings among the parts become text parts; an empty list of calls is dropped, so that templates take the plain path. */
+/** Bare strings among the parts become text parts; an empty list of calls is dropped, so that templates take the simple path. */
 function toChatMessage({ content, tool_calls, name, tool_call_id, ...rest }: z.output<typeof anyMessage>): ChatMessage {
   return {
     ...rest,

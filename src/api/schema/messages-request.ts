@@ -1,5 +1,5 @@
-// POST /v1/messages in Anthropic's form → ChatRequest. Blocks become what chat templates know: text, thinking, calls and their
-// results. What only Anthropic's servers do is refused by name; what has no effect here is named in `warnings`.
+// POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
+// results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
 import { z } from 'zod';
 import { stringifyExactJson } from '#base/exact-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
@@ -16,7 +16,7 @@ const describe = (description: string) => ({ description });
 const text = z.string();
 const anything = z.looseObject({});
 
-/** A block of any kind; which kinds are read, and where, is toMessages(). */
+/** A block of any type; toMessages() decides which types are accepted, and where. */
 const block = z.looseObject({
   type: text,
   text: text.optional(),
@@ -152,7 +152,7 @@ function promptOptions(wire: Conversing, messages: readonly ChatMessage[]): Prom
   const last = messages.at(-1)!;
   return {
     ...PLAIN_PROMPT,
-    // A call is whole: there is nothing in it to go on with.
+    // A call is complete: the answer cannot continue it.
     continueFinalMessage: last.role === 'assistant' && !last.tool_calls,
     chatTemplateKwargs: { ...enabled, ...wire.chat_template_kwargs },
     reasoningEffort: thinking?.type === 'disabled' ? null : (output?.effort ?? null),
@@ -176,7 +176,7 @@ function textBlock({ type, text: words }: Block, place: Place): { type: 'text'; 
   return { type: 'text', text: words };
 }
 
-/** One turn of the wire may be several of a template: each result of a call is one. */
+/** One turn on the wire may become several turns of a template: each tool result is one. */
 function toMessages(
   { role, content: said }: Wire['messages'][number],
   place: Place,
@@ -231,7 +231,7 @@ function toTurns(role: string, said: readonly Block[], place: Place): ChatMessag
   return turns;
 }
 
-/** Whether it failed travels along: templates may read it. */
+/** The error flag is passed on, because templates may read it. */
 function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, place: Place): ChatMessage {
   if (id === undefined) refuse([...place, 'tool_use_id'], 'A tool_result block names the call.', null);
   const parts = typeof result === 'string' ? result : parse(blocks.nullish(), result ?? null, 'body');
@@ -276,7 +276,7 @@ function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
   return { mode: 'named', callable: [name] };
 }
 
-/** What Anthropic's servers have beside a model. Left aside in silence, the answer would be another one. */
+/** Features of Anthropic's servers outside of the model. If they were ignored silently, the answer would differ. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   container: 'This server has no containers',
   mcp_servers: 'This server calls no MCP servers',

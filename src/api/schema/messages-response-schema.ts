@@ -1,4 +1,4 @@
-// The shape of a whole message in Anthropic's form, for OpenAPI and for tests. messages-response.ts writes it.
+// The schema of a complete message in Anthropic's format, for OpenAPI and tests. messages-response.ts writes it.
 import { z } from 'zod';
 import { warnings } from './unknown-fields.ts';
 

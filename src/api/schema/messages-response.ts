@@ -1,4 +1,4 @@
-// Answers in Anthropic's form: a message of blocks, or the events that build one. Both are made of the same parts.
+// Answers in Anthropic's format: a message of blocks, or the events that build one. Both are made of the same parts.
 import { isObject } from '#base/is-object';
 import { parseExactJson } from '#base/exact-json';
 import type { Answer, ChatDelta } from '#services/chat/answer';
@@ -10,14 +10,14 @@ import { warned } from './unknown-fields.ts';
 export interface MessageHead {
   readonly id: string;
   readonly answer: Answer;
-  /** That the client asked for. */
+  /** max_tokens of the request. */
   readonly maxTokens: number;
   readonly warnings: readonly string[];
 }
 
 export const messageId = (requestId: string): string => `msg_${requestId}`;
 
-/** Tokens that were cached are not counted twice: `input_tokens` are those that had to be computed. */
+/** Cached tokens are not counted twice: `input_tokens` are those that had to be computed. */
 function usageOf({ promptTokens, prompt }: Answer, outputTokens: number, thinkingTokens: number) {
   const cached = prompt.report?.cachedTokenCount ?? 0;
   return {
@@ -40,7 +40,7 @@ function stopOf(finish: Finish | null, outputTokens: number, maxTokens: number) 
   return { stop_reason: reason, stop_sequence: null };
 }
 
-/** A message as it begins: nothing in it, nothing spent. */
+/** A message at its start: no content, no tokens. */
 const emptyMessage = ({ id, answer }: MessageHead) => ({
   id,
   type: 'message' as const,
@@ -84,7 +84,7 @@ function emptyBlock(part: Part): object {
   return { type: 'text', text: '', citations: null };
 }
 
-/** Null: the model's arguments are no JSON object. */
+/** Null: the model's arguments are not a JSON object. */
 function inputOf(text: string): object | null {
   try {
     const input = parseExactJson(text);

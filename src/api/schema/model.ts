@@ -10,9 +10,9 @@ import { lora, loraResponse } from './lora.ts';
 import { unknownFields, warnings } from './unknown-fields.ts';
 import { parse, refuse } from './validation.ts';
 
-const STEPS_MAX = 10_000; // bounds one transaction
+const STEPS_MAX = 10_000; // limits the size of one transaction
 
-/** They become parts of the name `entity/project/name:stepN`. */
+/** Parts of the name `entity/project/name:stepN`. */
 const namePart = z
   .string()
   .min(1)

@@ -1,9 +1,9 @@
-// Which artifact a path names.
+// Parses the artifact named by a path.
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { parseArtifactName, type NamedVersion } from '#services/artifacts/artifact-name';
 
-/** `~` is the caller's entity. Throws `artifact_not_found` for what can be no name. */
+/** `~` is the caller's entity. Throws `artifact_not_found` if the text is not a valid name. */
 export function namedArtifact(caller: Caller, params: Readonly<Record<string, string>>): NamedVersion {
   const entity = params.entity === '~' ? caller.entity : params.entity;
   const text = `${entity}/${params.project}/${params.artifact}`;

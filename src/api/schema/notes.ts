@@ -1,5 +1,5 @@
-// What clients tell of rollouts beside turns and rewards: metadata, logs, exceptions. Nothing trains on it, so that nothing of it
-// is refused: what has another form than known clients send is kept as text, or left out. It comes back when a job is read.
+// What clients report about rollouts in addition to turns and rewards: metadata, logs, exceptions. It is not used for training, so
+// nothing is refused: values in an unknown format are kept as text, or left out. It is returned when a job is read.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { GroupNotes, RolloutException, Trajectory, TrajectoryGroup, TrajectoryNotes } from '#domain/trajectory';

@@ -1,4 +1,4 @@
-// The overview, and models in short: domain → wire.
+// The overview, and summaries of models: domain → wire.
 import { z } from 'zod';
 import { SCOPES } from '#domain/api-key';
 import type { JobOfModel, ModelSummary, Overview } from '#services/overview';

@@ -1,9 +1,9 @@
-// A schema with a short way past it, for values that are read by hand or were checked before: zod takes microseconds for each
-// part of a value, and the largest values come first in line.
+// A schema with a fast path, for values that are read by hand or were checked before: zod takes microseconds for each part of a
+// value, which is too slow for the largest values.
 import { z } from 'zod';
 import { check } from './validation.ts';
 
-/** `known` gives what comes of a value without the schema; null: ask the schema, which also says what is wrong. */
+/** `known` returns the result for a value without the schema; null: use the schema, which also reports errors. */
 export function readAhead<S extends z.ZodType>(schema: S, known: (value: unknown) => z.output<S> | null) {
   return z
     .unknown()
@@ -19,7 +19,7 @@ export function readAhead<S extends z.ZodType>(schema: S, known: (value: unknown
     .meta(wireForm(schema));
 }
 
-/** As OpenAPI shows it. */
+/** The schema that OpenAPI shows. */
 function wireForm(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _dialect, ...form } = z.toJSONSchema(schema, {
     io: 'input',

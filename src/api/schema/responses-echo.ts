@@ -1,7 +1,7 @@
-// What an answer of Responses repeats of its request.
+// The request fields that a Responses answer repeats.
 import type { Wire } from './responses-fields.ts';
 
-/** What the answer says of its request. */
+/** The repeated fields of the request. */
 export type EchoedRequest = Pick<
   Wire,
   'instructions' | 'max_output_tokens' | 'metadata' | 'safety_identifier' | 'prompt_cache_key' | 'user'

@@ -1,4 +1,4 @@
-// What may be sent to POST /v1/responses, and what each field does. What they mean for the services is responses-request.ts.
+// The fields of POST /v1/responses, with descriptions. responses-request.ts translates them for the services.
 import { z } from 'zod';
 import { MAX_TOOLS } from './chat-request.ts';
 import { modelField } from './generation-fields.ts';

@@ -1,5 +1,5 @@
-// Items of a Responses input → messages of a conversation: turns, thinking, calls and their results. What one turn of the assistant
-// says in several items is one message, as chat templates want it.
+// Items of a Responses input → messages of a conversation: turns, reasoning, calls and their results. Consecutive items of one
+// assistant turn become one message, as chat templates expect.
 import { z } from 'zod';
 import type { ChatMessage, ToolCall } from '#domain/chat';
 import { MAX_MESSAGES } from './chat-request.ts';
@@ -7,7 +7,7 @@ import { refuse } from './validation.ts';
 
 const text = z.string();
 
-/** Of any type; which are read is toMessages(). */
+/** An item of any type; toMessages() decides which are accepted. */
 export const inputItem = z.looseObject({
   type: text.nullish(),
   role: text.optional(),
@@ -26,7 +26,7 @@ const ROLES = ['user', 'assistant', 'system', 'developer'];
 
 type Place = readonly (string | number)[];
 
-/** `before`: how many of them come from a conversation before, whose places nobody sent. */
+/** `before`: how many items come from the previous conversation; the client did not send them, so errors have no location there. */
 export function toMessages(input: readonly Item[], before: number, warnings: Set<string>): ChatMessage[] {
   const turns = createTurns();
   for (const [at, item] of input.entries()) {
@@ -41,7 +41,7 @@ export function toMessages(input: readonly Item[], before: number, warnings: Set
   return turns.end();
 }
 
-/** Joins what one turn of the assistant has: thinking, text, calls. */
+/** Merges the items of one assistant turn: reasoning, text, calls. */
 function createTurns() {
   const messages: ChatMessage[] = [];
   let open: { thought: string; content: ChatMessage['content'] | null; calls: ToolCall[] } | null = null;
@@ -122,7 +122,7 @@ function toResult({ call_id: id, output }: Item, place: Place): ChatMessage {
   return { role: 'tool', tool_call_id: id, content: contentOf(output, [...place, 'output']) };
 }
 
-/** Of an answer of ours; what others encrypted cannot be read. */
+/** Reasoning of our own answers; content encrypted by other servers cannot be read. */
 function thoughtOf({ content, ...rest }: Item, warnings: Set<string>): string {
   const parts = Array.isArray(content) ? (content as unknown[]) : [];
   const texts = parts

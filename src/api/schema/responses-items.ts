@@ -1,32 +1,32 @@
-// Items of a Responses input as they are kept and listed: each with an id, messages with a list of parts. Items that name others of a
-// response that is kept are found by the id of the response, which is in theirs.
+// Items of a Responses input as they are stored and listed: each with an id, messages with a list of parts. Item references are
+// resolved through the id of the stored response, which is part of the item's id.
 import { z } from 'zod';
 import type { WireObject } from '#services/responses/response-content';
 import type { Item } from './responses-input.ts';
 
 const ID_PREFIX = 'resp_';
 
-/** Of a uuid. */
+/** Length of a UUID. */
 export const responseId = (id: string): string => `${ID_PREFIX}${id.replaceAll('-', '')}`;
 
 type ItemKind = keyof typeof PREFIXES;
 const PREFIXES = { message: 'msg', reasoning: 'rs', function_call: 'fc', function_call_output: 'fco' } as const;
 
-/** Ids follow from the response's, so that every event names the same. `place`: which of its items. */
+/** Ids are derived from the response id, so that all events use the same ones. `place`: index of the item. */
 export const itemId = (responseId: string, kind: ItemKind, place: string | number): string =>
   `${PREFIXES[kind]}_${responseId.slice(ID_PREFIX.length)}_${place}`;
 
-/** Null: it is none of ours. */
+/** Null: not an id of this server. */
 export function responseOfItem(itemId: string): string | null {
   const id = /^[a-z]+_([0-9a-f]{32})_\w+$/.exec(itemId)?.[1];
   return id === undefined ? null : `${ID_PREFIX}${id}`;
 }
 
-/** What a client sent: a text is one turn of the user. */
+/** The items that a client sent: a text is one user turn. */
 export const itemsOf = (input: string | readonly Item[]): readonly Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
 
-/** Of a request with this id. */
+/** Items of a request with this id. */
 export const listedItems = (items: readonly Item[], responseId: string): WireObject[] =>
   items.map(({ id: given, ...item }, index) => {
     const type = item.type ?? 'message';
@@ -40,7 +40,7 @@ const textPart = (role: string | undefined, text: string) =>
 
 const item = z.looseObject({ id: z.string(), type: z.string() });
 
-/** A page of them. */
+/** One page of items. */
 export const itemList = z.object({
   object: z.literal('list'),
   data: z.array(item),

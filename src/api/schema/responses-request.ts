@@ -1,5 +1,5 @@
-// POST /v1/responses in OpenAI's form → ChatRequest, once it is known what was said before, and what the answer repeats of the
-// request (responses-echo.ts). What needs OpenAI's own servers is refused by name; what has no effect is in `warnings`.
+// POST /v1/responses in OpenAI's format → ChatRequest, once the previous conversation is known, and the request fields that the
+// answer repeats (responses-echo.ts). Features that need OpenAI's servers are refused by name; fields without effect are in `warnings`.
 import type { z } from 'zod';
 import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
 import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
@@ -12,28 +12,28 @@ import { formatConstraint } from './structured-output.ts';
 import { sentFields, unknownFields } from './unknown-fields.ts';
 import { parse, refuse } from './validation.ts';
 
-/** What was said before, in answers that are kept. */
+/** Previous conversation, from stored responses. */
 export interface Recalled {
-  /** The conversation that it goes on from. */
+  /** The conversation that this request continues. */
   readonly conversation: readonly Item[];
-  /** By id: what its items name. */
+  /** Items referenced by the input, by id. */
   readonly items: ReadonlyMap<string, Item>;
 }
 
 export interface ResponsesRequest {
   readonly previousId: string | null;
-  /** Ids of items of other responses that its input names. */
+  /** Ids of items of other responses that its input references. */
   readonly namedItems: readonly string[];
-  /** Null: as the server has it. */
+  /** Null: the server's default. */
   readonly store: boolean | null;
   readonly background: boolean;
   readonly echoed: EchoedRequest;
   readonly stream: boolean;
   readonly logprobs: boolean;
-  /** Throws for what cannot be read of the input. */
+  /** Throws if the input cannot be read. */
   complete(recalled: Recalled): {
     readonly request: ChatRequest;
-    /** All that the model is given, without the instructions. */
+    /** The full input of the model, without the instructions. */
     readonly input: readonly Item[];
     readonly warnings: readonly string[];
   };
@@ -105,7 +105,7 @@ function toRequest(wire: Wire, said: readonly ChatMessage[], logprobs: boolean):
   };
 }
 
-/** As chat has it. */
+/** In the format of chat. */
 function responseFormat({
   type,
   name,
@@ -152,7 +152,7 @@ function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
   return choice.type === 'function' ? { mode: 'named', callable } : { mode: choice.mode, callable };
 }
 
-/** What OpenAI's servers have beside a model, and why it cannot be had here. */
+/** Features of OpenAI's servers outside of the model, and why they are not supported. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   conversation: 'Conversations have no ids of their own here: send previous_response_id',
   prompt: 'Prompts are not kept here: send instructions and input',

@@ -1,4 +1,4 @@
-// The shape of a whole answer in the form of OpenAI's Responses, for OpenAPI and for tests. responses-response.ts writes it.
+// The schema of a complete answer of OpenAI's Responses API, for OpenAPI and tests. responses-response.ts writes it.
 import { z } from 'zod';
 import { warnings } from './unknown-fields.ts';
 

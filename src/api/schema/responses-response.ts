@@ -1,5 +1,5 @@
-// Answers in the form of OpenAI's Responses: output items of an answer's parts, whole, or as events that build them. A whole answer is
-// what its last event holds.
+// Answers in the format of OpenAI's Responses API: output items, complete or as the events that build them. A complete answer is the
+// content of its last event.
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
@@ -10,11 +10,11 @@ import type { EchoedRequest } from './responses-echo.ts';
 import { itemId } from './responses-items.ts';
 import { warned } from './unknown-fields.ts';
 
-/** What is known when it is asked for. Kept as JSON until it is answered, where that is in the background. */
+/** What is known when the request arrives. A background response stores it as JSON until it is answered. */
 export interface ResponseHead {
   readonly id: string;
   readonly createdAtMs: number;
-  /** As the client named it, until an answer says what it is. */
+  /** The model as named by the client, until the answer names it. */
   readonly model: string;
   readonly store: boolean;
   readonly background: boolean;
@@ -32,7 +32,7 @@ interface BegunHead extends ResponseHead {
 
 type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
-/** What the answer is at some moment of its life. */
+/** The state of the answer at one moment. */
 interface State {
   readonly status: Status;
   readonly output: readonly object[];
@@ -93,10 +93,10 @@ function responseOf(
   };
 }
 
-/** Of one that is queued. */
+/** For a queued response. */
 export const queuedResponse = (head: ResponseHead): WireObject => responseOf(head, QUEUED);
 
-/** The events of one that is queued, before it is begun. */
+/** The events of a queued response, before it starts. */
 export const openingEvents = (head: ResponseHead): ResponseEvent[] =>
   ['response.created', 'response.queued'].map((type, number) => ({
     type,
@@ -106,14 +106,14 @@ export const openingEvents = (head: ResponseHead): ResponseEvent[] =>
 
 const OPENING_COUNT = 2;
 
-/** For answers in the background. */
+/** For background responses. */
 export const responseWriter: ResponseWriter = {
-  // What was kept is what the route that asked for it made of the request.
+  // The stored value is what the route made of the request.
   events: (head, answer, deltas, now) => responseEvents(head as unknown as ResponseHead, answer, deltas, now),
   ending: (response, number) => ({ type: 'response.failed', sequence_number: number, response }),
 };
 
-/** The last event has the whole answer. In the background, they come behind the opening ones. */
+/** The last event contains the complete answer. In the background, the events follow the opening ones. */
 export async function* responseEvents(
   asked: ResponseHead,
   answer: Answer,
@@ -146,7 +146,7 @@ export async function* responseEvents(
   yield event(`response.${state.status}`, { response: responseOf(head, state) });
 }
 
-/** The last event of a stream that fails. Its number is not known to whoever ends it. */
+/** The last event of a failed stream. The caller that ends the stream does not know its sequence number. */
 export const errorEvent = (error: { message: string; code: string | null; param: string | null }) => ({
   type: 'error',
   sequence_number: 0,

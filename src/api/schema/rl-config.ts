@@ -1,12 +1,12 @@
-// experimental_config of an RL job → RlConfigInput. Clients send every key they know, null for "use the default"; what two
-// keys say about one thing must agree. Keys that nobody knows are named in the warnings.
+// experimental_config of an RL job → RlConfigInput. Clients send every key they know, with null for "use the default"; keys with the
+// same meaning must agree. Unknown keys are listed in the warnings.
 import { z } from 'zod';
 import type { KlReference, RlConfigInput } from '#domain/trajectory';
 import { boolean, integer, number } from './lax.ts';
 import { unknownFields } from './unknown-fields.ts';
 import type { Complaint } from './validation.ts';
 
-const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this only keeps nonsense out
+const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this is only a sanity check
 
 const off = 'null or 0: off';
 
@@ -43,7 +43,7 @@ const NO_PLOTS = 'experimental_config.plot_tensors was not used: this server dra
 
 type Wire = z.output<typeof wireConfig>;
 
-/** The settings, and what of them is not used. */
+/** The settings, and those that are not used. */
 export interface ReadRlConfig {
   readonly config: RlConfigInput;
   readonly warnings: readonly string[];
@@ -81,7 +81,7 @@ export const rlConfig = wireConfig.transform((wire, ctx): ReadRlConfig => {
   return { config, warnings: wire.plot_tensors ? [...unknown, NO_PLOTS] : unknown };
 });
 
-/** Several names of one setting: those that are sent and not null must say the same. */
+/** Aliases of one setting: all values that are sent and not null must be equal. */
 const agreement =
   (ctx: z.core.$RefinementCtx) =>
   <T>(named: Readonly<Record<string, T | null | undefined>>): T | null => {

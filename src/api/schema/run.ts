@@ -1,4 +1,4 @@
-// Runs: domain → wire. NaN and Infinity, which JSON has not, are strings.
+// Runs: domain → wire. NaN and Infinity, which JSON lacks, are strings.
 import { z } from 'zod';
 import type { HistoryLine, Run } from '#domain/run';
 import { readLoggedObject } from '#services/runs/run-json';
@@ -51,7 +51,7 @@ export function toRunResponse(run: Run): z.input<typeof runResponse> {
   };
 }
 
-/** `{key: {value}}`, as the library sends them; what it says of itself is left out. */
+/** `{key: {value}}`, as the library sends it, without the library's own entries. */
 const settings = (config: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(config)

@@ -1,4 +1,4 @@
-// Seeds: 64-bit integers on the wire, which JSON numbers cannot all tell apart; json-body.ts keeps long ones as bigints.
+// Seeds: 64-bit integers on the wire, which JSON numbers cannot represent exactly; json-body.ts keeps large ones as bigints.
 import { z } from 'zod';
 import { integer, isIntegerText } from './lax.ts';
 import type { Complaint } from './validation.ts';

@@ -80,7 +80,7 @@ export function readSftLine(text: string): ReadSftRow {
 const isPreference = (value: unknown): boolean =>
   isObject(value) && !('messages' in value) && ('chosen' in value || 'preferred_output' in value);
 
-/** Whether a line is a pair rather than a conversation, readable or not. */
+/** Whether a line is a pair rather than a conversation, valid or not. */
 export function isPreferenceLine(text: string): boolean {
   try {
     return isPreference(parseJson(text));
@@ -89,7 +89,7 @@ export function isPreferenceLine(text: string): boolean {
   }
 }
 
-/** The alternative that the row means, so that only its faults are told. */
+/** The format that the row is meant to have, so that only its errors are reported. */
 const rowSchemaOf = (value: unknown) =>
   isObject(value) && 'messages_and_choices' in value ? row.options[1] : row.options[0];
 

@@ -1,4 +1,4 @@
-// The history of a model: domain → JSON, lines of JSON, CSV, the scalars of TensorBoard.
+// The history of a model: domain → JSON, JSON Lines, CSV, TensorBoard scalars.
 import { z } from 'zod';
 import { JOB_TYPES } from '#domain/training-job';
 import type { HistoryStep } from '#services/jobs/step-history';
@@ -78,7 +78,7 @@ const FIXED = [
   'num_gradient_steps',
 ] as const satisfies readonly (keyof Wire)[];
 
-/** A column per metric that any step has, and one per reason of what was skipped: known when all steps are read. */
+/** One column per metric that any step has, and one per skip reason: known only after all steps are read. */
 export async function* historyTable(steps: AsyncIterable<HistoryStep>): AsyncGenerator<string> {
   const rows: Wire[] = [];
   for await (const step of steps) rows.push(toHistoryResponse(step));
@@ -95,8 +95,8 @@ export async function* historyTable(steps: AsyncIterable<HistoryStep>): AsyncGen
 }
 
 /**
- * Every metric of every step that has a checkpoint, or is about to; a step that failed is made again. Step 0 has the time of the first that
- * is known: no job made it.
+ * Every metric of every step that has a checkpoint or is about to; a failed step is repeated. Step 0 has the time of the first known
+ * step, because no job created it.
  */
 export async function* historyScalars(steps: AsyncIterable<HistoryStep>): AsyncGenerator<Uint8Array> {
   const rows: HistoryStep[] = [];
@@ -121,7 +121,7 @@ type Cell = string | number | null | undefined;
 
 const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
-/** RFC 4180. A text that a spreadsheet would take for a formula is made a text: names of metrics are the client's. */
+/** RFC 4180. Text that a spreadsheet would interpret as a formula is escaped, because clients choose metric names. */
 function csvCell(value: Cell): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);

@@ -1,5 +1,4 @@
-// structured_outputs and response_format as they come over the wire → one Constraint. Whether it compiles is the engine's
-// to say.
+// structured_outputs and response_format on the wire → one Constraint. The engine decides whether it compiles.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { parseExactJson, stringifyExactJson } from '#base/exact-json';
@@ -9,7 +8,7 @@ import type { Complaint } from './validation.ts';
 
 const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
 
-const CHOICES_MAX = 10_000; // a grammar of one alternative each
+const CHOICES_MAX = 10_000; // a grammar with one alternative per choice
 
 export const structuredOutputs = z
   .looseObject({
@@ -83,7 +82,7 @@ export function constraintOf(outputs: StructuredOutputs): Constraint {
   return { ...ANY_OBJECT, anyWhitespace: outputs.disable_any_whitespace !== true };
 }
 
-/** Null: text is free. */
+/** Null: the text is not constrained. */
 export function formatConstraint(format: ResponseFormat): Constraint | null {
   if (format.type === 'text') return null;
   if (format.type === 'structural_tag')
@@ -102,7 +101,7 @@ const ANY_OBJECT = {
   strict: false,
 } as const;
 
-/** A literal of GBNF; what is not printable ASCII is escaped. */
+/** A GBNF literal; everything except printable ASCII is escaped. */
 function ebnfLiteral(text: string): string {
   const escaped = Array.from(text, (character) => {
     if (character === '"' || character === '\\') return `\\${character}`;
@@ -112,7 +111,7 @@ function ebnfLiteral(text: string): string {
   return `"${escaped.join('')}"`;
 }
 
-/** The older form lists structures and what triggers them. What is no JSON goes on as it is: the engine says why. */
+/** The older format lists structures and their triggers. Invalid JSON is passed on: the engine reports the error. */
 function currentForm(text: string): string {
   let tag: unknown;
   try {

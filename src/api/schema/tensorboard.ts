@@ -1,6 +1,6 @@
-// The history of a model as a TensorBoard event file: TFRecords of Event messages, a scalar per metric and step. No package that is kept
+// The history of a model as a TensorBoard event file: TFRecords of Event messages, one scalar per metric and step. No maintained package
 // writes them, and they are small. Framing: tensorflow/core/lib/io/record_writer.h; messages: tensorboard/compat/proto/event.proto and
-// summary.proto, of which these are the fields that scalars need. Which rows come, step-history.ts decides.
+// summary.proto, of which these are the fields that scalars need. step-history.ts decides which rows are written.
 import protobuf from 'protobufjs';
 
 const { Event } = protobuf.Root.fromJSON({
@@ -15,7 +15,7 @@ const { Event } = protobuf.Root.fromJSON({
       },
     },
     Summary: { fields: { value: { rule: 'repeated', type: 'Value', id: 1 } } },
-    // A oneof, as there: a zero is written too.
+    // A oneof, as in summary.proto: zeros are written too.
     Value: {
       oneofs: { value: { oneof: ['simpleValue'] } },
       fields: { tag: { type: 'string', id: 1 }, simpleValue: { type: 'float', id: 2 } },
@@ -24,18 +24,18 @@ const { Event } = protobuf.Root.fromJSON({
 }).nested as { readonly Event: protobuf.Type };
 
 export interface ScalarStep {
-  /** Of the end of the step. */
+  /** Time of the end of the step. */
   readonly timeMs: number;
   readonly step: number;
   readonly scalars: Readonly<Record<string, number>>;
 }
 
-/** The whole file, one record after the other. */
+/** The whole file, record by record. */
 export function* eventFile(steps: Iterable<ScalarStep>): Generator<Uint8Array> {
   let begun = false;
   for (const { timeMs, step, scalars } of steps) {
     const wallTime = timeMs / 1000;
-    if (!begun) yield frame({ wallTime, fileVersion: 'brain.Event:2' }); // what readers look for first
+    if (!begun) yield frame({ wallTime, fileVersion: 'brain.Event:2' }); // readers expect this record first
     begun = true;
     const value = Object.entries(scalars).map(([tag, simpleValue]) => ({ tag, simpleValue }));
     yield frame({ wallTime, step, summary: { value } });
@@ -60,7 +60,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc >>> 0;
 });
 
-/** Masked, so that a checksum of data which holds checksums is none of those (tensorflow/core/lib/hash/crc32c.h). */
+/** Masked, as TensorFlow does, because a CRC of data that contains CRCs is problematic (tensorflow/core/lib/hash/crc32c.h). */
 function maskedCrc(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);

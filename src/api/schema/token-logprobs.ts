@@ -1,5 +1,5 @@
-// The `logprobs` of a Choice: nearly all of a training body. Read by hand in one pass into two lists, either by the schema or,
-// while the body still arrives, ahead of it.
+// The `logprobs` of a Choice: nearly all of a training body. Parsed by hand in one pass into two lists, either by the schema or
+// before it, while the body is still arriving.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { NamedToken } from '#domain/trajectory';
@@ -7,7 +7,7 @@ import { NOT_FINITE } from './lax.ts';
 
 export class PackedLogprobs {
   readonly tokens: NamedToken[] = [];
-  /** Nats; null where it was not finite. */
+  /** In nats; null if it was not finite. */
   readonly logprobs: (number | null)[] = [];
 }
 
@@ -40,7 +40,7 @@ const wireForm = {
   },
 } as const;
 
-/** Null: the turn carries none. */
+/** Null: the turn has none. */
 export const tokenLogprobs = z
   .unknown()
   .optional()
@@ -53,7 +53,7 @@ export const tokenLogprobs = z
   })
   .meta({ ...wireForm });
 
-/** In place, in every history of a trajectory as it came; what cannot be read stays for the schema to complain about. */
+/** In place, in every history of an incoming trajectory; values that cannot be read are left for the schema to report. */
 export function packLogprobs(trajectory: unknown): void {
   for (const history of [trajectory, ...listIn(trajectory, 'additional_histories')]) {
     for (const turn of listIn(history, 'messages_and_choices')) {
@@ -69,7 +69,7 @@ function listIn(value: unknown, key: string): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** `refusal` holds the tokens when the content is empty. */
+/** `refusal` contains the tokens if the content is empty. */
 function readLogprobs(value: unknown): PackedLogprobs | Fault | null {
   if (value === undefined || value === null || value instanceof PackedLogprobs) return value ?? null;
   if (!isObject(value)) {

@@ -1,4 +1,4 @@
-// POST /tokenize and /detokenize as vLLM has them: a text, or the prompt that a conversation becomes.
+// POST /tokenize and /detokenize in vLLM's format: a text, or the prompt of a conversation.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { Conversation } from '#services/chat/chat-request';
@@ -33,7 +33,7 @@ export const tokenizedSchema = z.object({
   warnings,
 });
 
-/** More values than a body may have. */
+/** More values than a body can have. */
 const TOKENS_MAX = 250_000;
 
 export const detokenizeSchema = z.looseObject({

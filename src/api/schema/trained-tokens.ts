@@ -1,4 +1,4 @@
-// What training made of tokens: domain → wire. Lists have an entry per token, so that a long sequence stays small.
+// Trained tokens as clients read them: domain → wire. Lists have one entry per token, to keep long sequences compact.
 import { z } from 'zod';
 import type { TrainedTrajectory } from '#services/jobs/job-inputs';
 import type { TrainedSequence } from '#services/jobs/token-training';

@@ -1,11 +1,11 @@
-// Trajectories as lines of JSON: whole, or a summary each for tables of thousands.
+// Trajectories as JSON Lines: complete, or as summaries for tables with thousands of rows.
 import { z } from 'zod';
 import type { PlacedTrajectory } from '#services/jobs/group-pages';
 import type { JobTrajectorySummary } from '#services/jobs/job-inputs';
 import type { TrajectorySummary } from '#services/jobs/trajectory-summaries';
 import { trajectoryFieldsOf } from './job-input.ts';
 
-/** A JSON object per line. */
+/** One JSON object per line. */
 export const TRAJECTORY_LINES = 'application/jsonl';
 
 const SEARCH_CHARACTERS_MAX = 1_000;
@@ -26,7 +26,7 @@ export interface TrajectorySource {
   summaries(): Promise<AsyncIterable<TrajectorySummary | JobTrajectorySummary>>;
 }
 
-/** The lines of a view. What is not found is an error here, before the first line. */
+/** The lines of a view. A missing object is an error here, before the first line. */
 export async function linesOf(
   view: z.infer<typeof linesQuery>['view'],
   source: TrajectorySource,

@@ -1,4 +1,4 @@
-// Logged trajectories, read back: domain → wire.
+// Logged trajectories as clients read them: domain → wire.
 import { z } from 'zod';
 import type { TrajectoryLog } from '#domain/trajectory-log';
 import { integer } from './lax.ts';

@@ -1,4 +1,4 @@
-// Trajectory groups as RL clients send them → domain/trajectory.ts. Clients' extra keys are accepted everywhere.
+// Trajectory groups as RL clients send them → domain/trajectory.ts. Extra keys are accepted everywhere.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { ChatMessage } from '#domain/chat';
@@ -12,7 +12,7 @@ import { check } from './validation.ts';
 
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** By hand where they are right: a prompt has a hundred thousand, and a schema looks at each for much longer. */
+/** Checked by hand if valid: a prompt has a hundred thousand of them, and a schema takes much longer for each. */
 const tokenIds = readAhead(z.array(z.int().min(0)).nullish(), (value) =>
   Array.isArray(value) && value.every(isId) ? (value as number[]) : null,
 );
@@ -36,7 +36,7 @@ const choice = z
       kind: 'sampled',
       message: said.data,
       finishReason: wire.finish_reason ?? 'stop',
-      // An empty list says nothing about what was sampled.
+      // An empty list has no information about the sampled tokens.
       tokens: nonEmpty(wire.token_ids) ?? nonEmpty(wire.logprobs?.tokens),
       logprobs: nonEmpty(wire.logprobs?.logprobs),
       promptTokenIds: nonEmpty(wire.prompt_token_ids),
@@ -44,7 +44,7 @@ const choice = z
     };
   });
 
-/** Only the call of a tool that the client named ends in `stop`; one that the model chose ends in `tool_calls`. */
+/** Only a tool call that the client forced ends in `stop`; one that the model chose ends in `tool_calls`. */
 const isNamedCall = (finish: string | null | undefined, { tool_calls: calls }: ChatMessage): boolean =>
   finish === 'stop' && calls !== null && calls !== undefined && calls.length > 0;
 
@@ -68,18 +68,18 @@ export const turn = z
       'A chat message (context, not trained on), or a Choice of a chat answer with its logprobs (trained on).',
   });
 
-/** Without ids each turn's prompt is rendered from all messages before it: the work grows with the square of their number. */
+/** Without ids, each turn's prompt is rendered from all previous messages, so the work grows with the square of their number. */
 const MESSAGES_MAX = 2_000;
 /** As in a chat request. */
 const TOOLS_MAX = 2_000;
-/** Each has its own turns: a trajectory is checked at once. */
+/** Each history has its own turns: a trajectory is checked in one step. */
 const HISTORIES_MAX = 1_000;
 
 const historyFields = { messages_and_choices: list(turn, MESSAGES_MAX), tools: list(tool, TOOLS_MAX).nullish() };
 
 const history = z.looseObject(historyFields);
 
-/** A history that was checked ahead of its trajectory. */
+/** A history that was checked before its trajectory. */
 class CheckedHistory {
   readonly history: z.output<typeof history>;
   readonly #wire: unknown;
@@ -87,7 +87,7 @@ class CheckedHistory {
     this.history = checked;
     this.#wire = wire;
   }
-  /** As it came, where the answer tells a fault beside it. */
+  /** The value as sent, for answers that report an error next to it. */
   toJSON(): unknown {
     return this.#wire;
   }
@@ -120,7 +120,7 @@ const trajectory = z
     ...trajectoryNotes(wire),
   }));
 
-/** A trajectory that was checked ahead of its body. */
+/** A trajectory that was checked before its body. */
 export class CheckedTrajectory {
   readonly trajectory: Trajectory;
   constructor(trajectory: Trajectory) {
@@ -128,7 +128,7 @@ export class CheckedTrajectory {
   }
 }
 
-/** Null: it is wrong; the schema of the body says how. All histories together take a tenth of a second: others are answered between them. */
+/** Null: invalid; the schema of the body reports the errors. All histories together take a tenth of a second: other requests are served between them. */
 export async function checkTrajectory(
   value: unknown,
   yieldToLoop: () => Promise<void>,
@@ -138,7 +138,7 @@ export async function checkTrajectory(
   return read.success ? new CheckedTrajectory(read.data) : null;
 }
 
-/** In place, those before the first that is wrong. */
+/** In place, those before the first invalid one. */
 async function checkHistories(wire: unknown, yieldToLoop: () => Promise<void>): Promise<void> {
   const histories = isObject(wire) ? wire['additional_histories'] : null;
   if (!Array.isArray(histories) || histories.length > HISTORIES_MAX) return;

@@ -1,5 +1,5 @@
-// Untrusted JSON → typed values, or one list of everything that is wrong with it, in pydantic's words: clients and test
-// suites of such services read `type` and `loc`. Knows zod; knows no HTTP status (see ../error-response.ts).
+// Untrusted JSON → typed values, or one list of all errors in it, with pydantic's types and messages: clients and test suites of such
+// services read `type` and `loc`. Knows zod; knows no HTTP status (see ../error-response.ts).
 import { z } from 'zod';
 
 export interface ValidationItem {
@@ -20,10 +20,10 @@ export class ValidationError extends Error {
   }
 }
 
-/** Where a value came from: the first element of every `loc`. */
+/** Source of a value: the first element of every `loc`. */
 export type Place = 'body' | 'query' | 'path';
 
-export const ITEMS_MAX = 50; // a long array of bad items must not make a longer answer than the request
+export const ITEMS_MAX = 50; // a long array of invalid items must not produce an answer longer than the request
 
 export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
   if (value === undefined && place === 'body') {
@@ -36,10 +36,10 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Pla
 }
 
 const EXPLAINED_NODES_MAX = 5_000;
-/** zod's own option, which its declarations keep to themselves: lists and objects end at their first fault. */
+/** An option of zod that its type declarations omit: lists and objects stop at their first error. */
 const FIRST_FAULT = { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>;
 
-/** What is wrong with a long value is not collected: only the first of it is told, as soon as it is found. */
+/** Errors of a long value are not collected: only the first one is reported, as soon as it is found. */
 export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   const first = schema.safeParse(value, FIRST_FAULT);
   return first.success || countNodes(value, EXPLAINED_NODES_MAX) === EXPLAINED_NODES_MAX
@@ -47,7 +47,7 @@ export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafe
     : schema.safeParse(value);
 }
 
-/** What a value is made of, itself counted; at most `most`. */
+/** Number of parts of a value, including itself; at most `most`. */
 export function countNodes(value: unknown, most: number): number {
   let count = 1;
   if (typeof value !== 'object' || value === null) return count;
@@ -58,7 +58,7 @@ export function countNodes(value: unknown, most: number): number {
   return Math.min(count, most);
 }
 
-/** A rule that pydantic's words have no own type for; `loc` starts with the place. */
+/** A rule without a type in pydantic; `loc` starts with the source. */
 export function refuse(loc: readonly (string | number)[], message: string, input: unknown): never {
   throw new ValidationError([valueError(loc, message, input)]);
 }
@@ -71,7 +71,7 @@ const valueError = (loc: readonly (string | number)[], message: string, input: u
   ctx: { error: {} },
 });
 
-/** What a schema of ours says when zod has no word for it: see lax.ts. */
+/** Parameters of our own schemas for errors that zod does not have: see lax.ts. */
 export interface Complaint {
   readonly type: string;
   readonly msg: string;
@@ -227,11 +227,11 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 const SHOWN_NODES = 40;
 const SHOWN_CHARACTERS = 200;
 
-/** Stands for what came. */
+/** Placeholder for the value that was sent. */
 const hasOwnForm = (part: object): part is { toJSON(): unknown } =>
   'toJSON' in part && typeof part.toJSON === 'function';
 
-/** Enough of a value to recognise it, and nothing that JSON has no form for: a body may be hundreds of megabytes. */
+/** Enough of a value to recognise it, without anything that JSON cannot represent: a body may be hundreds of megabytes. */
 function boundedInput(value: unknown): unknown {
   let nodesLeft = SHOWN_NODES;
   const show = (part: unknown): unknown => {

@@ -1,4 +1,4 @@
-// Workers on the wire, and the pieces in which their files come.
+// Workers on the wire, and the ranges in which their files are transferred.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';

@@ -1,4 +1,4 @@
-// Weights for other programs: the files of a PEFT directory, each under a URL that needs no key, as the cookbook downloads them.
+// External weights: the files of a PEFT directory, each under a URL that needs no key, as the cookbook downloads them.
 import { AppError } from '#domain/errors';
 import { LINKS_VALID_MS, type SignedLinks } from '#services/accounts/signed-links';
 import type { ApiServices } from '../api-services.ts';
@@ -9,7 +9,7 @@ import { TINKER_PREFIX, tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
 const FILES_PATH = `${TINKER_PREFIX}/external_files`;
-/** A link permits one file of one path. */
+/** A link gives access to one file of one path. */
 const PERMISSION = /^tinker-file (\S+) (\S+)$/;
 
 export function externalRoutes(

@@ -1,5 +1,5 @@
-// What became of a request: the client asks until it has an answer. A failed operation is an answer too; statuses are for requests that
-// make no sense.
+// Results of operations: the client polls until there is one. A failed operation is a result too; error statuses are for invalid
+// requests.
 import type { Tinker } from '#services/tinker/tinker';
 import { SAMPLE_PREFIX } from '#services/tinker/sampling';
 import type { FutureAnswer } from '#services/tinker/operation-results';

@@ -1,4 +1,4 @@
-// Lists of sessions, training runs and saved weights, for their owner, and what can be done with saved weights.
+// Lists of sessions, training runs and saved weights, for their owner, and operations on saved weights.
 import { AppError } from '#domain/errors';
 import { tinkerPath, type TinkerCheckpoint, type TinkerRun } from '#domain/tinker';
 import type { Caller } from '#domain/caller';

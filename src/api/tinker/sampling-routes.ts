@@ -1,4 +1,4 @@
-// Sampling sessions, and the samples that are asked of them.
+// Sampling sessions, and sampling in them.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
 import type { Tinker } from '#services/tinker/tinker';

@@ -1,14 +1,14 @@
-// What a client asks before it trains or samples: settings of the client itself, a session, signs of life, what is served.
+// What a client requests before it trains or samples: client settings, a session, heartbeats, the base models.
 import { z } from 'zod';
 import type { Tinker } from '#services/tinker/tinker';
 import type { Endpoint } from '../endpoint.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
-/** Each sample in flight is an open request. */
+/** Each sample in progress is an open request. */
 const CONCURRENT_SAMPLES = 500;
 
-/** SDKs before 0.25 send data as JSON, and to another route, unless they are told to. Later ones have no such settings. */
+/** SDKs before 0.25 send data as JSON, and to another route, unless this setting says otherwise. Later ones have no such settings. */
 const AS_LATER_ONES = { proto_write_fwdbwd: true, fwd_via_fwdbwd: true };
 
 export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'names'>): Endpoint[] {

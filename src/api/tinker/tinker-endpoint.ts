@@ -1,4 +1,4 @@
-// What all routes of the Tinker protocol have in common: their prefix, their key's header, JSON that is read strictly.
+// Shared by all routes of the Tinker protocol: their prefix, the key header, and strict JSON parsing.
 import type { z } from 'zod';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { parse } from '../schema/validation.ts';
@@ -13,7 +13,7 @@ interface Route<B, Q extends z.ZodType> extends Pick<
   Definition,
   'summary' | 'access' | 'role' | 'begins' | 'errors' | 'answer' | 'bodySize' | 'bodyType'
 > {
-  /** Of the body; absent: there is none, or the handler reads it. */
+  /** Schema of the body; absent: there is no body, or the handler reads it. */
   readonly body?: z.ZodType<B>;
   readonly query?: Q;
   readonly handle: (call: Omit<Call, 'body' | 'query'> & { body: B; query: z.output<Q> }) => Promise<unknown>;

@@ -9,7 +9,7 @@ import { samplingRoutes } from './sampling-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { trainingRoutes } from './training-routes.ts';
 
-/** `cut` aborts when a stop of the server has waited long enough. */
+/** `cut` aborts when a shutdown has waited long enough. */
 export function tinkerRoutes(
   services: Pick<ApiServices, 'tinker' | 'apiKeys' | 'accountLimits' | 'clock'>,
   { basePath }: Pick<ApiLimits, 'basePath'>,

@@ -1,4 +1,4 @@
-// Bodies of the Tinker protocol as its SDK 0.38 sends them. What is not listed is refused by name.
+// Bodies of the Tinker protocol as SDK 0.38 sends them. Unknown fields are refused by name.
 import { z } from 'zod';
 import { RANK_MAX } from '#services/tinker/tinker-sessions';
 
@@ -59,7 +59,7 @@ export const createModel = z.strictObject({
 
 export const getInfo = z.strictObject({ model_id: id, type });
 
-/** With a model it is loaded into; without, one is made. */
+/** With model_id, the weights are loaded into that run; without, a new run is created. */
 export const loadWeights = z.strictObject({
   session_id: id.nullish(),
   model_seq_id: seq.nullish(),
@@ -125,7 +125,7 @@ export const saveExternal = z.strictObject({
   seq_id: seq,
   path: name.meta({ description: 'Name of the saved weights, without a slash.' }),
   ttl_seconds: ttl,
-  /** Nothing is encrypted here. */
+  /** Encryption is not supported. */
   age_encryption_recipients: z.array(z.string()).max(0).nullish(),
   type,
 });
@@ -144,7 +144,7 @@ const tokenId = z
   .min(0)
   .max(2 ** 31 - 1);
 const SAMPLES_MAX = 128;
-/** Clients that were copied to another process count from up to 10^18: json-body.ts keeps such numbers as bigints. */
+/** Clients copied to another process count from up to 10^18: json-body.ts keeps such numbers as bigints. */
 const isSampleSeq = (value: unknown): value is number | bigint =>
   (Number.isSafeInteger(value) || typeof value === 'bigint') && (value as number | bigint) >= 0;
 const sampleSeq = z
@@ -197,7 +197,7 @@ export const weightsInfo = z.strictObject({ tinker_path: z.string().max(600) });
 export const ttlBody = z.strictObject({ ttl_seconds: ttl });
 
 const place = z.coerce.number().int().min(0).max(1_000_000);
-/** Accessible: also what other teams published. */
+/** `accessible`: also those that other teams published. */
 const access = z.enum(['owned', 'accessible']).default('owned');
 export const sliceQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),

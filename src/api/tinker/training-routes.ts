@@ -1,5 +1,5 @@
-// Training runs: begun fresh or from saved weights, and their numbered operations. Each is answered with a future at once; what becomes
-// of it is future-routes.ts.
+// Training runs: started fresh or from saved weights, and their numbered operations. Each operation is answered with a future
+// immediately; future-routes.ts returns its result.
 import type { Readable } from 'node:stream';
 import { AppError } from '#domain/errors';
 import { readForwardBackwardHead } from '#services/tinker/protobuf/forward-backward';
@@ -9,7 +9,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
-/** The SDK cuts what it sends at 5 MB. */
+/** The SDK splits requests at 5 MB. */
 const REQUEST_BYTES_MAX = 16_000_000;
 
 export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions' | 'operations'>): Endpoint[] {

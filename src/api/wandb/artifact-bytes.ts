@@ -1,4 +1,4 @@
-// The bytes behind signed links: files of an artifact that is uploaded, of one that is read, and the lists of both.
+// The content behind signed links: uploaded files of an artifact, files to download, and the file lists of both.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';

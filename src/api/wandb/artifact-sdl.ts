@@ -1,5 +1,5 @@
-// Artifacts in the schema (schema.ts). Inputs list what the library may send of them, also what is not looked at: it asks the schema
-// which fields it may send, and leaves the others out.
+// The artifact part of the schema (schema.ts). Inputs also list fields that are ignored: the library queries the schema for the fields
+// it may send, and omits all others.
 export const ARTIFACT_SDL = /* GraphQL */ `
   enum ArtifactStorageLayout {
     V1

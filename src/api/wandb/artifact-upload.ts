@@ -1,4 +1,4 @@
-// How the library logs an artifact and changes one: announced, files, list of files, committed; aliases, metadata, deleted.
+// How the library logs and changes an artifact: creation, files, manifest, commit; aliases, metadata, deletion.
 import { AppError } from '#domain/errors';
 import { isClientAlias } from '#services/artifacts/artifact-name';
 import { artifactFields } from './artifact.ts';
@@ -68,7 +68,7 @@ function readMetadata(text: string | null | undefined): Readonly<Record<string, 
   throw refused('metadata of an artifact is a JSON object, without NaN and Infinity.', 'metadata');
 }
 
-/** `latest` follows by itself. */
+/** `latest` is updated automatically. */
 function checkAliases(aliases: readonly string[]): readonly string[] {
   const own = [...new Set(aliases)].filter((alias) => alias !== 'latest');
   if (own.length > ALIASES_MAX) throw refused(`An artifact has at most ${ALIASES_MAX} aliases.`, 'aliases');
@@ -145,7 +145,7 @@ interface UpdateArtifactInput {
   readonly tagsToAdd?: readonly unknown[] | null;
 }
 
-/** Null leaves the metadata as they are. */
+/** Null leaves the metadata unchanged. */
 export async function updateArtifact(asked: Asked, { artifactID, metadata, tagsToAdd }: UpdateArtifactInput) {
   if (tagsToAdd?.length) throw refused('Whetstone keeps no tags of artifacts. Use aliases.', 'tagsToAdd');
   if (metadata) await asked.services.artifacts.setMetadata(asked.caller, artifactID, readMetadata(metadata));
@@ -169,7 +169,7 @@ export async function useArtifact(asked: Asked, { entityName, projectName, runNa
   return { artifact: artifactFields(asked, found) };
 }
 
-/** One version. Checkpoints are deleted by step, through the API of models. */
+/** Deletes one version. Checkpoints are deleted by step, through the models API. */
 export async function deleteArtifact({ caller, services }: Asked, { artifactID }: { artifactID: string }) {
   const found = await services.artifacts.look(caller, { id: artifactID });
   if (!found) throw new AppError('artifact_not_found', `No artifact with the id ${artifactID}.`);

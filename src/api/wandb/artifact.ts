@@ -1,5 +1,5 @@
-// A version of an artifact as the library reads it: one of a stored artifact, or a checkpoint of a model. What costs a look at the
-// files is looked at only where it is asked for.
+// A version of an artifact as the library reads it: of a stored artifact, or a checkpoint of a model. Fields that require reading the
+// files are resolved only if they are requested.
 import { manifestDigest } from '#base/manifest-digest';
 import { sizeOf, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
@@ -10,7 +10,7 @@ import { fileLink, manifestLink } from './file-link.ts';
 import { entityFields, projectNumber } from './names.ts';
 import { runFields } from './run.ts';
 
-/** On a page of versions, or of names. */
+/** Maximum page size, for versions and names. */
 const PAGE_MAX = 50;
 const FILES_MAX = 5_000;
 
@@ -31,7 +31,7 @@ export function artifactFields(asked: Asked, found: OpenArtifact) {
     artifactType: { id: type, name: type, description: null, createdAt: null },
     description: null,
     metadata: JSON.stringify(metadata),
-    ttlDurationSeconds: -2, // as the library says "none"
+    ttlDurationSeconds: -2, // the library's value for "none"
     ttlIsInherited: true,
     tags: [],
     historyStep: null,
@@ -81,7 +81,7 @@ export const connection = <T>(edges: readonly T[]) => ({
   pageInfo: pageInfo(null, false),
 });
 
-/** What a run logged or used, oldest first; what was deleted is left out. */
+/** The artifacts that a run logged or used, oldest first, without deleted ones. */
 export const artifactsOfRun = (asked: Asked, run: RunName) => {
   const list = (how: ArtifactUse) => async () => {
     const { caller, services } = asked;
@@ -123,7 +123,7 @@ export const membershipFields = (asked: Asked, found: OpenArtifact) => {
 
 export const upTo = (first: number | null | undefined): number => Math.min(Math.max(first ?? PAGE_MAX, 1), PAGE_MAX);
 
-/** A name with its versions of a type, whether it has any or not; only of one that has can be said when it was made. */
+/** A name with its versions of a type, even if it has none; the creation time exists only if it has some. */
 export function collectionFields(asked: Asked, { entity, project, name }: ArtifactName, type: string) {
   const number = projectNumber(entity, project);
   return {
@@ -146,7 +146,7 @@ export function collectionFields(asked: Asked, { entity, project, name }: Artifa
       const found = await asked.services.artifacts.look(asked.caller, { entity, project, name, version: aliasName });
       return found && membershipFields(asked, found);
     },
-    /** The names of each version of a page. */
+    /** The aliases of each version of a page. */
     async aliases({ after }: PageArguments) {
       const of = { entity, project, name };
       const page = { after: after ?? null, limit: PAGE_MAX };

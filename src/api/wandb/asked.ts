@@ -1,4 +1,4 @@
-// Who asks, by which name it reached us, and what the resolvers may call. Made for one request.
+// The context of one request: the caller, the host name it used, and the services that resolvers may call.
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -17,7 +17,7 @@ export interface WandbServices extends Pick<
 export interface Asked {
   readonly caller: Caller;
   readonly services: WandbServices;
-  /** Makes URLs that need no key: of files, each for one thing. */
+  /** Creates URLs that need no key, each for one file. */
   fileUrls(): Promise<(permission: string) => string>;
 }
 

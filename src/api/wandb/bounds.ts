@@ -1,13 +1,13 @@
-// How much one GraphQL document may ask for, counted before anything is resolved: fragments are counted wherever they are spread, so
-// that a short text cannot stand for a long one. What the library itself sends stays at a fifth of these.
+// Limits on one GraphQL document, counted before anything is resolved: fragments are counted wherever they are spread, so that a
+// short text cannot expand to a long one. The library's own documents use a fifth of these limits.
 import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import { AppError } from '#domain/errors';
 
-/** Of the text: its parser stops there. */
+/** Length of the text: the parser stops there. */
 export const TOKENS_MAX = 5_000;
 const DEPTH_MAX = 20;
 const FIELDS_MAX = 1_000;
-/** Each may be a question to the database. */
+/** Each may be a database query. */
 const ROOT_FIELDS_MAX = 10;
 const OPERATIONS_MAX = 10;
 
@@ -17,7 +17,7 @@ export function refuseBombs({ definitions }: DocumentNode): void {
   for (const each of definitions) if (each.kind === Kind.FRAGMENT_DEFINITION) fragments.set(each.name.value, each);
   let fields = 0;
 
-  /** Gives the number of fields at this level. */
+  /** Returns the number of fields at this level. */
   function count({ selections }: SelectionSetNode, depth: number): number {
     if (depth > DEPTH_MAX) throw tooMuch(`nests deeper than ${DEPTH_MAX} levels`);
     let here = 0;
@@ -42,7 +42,7 @@ export function refuseBombs({ definitions }: DocumentNode): void {
   for (const { selectionSet } of operations) {
     if (count(selectionSet, 1) > ROOT_FIELDS_MAX) throw tooMuch(`asks more than ${ROOT_FIELDS_MAX} questions at once`);
   }
-  for (const { selectionSet } of fragments.values()) count(selectionSet, 1); // also of those that no operation spreads
+  for (const { selectionSet } of fragments.values()) count(selectionSet, 1); // including those that no operation spreads
 }
 
 const tooMuch = (what: string): AppError =>

@@ -1,5 +1,5 @@
-// One GraphQL request: read, bounded, checked against the schema, resolved. Failures become `errors`, the first of which the library
-// shows its user; those that its client repeats by itself (too many requests, a storage that is away) keep their HTTP status.
+// One GraphQL request: parsed, limited, validated, resolved. Failures become `errors`, of which the library shows the first to its
+// user; those that the client retries by itself (too many requests, unavailable storage) keep their HTTP status.
 import {
   execute,
   FieldsOnCorrectTypeRule,
@@ -29,7 +29,7 @@ export interface GraphQLAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly data: unknown; readonly errors?: readonly { readonly message: string }[] };
-  /** Not a client's doing: for the log. */
+  /** Errors not caused by the client, for the log. */
   readonly failure: unknown;
 }
 
@@ -40,7 +40,7 @@ export interface Root {
   readonly mutation: object;
 }
 
-/** `begin` refuses, or gives what fields are resolved from. */
+/** `begin` throws to refuse the request, or returns the root value. */
 export async function answerGraphQL(
   request: GraphQLRequest,
   begin: (kind: 'query' | 'mutation') => Root,
@@ -90,17 +90,17 @@ function readDocument({ query, operationName }: GraphQLRequest): {
   return { document, operation };
 }
 
-/** What breaks them asks for something that W&B's API may have and ours has not. */
+/** A violation means that the client asked for something that W&B's API may have and ours does not. */
 const NAMING_RULES = [FieldsOnCorrectTypeRule, KnownArgumentNamesRule, KnownTypeNamesRule];
 
 function toAnswer({ data = null, errors = [] }: ExecutionResult): GraphQLAnswer {
   const [first] = errors;
   if (!first) return { status: 200, headers: {}, body: { data }, failure: null };
-  const { originalError: cause } = first; // of variables: none, or the executor's own
+  const { originalError: cause } = first; // for errors of variables: none, or the executor's own
   return refusal(cause && !(cause instanceof GraphQLError) ? cause : new AppError('invalid_request', first.message));
 }
 
-/** What its client repeats keeps its status; the rest is an answer. */
+/** Errors that the client retries keep their status; all others are answers. */
 const REPEATED = new Set([429, 500, 503]);
 
 function refusal(error: unknown): GraphQLAnswer {

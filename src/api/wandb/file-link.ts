@@ -1,4 +1,4 @@
-// What a link for bytes permits, as a text that is signed: one file of one upload or version, or the list of its files.
+// What a signed link gives access to, as signed text: one file of an upload or version, or the file list.
 
 export type FileLink =
   | { readonly kind: 'put'; readonly id: string; readonly md5: string }
@@ -10,7 +10,7 @@ export const putManifestLink = (id: string): string => JSON.stringify(['put_mani
 export const fileLink = (id: string, path: string): string => JSON.stringify(['get', id, path]);
 export const manifestLink = (id: string): string => JSON.stringify(['get_manifest', id]);
 
-/** Of a text that was signed, and so is whole. Null: it permits something else. */
+/** Parses signed, hence intact, text. Null: it is a link to something else. */
 export function readLink(permission: string): FileLink | null {
   if (!permission.startsWith('[')) return null;
   const [kind, id = '', rest = ''] = JSON.parse(permission) as string[];

@@ -1,5 +1,5 @@
-// What a run sends while it goes on: lines of its history, its summary, and that it has ended. Console output, system metrics and
-// names of files come with it and are dropped: they are of the machine, not of the run.
+// What a run sends while it is running: history lines, the summary, and its end. Console output, system metrics and file names are
+// dropped: they describe the machine, not the run.
 import { z } from 'zod';
 import type { RunAbout } from '#domain/run';
 import type { RunPiece } from '#services/runs/runs';

@@ -1,4 +1,4 @@
-// What an entity and a project are called where the library wants an id.
+// Ids of entities and projects, where the library requires one.
 import { createHash } from 'node:crypto';
 
 /** The library reads it as a number. */

@@ -1,5 +1,5 @@
-// What a project has as the library asks for it: one artifact by `name:version`, where no version is the latest, and lists of its
-// types and names. Models stand in them as artifacts of type `lora`.
+// Artifacts of a project as the library queries them: one artifact by `name:version` (the latest without a version), and lists of its
+// types and names. Models appear as artifacts of type `lora`.
 import { Kind, type GraphQLResolveInfo } from 'graphql';
 import { AppError } from '#domain/errors';
 import type { ArtifactCollection, ArtifactName } from '#domain/artifact';
@@ -26,7 +26,7 @@ export interface Named {
 
 const ONE = { after: null, limit: 1 };
 
-/** What nobody has made is null, which the library calls not found; but a list of it is empty, which it could not read from null. */
+/** A type that does not exist is null, which the library reports as not found; a list of its names is empty, because it cannot read null there. */
 const selects = ({ fieldNodes }: GraphQLResolveInfo, lists: readonly string[]): boolean =>
   fieldNodes.some(({ selectionSet }) =>
     selectionSet?.selections.some((each) => each.kind === Kind.FIELD && lists.includes(each.name.value)),
@@ -40,7 +40,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
     return services.artifacts.look(caller, { entity, project, name, version });
   };
 
-  /** Null: nothing has the name. */
+  /** Null: nothing has this name. */
   async function collection(name: string) {
     const newest = await services.artifacts.look(caller, { entity, project, name, version: null });
     return newest && collectionFields(asked, { entity, project, name }, newest.artifact.type);
@@ -112,7 +112,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
   };
 };
 
-/** By the id that its fields have; null: it is none. */
+/** By the id in its fields; null: not a valid id. */
 export function collectionById(asked: Asked, id: string) {
   const named = readId(id);
   return named && collectionFields(asked, { ...named, entity: asked.caller.entity }, named.type);

@@ -1,5 +1,4 @@
-// Entities, projects and the viewer as the library asks for them. A project is there as soon as anybody names it: what is in it
-// decides whether a list is empty.
+// Entities, projects and the viewer as the library queries them. Every named project exists; it may just be empty.
 import { artifactsOfRun } from './artifact.ts';
 import type { Asked } from './asked.ts';
 import { entityFields, projectNumber } from './names.ts';

@@ -1,4 +1,4 @@
-// Where every GraphQL question begins. What changes something needs the scope that training needs.
+// The root fields of all GraphQL operations. Mutations need the scope that training needs.
 import { artifactById } from './artifact.ts';
 import * as upload from './artifact-upload.ts';
 import { createRunFiles, upsertBucket, type UpsertBucketInput } from './run.ts';
@@ -16,7 +16,7 @@ interface Named {
 export const createRoot = (asked: Asked): Root => ({
   query: {
     viewer: () => viewerFields(asked),
-    serverInfo: { features: [] }, // each one that is named makes clients ask in other ways
+    serverInfo: { features: [] }, // each listed feature would make clients send different queries
     entity: ({ name }: Named) => (!name || name === asked.caller.entity ? entityFields(asked.caller.entity) : null),
     model: ({ name, entityName }: Named) => projectFields(asked, entityName, name),
     project: ({ name, entityName }: Named) => projectFields(asked, entityName, name),

@@ -1,5 +1,5 @@
-// The W&B protocol over HTTP: GraphQL, the stream of a run, files by signed links, and what the library sends beside. Each translates
-// to a service; nothing is decided here but the form.
+// The W&B protocol over HTTP: GraphQL, the stream of a run, files by signed links, and telemetry. Each route translates to a service
+// and decides only the format.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { createSignedLinks } from '#services/accounts/signed-links';
@@ -70,7 +70,7 @@ export function wandbRoutes(
       answer: z.object({}),
       async handle({ caller, params, body }) {
         const name = { entity: params.entity!, project: params.project!, name: params.run! };
-        await runs.get(caller, name); // another's run is not there, whatever is sent to it
+        await runs.get(caller, name); // throws if the run belongs to another entity, whatever is sent
         await runs.append(caller, name, toRunPiece(parse(fileStream, body ?? {}, 'body')));
         return {};
       },

@@ -1,5 +1,5 @@
-// The history of a run as the library asks for it: a range of steps (both ends in it), or evenly sampled lines that have all of some keys. Steps rise
-// with the lines, so that a range is found by halving.
+// The history of a run as the library queries it: a range of steps (inclusive), or evenly sampled lines that have all of the given keys.
+// Steps increase with the lines, so a range is found by binary search.
 import { createYielder } from '#base/yield-to-loop';
 import type { HistoryLine, Run } from '#domain/run';
 import { quoteBare, readLoggedObject } from '#services/runs/run-json';
@@ -7,7 +7,7 @@ import type { Asked } from './asked.ts';
 
 const PAGE = 1_000;
 const SAMPLES_MAX = 10_000;
-/** Of a longer history every second line is looked at, every third, and so on. */
+/** Of a longer history, only every second line is read, every third, and so on. */
 const SCANNED_LINES_MAX = 50_000;
 
 export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run) {
@@ -38,7 +38,7 @@ export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run
   }
 
   return {
-    /** How far a scan has to go. */
+    /** Where a scan ends. */
     async historyKeys() {
       const [last] = run.historyLines === 0 ? [] : await read(run.historyLines - 1, 1);
       return { lastStep: last ? stepOf(last) : -1, keys: {}, sets: [] };

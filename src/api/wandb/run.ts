@@ -1,5 +1,5 @@
-// A run as the library reads it: what it resumes from, and what `Api().run(...)` shows. Texts of JSON go out with NaN and Infinity
-// in quotes, except those that the library itself wrote and reads again when it resumes.
+// A run as the library reads it: for resuming, and for `Api().run(...)`. JSON text contains NaN and Infinity as quoted strings, except
+// text that the library itself wrote and reads again when it resumes.
 import { AppError } from '#domain/errors';
 import type { Run, RunName } from '#domain/run';
 import { quoteBare } from '#services/runs/run-json';
@@ -7,7 +7,7 @@ import { time, type Asked } from './asked.ts';
 import { runHistoryFields } from './run-history.ts';
 import { entityFields, projectNumber } from './names.ts';
 
-/** Of a history that is resumed: the last line says where the steps go on. */
+/** The end of the history of a resumed run: its last line has the step to continue from. */
 const TAIL_LINES = 1;
 const RUNS_MAX = 50;
 
@@ -91,7 +91,7 @@ export interface UpsertBucketInput {
   readonly sweep?: string | null;
 }
 
-/** Null leaves a field as it is: the library sends what has changed. */
+/** Null leaves a field unchanged: the library sends only changes. */
 export async function upsertBucket(asked: Asked, input: UpsertBucketInput) {
   const { name, modelName } = input;
   if (!name || !modelName)
@@ -112,7 +112,7 @@ export async function upsertBucket(asked: Asked, input: UpsertBucketInput) {
   return { bucket: runFields(asked, run), inserted: isNew };
 }
 
-/** What the library sends of itself at the end of a run: who keeps no files of runs takes and drops them. */
+/** Files that the library sends about itself at the end of a run: accepted and dropped, because files of runs are not stored. */
 const DROPPED_FILES =
   /^(?:wandb-metadata\.json|requirements\.txt|output\.log|logs\/.*|wandb-summary\.json|wandb-history\.jsonl|wandb-events\.jsonl|config\.yaml|conda-environment\.yaml|diff(?:_\w+)?\.patch|code\/.*)$/;
 
@@ -141,5 +141,5 @@ export async function createRunFiles(
   };
 }
 
-/** To send bytes that are dropped. */
+/** URL for uploads that are dropped. */
 export const RUN_FILE = 'run-file';

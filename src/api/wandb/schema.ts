@@ -1,5 +1,5 @@
-// The part of the W&B API that Whetstone answers, as a GraphQL schema. Names and types are those that the library's documents use
-// (wandb 0.25 to 0.31); a field that is not here is an error with its name, never null, which the library would take for an answer.
+// The part of the W&B API that Whetstone implements, as a GraphQL schema. Names and types are those of the library's documents
+// (wandb 0.25 to 0.31); an unknown field is an error with its name, never null, which the library would treat as an answer.
 import { buildSchema, GraphQLScalarType, Kind, type GraphQLSchema } from 'graphql';
 import { ARTIFACT_SDL } from './artifact-sdl.ts';
 
@@ -206,7 +206,7 @@ const SDL = /* GraphQL */ `
   }
 `;
 
-/** Values pass as they are: texts of JSON are read where they are used. */
+/** Values pass unchanged: JSON text is parsed where it is used. */
 const plain = (scalar: GraphQLScalarType): void => {
   scalar.parseLiteral = (node) =>
     node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT ? node.value : null;

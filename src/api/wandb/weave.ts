@@ -1,6 +1,6 @@
-// What the `weave` library asks beside `wandb`: it joins runs by itself, and a process waits for its answers when it ends. Whetstone
-// keeps no traces and says so by asking for a version that no client has: clients then warn once and go on without tracing. What an
-// older or stubborn one sends all the same is counted and dropped, or refused, as --weave-traces says.
+// What the `weave` library requests in addition to `wandb`: it starts with runs automatically, and a process waits for its requests
+// before it exits. Whetstone stores no traces and asks for a version that no client has: clients then warn once and continue without
+// tracing. Traces that are sent anyway are counted and dropped, or refused, according to --weave-traces.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
 import type { ApiLimits, ApiServices } from '../api-services.ts';
