@@ -6,7 +6,7 @@ import type { Item } from './responses-input.ts';
 
 const ID_PREFIX = 'resp_';
 
-/** Length of a UUID. */
+/** The response id for a UUID. */
 export const responseId = (id: string): string => `${ID_PREFIX}${id.replaceAll('-', '')}`;
 
 type ItemKind = keyof typeof PREFIXES;

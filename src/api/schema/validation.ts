@@ -227,7 +227,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 const SHOWN_NODES = 40;
 const SHOWN_CHARACTERS = 200;
 
-/** Placeholder for the value that was sent. */
+/** Whether the value stands for the one that was sent, which its toJSON() returns. */
 const hasOwnForm = (part: object): part is { toJSON(): unknown } =>
   'toJSON' in part && typeof part.toJSON === 'function';
 
