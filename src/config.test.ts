@@ -15,7 +15,7 @@ test('without flags and environment the defaults hold, and nothing can change th
   expect(() => Object.assign(config.api, { basePath: '/x' })).toThrow(TypeError);
 });
 
-test('a flag wins over the environment, and an empty variable is none', () => {
+test('a flag overrides the environment, and an empty variable counts as unset', () => {
   const env = { WHETSTONE_PORT: '1111', WHETSTONE_DATA: '/env', WHETSTONE_API_KEY: '' };
   expect(readServerConfig({}, env)).toMatchObject({
     listen: { port: 1111 },
@@ -78,7 +78,7 @@ test.each([
   { WHETSTONE_BLOBS_URL: 's3://bucket?secret=hunter2' },
   { WHETSTONE_BLOBS_URL: 's3://bucket?endpoint=https://key:hunter2@s3.internal' },
   { HF_ENDPOINT: 'https://user:hunter2@hub.internal' },
-])('%j is refused without repeating what may be a secret', (env) => {
+])('the refusal of %j does not repeat a possible secret', (env) => {
   const refusal = () => readServerConfig({}, env);
   expect(refusal).toThrow(/must be an address/);
   expect(refusal).not.toThrow(/hunter2/);
@@ -86,7 +86,7 @@ test.each([
 
 const hubOf = (env: Record<string, string>) => readServerConfig({}, env).hub;
 
-test('the Hub’s variables mean what they mean to its own tools', () => {
+test('the Hub’s variables mean the same as to its own tools', () => {
   expect(hubOf({ XDG_CACHE_HOME: '/xdg' })).toMatchObject({
     cacheDirectory: join('/xdg', 'huggingface', 'hub'),
     tokenPath: join('/xdg', 'huggingface', 'token'),
@@ -117,7 +117,7 @@ test('roles come in their own order, all of them unless some are named', () => {
   ]);
 });
 
-test('a server that is alone leaves out chat or training, never what keeps its models', () => {
+test('a single server may leave out chat or training, but not the role that stores its models', () => {
   expect(readServerConfig({ role: 'api,serve' }, {}).roles).toEqual(['api', 'serve']);
   expect(readServerConfig({ role: 'api,train' }, { WHETSTONE_BLOBS_URL: 's3://bucket' }).roles).toEqual([
     'api',

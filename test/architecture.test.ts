@@ -94,7 +94,7 @@ const ENGINE_DOES_NOT_KNOW: Readonly<Record<string, readonly string[]>> = {
   'engine/rpc': ['engine/onnx', 'engine/workers'],
 };
 
-test('inside engine/, what serves does not know what trains, and what calls does not know what computes', () => {
+test('inside engine/, serving does not import training, and callers do not import computation', () => {
   const isIn = (folder: string) => (path: string) => path.startsWith(`${folder}/`);
   const known = imports.flatMap(({ file, from }) => {
     const target = from.startsWith('.') ? posix.join(posix.dirname(file), from) : from.slice(1);
@@ -127,7 +127,7 @@ test('services and training name interfaces of engines and storage, not implemen
   expect(named).toEqual([]);
 });
 
-test('one file loads ONNX Runtime: it decides beforehand what the library may do', () => {
+test('one file loads ONNX Runtime, after it has restricted the library', () => {
   const loading = files.filter((file) =>
     /^(?!import type).*(?:from|import)\s*\(?'onnxruntime-|dist\/onnxruntime\//m.test(
       readFileSync(join(SRC, file), 'utf8'),
@@ -136,7 +136,7 @@ test('one file loads ONNX Runtime: it decides beforehand what the library may do
   expect(loading).toEqual(['engine/onnx/graph/onnx-runtime.ts']);
 });
 
-test('no file imports itself, also not through others', () => {
+test('no file imports itself, not even through others', () => {
   const targets = new Map(
     everything.map((file) => [
       file,

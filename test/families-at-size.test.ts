@@ -14,7 +14,7 @@ const GUIDE = `${ROOT}docs/guides/models.md`;
 const HEAD = ['model', '`model_type`', 'ready', 'at most', 'prefill', 'decode', 'decode × 8', 'SFT', 'RL'];
 const WORDS = 2;
 
-test('the guide says what models of each family took at their real sizes, or what they would have needed', async () => {
+test('the guide states the memory of each family at real size, or what it would have needed', async () => {
   const text = await readFile(GUIDE, 'utf8');
   const [, linked] = /\]\(\.\.\/\.\.\/(bench\/results\/families\/[^)]+)\)/.exec(text)!;
   const { models, memoryGB } = JSON.parse(await readFile(ROOT + linked!, 'utf8')) as FamilyResults;

@@ -54,7 +54,7 @@ const mostTogether = (memory: ModelMemory): number => Math.max(...PHASES.map((ph
 
 const shown = (bytes: number): string => (bytes / 1e9).toFixed(2);
 
-test('the guide says what was measured', async () => {
+test('the guide states what was measured', async () => {
   const rows = measured.flatMap(({ shape, precision, memory }) => {
     const head = (process: string) => [NAMES[shape], precision, process];
     const plan = (planned: number, held: number) => [shown(planned), (planned / held).toFixed(2)];
@@ -71,7 +71,7 @@ test('the guide says what was measured', async () => {
   await expect(text.replace(table![0], asTable(WORDS, [HEAD, ...rows]))).toMatchFileSnapshot(GUIDE);
 });
 
-test.each(measured)('the plan of $shape in $precision is within 15 % of what was held at most', ({ memory }) => {
+test.each(measured)('the plan of $shape in $precision is within 15 % of the measured peak', ({ memory }) => {
   const { sampler, trainer } = memory;
   for (const process of [sampler, trainer])
     expect(Math.abs(process.plannedBytes / most(process) - 1)).toBeLessThan(0.15);

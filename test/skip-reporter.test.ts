@@ -76,7 +76,7 @@ test('each skipped test is listed under its reason, before the summary of vitest
   expect(status).toBe(0);
 });
 
-test('what CI says is installed is no reason: the file fails and names the variable', async () => {
+test('a program that CI declares as installed is not a reason: the file fails and names the variable', async () => {
   const { status, said } = await run(EXPLAINED, { WHETSTONE_REQUIRE_POSTGRES: '1' });
   expect(status).toBe(1);
   expect(said).toContain('Postgres is not installed (package postgresql), but WHETSTONE_REQUIRE_POSTGRES is set.');

@@ -167,7 +167,7 @@ describe('a trajectory of many histories', () => {
     ['beside them', { ...trajectoryOf(...copies(3)), reward: 'much' }],
     ['around them', { additional_histories: copies(3) }],
     ['in their number', trajectoryOf(...copies(1_001))],
-  ])('that is wrong %s is told so as one that was not checked before', async (_, wrong) => {
+  ])('that is wrong %s gets the same error as one that was not checked before', async (_, wrong) => {
     const faultsOf = (trajectories: unknown[]): unknown => {
       try {
         return parse(trajectoryGroup, { trajectories }, 'body');

@@ -64,7 +64,7 @@ test('a caller that has left gives up its place', async () => {
   expect(begun).toEqual(['a0', 'c0']);
 });
 
-test('one payer cannot fill the queue of the others, nor can all of them make it endless', async () => {
+test('one payer cannot fill the queue of the others, and all of them together cannot make it unbounded', async () => {
   const { send } = createWork();
   const { ends } = sendAll(send, 'a', 34);
   expect(await ends.at(-1)).toEqual(new Error('crowded'));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from './client.ts';
 
-test('whoever deletes what a list gives him reads it to its end', async () => {
+test('a caller that deletes the items of a list while reading it still reads all of it', async () => {
   const ids = Array.from({ length: 250 }, (_, i) => `job-${i}`);
   const answer = (status: number, body: unknown) => Promise.resolve(new Response(JSON.stringify(body), { status }));
   const client = createClient({
@@ -50,13 +50,13 @@ async function clientOf(answers: readonly { status: number; body: unknown }[]) {
 const AWAY = { status: 503, body: { error: { message: 'The database is away.', code: 'storage_unavailable' } } };
 const SUCCEEDED = { status: 200, body: { id: 'job', status: 'succeeded' } };
 
-test('who waits for a job asks again when the server cannot say yet what became of it', async () => {
+test('waiting for a job retries if the server cannot report its state yet', async () => {
   const { client, asked } = await clientOf([AWAY, SUCCEEDED]);
   expect(await client.follow('job')).toEqual(SUCCEEDED.body);
   expect(asked()).toBe(2);
 });
 
-test('each failed attempt is reported to who follows, and what the report throws ends the following', async () => {
+test('each failed attempt is reported to the follower, and an error thrown by the report ends following', async () => {
   const { client } = await clientOf([AWAY]);
   const lost: unknown[] = [];
   const onConnection = (error: unknown) => {
@@ -81,7 +81,7 @@ test('the wait for a server that stays away ends with the deadline', async () =>
 test.each([
   [{ baseUrl: undefined, apiKey: 'k' }, 'createClient needs baseUrl, and got undefined'],
   [{ baseUrl: 'http://server', apiKey: '' }, 'createClient needs apiKey, and got ""'],
-])('%o is refused with what is missing', (options, message) => {
+])('the error for %o names what is missing', (options, message) => {
   expect(() => createClient(options as { baseUrl: string; apiKey: string })).toThrow(message);
 });
 

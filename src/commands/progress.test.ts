@@ -18,7 +18,7 @@ test('a line says how far, how fast and how long', () => {
   expect(progressText('copying rows', 0, 0, 0)).toBe('copying rows …');
 });
 
-test('it is written again in place, not for every piece of work, and taken away', () => {
+test('progress is rewritten in place, not for every piece of work, and removed at the end', () => {
   const { onDone, end, pass, written } = terminal(true);
   onDone('training', 1, 4);
   pass(100);

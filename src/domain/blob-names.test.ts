@@ -24,7 +24,7 @@ test('every name that is made is read back, under a root that is looked at', () 
   }
 });
 
-test('what is deleted as one has one unit', () => {
+test('blobs that are deleted together have one unit', () => {
   expect(names.blobUnit(`${names.jobCheckpointBlob('m', 'j', 12)}/adapter_config.json`)).toBe('checkpoints/m/j.12');
   expect(names.blobUnit(`${names.progressStateBlob('j', 3)}/optimizer.safetensors`)).toBe(names.jobProgressBlobs('j'));
   expect(names.blobUnit(names.jobBodyBlob('j'))).toBe('jobs/j/body.jsonl');

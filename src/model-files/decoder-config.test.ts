@@ -107,7 +107,7 @@ test('the layers with experts are those that Transformers chooses', () => {
   expect(mixtral.attention[0]).toMatchObject({ window: null });
 });
 
-test('LongRoPE serves what its short factors hold for; dynamic scaling begins where no sequence goes', () => {
+test('LongRoPE is limited to the range of its short factors; dynamic scaling starts beyond any sequence', () => {
   const scaling = { type: 'longrope', short_factor: Array(8).fill(1.5), long_factor: Array(8).fill(9) };
   const phi3 = parseDecoderConfig({ ...QWEN3, ...PHI3, rope_scaling: scaling, max_position_embeddings: 4096 });
   expect(phi3.maxPositions).toBe(128);
@@ -127,7 +127,7 @@ test.each([
   expect(() => parseDecoderConfig({ ...QWEN3, ...change })).toThrow(message);
 });
 
-test('quantisation declared as none is none', () => {
+test('a quantisation method of none counts as no quantisation', () => {
   expect(parseDecoderConfig({ ...QWEN3, quantization_config: null })).toEqual(parseDecoderConfig(QWEN3));
 });
 

@@ -88,7 +88,7 @@ test.each([
   ['a server that was killed', () => `${blob()}.${hostname()}.999999999.1.incomplete`],
   ['an earlier life of this process id', () => `${blob()}.${hostname()}.${process.pid}.1000000.incomplete`],
   ['a server that gave up', () => `${blob()}.whetstone.incomplete`],
-])('what %s has left is gone on with', async (_, partial) => {
+])('a download resumes with what %s left', async (_, partial) => {
   await mkdir(dirname(blob()), { recursive: true });
   await writeFile(partial(), WEIGHTS.subarray(0, 150_000));
   expect((await weightsIn(await download())).equals(WEIGHTS)).toBe(true);
@@ -159,13 +159,16 @@ test.each([
   ['revision', 404, 'RepoNotFound', /^No model owner\/tiny\. /],
   ['resolve', 403, 'GatedRepo', /it is gated\. Accept its terms at .*\/owner\/tiny\. Set HF_TOKEN/],
   ['resolve', 401, 'GatedRepo', /it is gated\. Accept its terms at/],
-] as const)('%s with status %i and %s is one sentence with what to do', async (at, status, code, message) => {
-  opened.hub.refusals[at] = { status, code };
-  await expect(download()).rejects.toMatchObject({
-    code: 'base_model_not_found',
-    message: expect.stringMatching(message) as string,
-  });
-});
+] as const)(
+  'the error for %s with status %i and %s is one sentence with what to do',
+  async (at, status, code, message) => {
+    opened.hub.refusals[at] = { status, code };
+    await expect(download()).rejects.toMatchObject({
+      code: 'base_model_not_found',
+      message: expect.stringMatching(message) as string,
+    });
+  },
+);
 
 test('the token that a login has left is sent; HF_TOKEN goes before it', async () => {
   opened.hub.requiredToken = 'hf_file';

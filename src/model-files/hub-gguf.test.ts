@@ -88,7 +88,7 @@ test('a revision follows the tag', async () => {
   );
 });
 
-test('a file is named as a whole, also in a folder, and beside weights in safetensors', async () => {
+test('a file can be named in full, also in a folder, and next to weights in safetensors', async () => {
   opened.hub.files = { 'a/b.gguf': gguf, 'b.gguf': gguf, 'model.safetensors': NONE, 'config.json': NONE };
   expect(await resolve('owner/tiny:a/b')).toMatchObject({ id: 'owner/tiny:a/b.gguf' });
   expect(await readdir(join(snapshot(), 'a'))).toEqual(['b.gguf']);
@@ -102,7 +102,7 @@ test.each([
   [['Q8_0/a-Q8_0-00001-of-00002', 'Q8_0/a-Q8_0-00002-of-00002', 'a-Q6_K'], 'Q6_K'],
   [['a-UD-Q4_K_XL', 'mtp-a-Q4_K_M'], 'UD-Q4_K_XL'],
   [['a-fp16', 'a-IQ2_M'], 'FP16'],
-])('of %j the one that is taken where nobody says which is %s', async (names, tag) => {
+])('of %j the default is %s', async (names, tag) => {
   opened.hub.files = Object.fromEntries(names.map((name) => [`${name}.gguf`, gguf]));
   expect(await resolve('owner/tiny')).toMatchObject({ id: `owner/tiny:${tag}` });
 });
@@ -112,7 +112,7 @@ test('a single file whose name contains no type is the repository’s model', as
   expect(await resolve('owner/tiny')).toMatchObject({ id: 'owner/tiny' });
 });
 
-test('Q4_K_XL is also UD-Q4_K_XL, where there is no other', async () => {
+test('Q4_K_XL also selects UD-Q4_K_XL if there is no other', async () => {
   opened.hub.files = { 'a-UD-Q4_K_XL.gguf': gguf };
   expect(await resolve('owner/tiny:q4_k_xl')).toMatchObject({ id: 'owner/tiny:UD-Q4_K_XL' });
 });
@@ -180,7 +180,7 @@ test('a model that runs elsewhere is identified by the header of its file: the w
     expect(await readFile(join(there.directory, name))).toEqual(await readFile(join(here.directory, name)));
 });
 
-test('a Hub that knows no ranges is read from the beginning', async () => {
+test('a Hub without range requests is read from the start', async () => {
   opened.hub.knowsRanges = false;
   expect(await resolve('owner/tiny:Q4_0', { parts: 'without weights' })).toMatchObject({ id: 'owner/tiny:Q4_0' });
 });

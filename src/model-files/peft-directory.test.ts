@@ -71,7 +71,7 @@ test('an adapter on some of the modules is read as that', async () => {
   expect(read.tensors.size).toBe(2 * 2 * 2);
 });
 
-test('an adapter on the head comes back, with or without the copy of the head that PEFT puts beside it', async () => {
+test('an adapter on the head is read back, with or without the copy of the head that PEFT saves with it', async () => {
   const onHead = createLoraAdapter(layers, { rank: 2, alpha: 4, seed: 1, targets: ['q_proj', 'lm_head'] });
   await writePeftDirectory(directory, onHead, layers, 'tiny');
   expect(await readPeftDirectory(directory, layers)).toEqual(onHead);
@@ -103,7 +103,7 @@ test.each([
   [{ target_modules: ['q_proj', 'embed_tokens'] }, 'target module embed_tokens'],
   [{ target_modules: '.*_proj' }, 'pattern'],
   [{ r: 0 }, 'r'],
-])('what we cannot compute is refused by name: %j', async (change, words) => {
+])('an unsupported adapter is refused by name: %j', async (change, words) => {
   await write();
   await changeConfig(change);
   const refusal = readPeftDirectory(directory, layers);

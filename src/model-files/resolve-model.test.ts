@@ -88,7 +88,7 @@ test('a directory is used in place and named by its last part', async () => {
   expect(await resolveModelDirectory(directory, options)).toEqual({ id: 'mine', directory });
 });
 
-test('a directory that lacks weights is refused with a list of what a model needs', async () => {
+test('a directory without weights is refused with a list of the files that a model needs', async () => {
   const directory = await writeModel(join(root, 'half'));
   await rm(join(directory, 'model.safetensors'));
   await expect(resolveModelDirectory(directory, options)).rejects.toMatchObject(
@@ -119,7 +119,7 @@ test('a Hub id is downloaded once, in the layout of the Hub’s own cache, and o
   expect(hub.requests).toEqual([]);
 });
 
-test('in a cache that a group shares, what is downloaded is for the group too, whatever the umask', async () => {
+test('in a cache shared by a group, downloads are readable by the group, whatever the umask', async () => {
   const cache = join(root, 'hf', 'hub');
   await mkdir(cache, { recursive: true });
   await chmod(cache, 0o750);
@@ -176,7 +176,7 @@ test.each([
   ['an absolute path for a hash', lie('config.json', { oid: '/tmp/outside' }), /which is none/],
   ['no hash', lie('config.json', { oid: undefined }), /which is none/],
   ['a commit that is a path', () => void (hub.commit = OUTSIDE), /names the commit "\.\.\/.*which is not a hash/],
-])('a Hub that gives %s is refused, and nothing is written', async (_, tell, message) => {
+])('a Hub that returns %s is refused, and nothing is written', async (_, tell, message) => {
   tell();
   await expect(resolveModelDirectory('owner/tiny', options)).rejects.toMatchObject(rejection(message));
   expect(await readdir(root)).toEqual([]);
@@ -190,7 +190,7 @@ test.each(['../config.json', '/config.json', 'a/../config.json', 'a\\config.json
   },
 );
 
-test('what is joined and does not lie inside is an error', () => {
+test('a joined path that leaves the directory is an error', () => {
   expect(joinInside('/cache', 'blobs', COMMIT)).toBe(join('/cache', 'blobs', COMMIT));
   for (const name of ['..', '../x', '.', '../cache/../x'])
     expect(() => joinInside('/cache', name)).toThrow('not inside');
@@ -335,7 +335,7 @@ async function writeStarterGguf(path: string): Promise<string> {
   return path;
 }
 
-test('a GGUF file is a model, and so is a directory with one; the same file gives the same directory', async () => {
+test('a GGUF file is a model, and so is a directory with one; the same file makes the same directory', async () => {
   const directory = await withFiles('ggufs', { 'mmproj-eyes.gguf': '' });
   const path = await writeStarterGguf(join(directory, 'Starter-Q8_0.gguf'));
   const resolved = await resolveModelDirectory(path, options);

@@ -19,7 +19,7 @@ afterEach(() => void vi.useRealTimers());
 test.each([
   ['the shell', SHELL],
   ['npm', NPM],
-])('tells once when %s has ended', (_name, pid) => {
+])('reports once that %s has ended', (_name, pid) => {
   const machine = aMachine();
   const onGone = vi.fn();
   watchNpmParent({ npm_command: 'exec' }, onGone, machine);

@@ -250,7 +250,7 @@ test('a template that is not Jinja, or a list without default, is found when the
   expect(open({ rag: 'x', tool_use: 'y' })).toThrow(/named rag, tool_use; one must be named default/);
 });
 
-test("the starter's template gives roles that it does not know their own name", async () => {
+test("the starter's template writes unknown roles under their own name", async () => {
   const source = await readFile(new URL('../../scripts/starter/chat-template.jinja', import.meta.url), 'utf8');
   const turns = [user('Hi.'), { role: 'critic', content: 'Too short.' }];
   expect(render(source, turns)).toContain('<|im_start|>critic\nToo short.<|im_end|>\n');

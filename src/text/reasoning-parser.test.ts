@@ -31,7 +31,7 @@ test.each([
   ['unsaid', 'Yes, <think> is a tag.', '', 'Yes, <think> is a tag.'],
   ['unsaid', '<thi', '', '<thi'],
   ['closed', '<think>no</think>', '', '<think>no</think>'],
-] as const)('%s: %j is thinking %j and answer %j, however it is split', (state, text, reasoning, content) => {
+] as const)('%s: %j is reasoning %j and answer %j, however it is split', (state, text, reasoning, content) => {
   expect(parse([text], state)).toEqual([reasoning, content]);
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (cuts) => {
@@ -112,7 +112,7 @@ test('a chat template says how its model thinks', () => {
   expect(found('Write "Here is my thought process:" before you answer.')).toBe('granite');
 });
 
-test('a parser says whether the next token belongs to the thinking', () => {
+test('a parser says whether the next token belongs to the reasoning', () => {
   const parser = syntax.createParser('open');
   expect(parser.thinking).toBe(true);
   parser.push('a</thi');

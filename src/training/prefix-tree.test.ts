@@ -21,7 +21,7 @@ test('a sequence adds as many tokens as its cost said, and a prefix of another a
   }
 });
 
-test('following the parents of its last token gives back each sequence, with its positions', () => {
+test('following the parents of its last token returns each sequence, with its positions', () => {
   fc.assert(
     fc.property(sequences, (all) => {
       const tree = createPrefixTree();

@@ -161,7 +161,7 @@ test('prompts that the server does not know are counted and reported, if their r
   expect(kept.warnings).toEqual([]);
 });
 
-test('turns with log-probabilities of a masked distribution are counted and reported, if nothing computes others', async () => {
+test('turns with log-probabilities of a masked distribution are counted and reported, if no policy recomputes them', async () => {
   const masked = { isConstrained: true, logprobs: [-1] } as const;
   const groups = [
     group(rollout(0, 'a', masked), rollout(3, 'b', masked), rollout(4, 'c', { ...masked, logprobs: [null] })),
@@ -178,7 +178,7 @@ test('turns with log-probabilities of a masked distribution are counted and repo
   expect(precalculated.warnings).toEqual([]);
 });
 
-test('turns that were sampled off-policy are counted and told of, those of rollouts that are trained', async () => {
+test('trained turns that were sampled off-policy are counted and reported', async () => {
   const groups = [
     group(
       rollout(0, 'a', { reshapedBy: ['top_p'] }),

@@ -51,7 +51,7 @@ test('a message, streamed as it is whole', async () => {
   });
 });
 
-test('the model calls, also in a stream, and goes on with the result', async () => {
+test('the model calls, also in a stream, and continues with the result', async () => {
   const first = await anthropic.messages.create({ ...ask(WEATHER_QUESTION), tools });
   expect(first.stop_reason).toBe('tool_use');
   const call = first.content.find((block) => block.type === 'tool_use')!;

@@ -46,7 +46,7 @@ test('every field of a request is one that the server uses', () => {
   expectTypeOf<keyof Wire.LogRequest>().toExtend<Field<`${Model}/log`>>();
 });
 
-test('requests of the openai package fit, and what is answered can be said again with it', () => {
+test('requests of the openai package fit, and answers can be sent back with it', () => {
   expectTypeOf<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>().toExtend<Wire.ChatRequest>();
   expectTypeOf<Wire.ChatChoice['message']>().toExtend<OpenAI.Chat.ChatCompletionMessageParam>();
   expectTypeOf<OpenAI.Chat.ChatCompletion.Choice>().toExtend<Wire.Trajectory['messages_and_choices'][number]>();

@@ -151,7 +151,7 @@ test('every operation has an example of its body and of each parameter', () => {
   expect(without).toEqual([]);
 });
 
-test('every operation has an example of its answers and of what is usually wrong', () => {
+test('every operation has an example of its answers and of its usual errors', () => {
   const without = operations.flatMap(({ name, operation: { security, requestBody, responses } }) => [
     ...Object.entries(contentOf(responses['200'])) // the other successful ones have no body
       .filter(([type, { example }]) => SHOWN.includes(type) && example === undefined)

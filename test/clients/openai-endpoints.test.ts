@@ -30,7 +30,7 @@ describe('completions', () => {
     expect(tokens).toBe(usage!.completion_tokens);
   });
 
-  test('stream what the whole answer says', async () => {
+  test('stream the same text as the whole answer', async () => {
     const whole = await openai.completions.create({ ...ask, echo: true });
     let text = '';
     for await (const chunk of await openai.completions.create({ ...ask, echo: true, stream: true }))
@@ -73,7 +73,7 @@ describe('responses', () => {
     expect(text).toBe(whole.output_text);
   });
 
-  test('call, also in a stream, and go on with the result', async () => {
+  test('call, also in a stream, and continue with the result', async () => {
     const first = await openai.responses.create({ ...ask(WEATHER_QUESTION), tools });
     const call = first.output.find((item) => item.type === 'function_call')!;
     expect(JSON.parse(call.arguments)).toEqual({ city: 'Paris' });

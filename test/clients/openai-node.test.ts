@@ -43,7 +43,7 @@ test('several choices, with logprobs', async () => {
 });
 
 describe('tools', () => {
-  test('the model calls of its own accord, and goes on with the result', async () => {
+  test('the model calls of its own accord, and continues with the result', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: WEATHER_QUESTION }];
     const first = await openai.chat.completions.create({ model: MODEL, messages, tools, temperature: 0 });
     const { message, finish_reason: reason } = first.choices[0]!;
@@ -84,7 +84,7 @@ describe('tools', () => {
     expect(call!.type === 'function' && call!.function.name).toBe('get_time');
   });
 
-  test('a stream of a free call is what the whole answer is', async () => {
+  test('a stream of an unforced call equals the whole answer', async () => {
     const whole = await openai.chat.completions.create({ ...ask(WEATHER_QUESTION), tools });
     const streamed = await openai.chat.completions.stream({ ...ask(WEATHER_QUESTION), tools }).finalChatCompletion();
     const calls = ({ choices }: typeof whole) =>

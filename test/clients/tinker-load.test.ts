@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-test('training and sampling clients beside kills: losses, adapters and samples are those of an undisturbed server', async () => {
+test('training and sampling clients during kills: losses, adapters and samples equal those of an undisturbed server', async () => {
   const plan = { until: { stepsEach: 6 }, trainers: 3, samplers: 8, kills: 6, seed: 1, killsUntil: 0.9 };
   const result = await runTinkerLoad(server, plan);
   expect(result).toMatchObject({ lossesApart: 0, adaptersApart: 0, samplesApart: 0, steps: 18 });

@@ -19,7 +19,7 @@ describe('the Tinker SDK', skipWithoutPython('WHETSTONE_TINKER_PYTHON'), () => {
   test.each([
     ['0.38.0', ''],
     ['0.22.4', earlier],
-  ])('%s trains, samples, saves, loads, publishes and reports what is refused', PATIENT, async (version, packages) => {
+  ])('%s trains, samples, saves, loads, publishes and reports refusals', PATIENT, async (version, packages) => {
     const server = await openStarterServer();
     const url = server.baseUrl.replace(/\/v1$/, '/tinker');
     try {

@@ -95,7 +95,7 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
     },
   );
 
-  test('sl_loop teaches, and rl_loop goes on from its last state', PATIENT, async () => {
+  test('sl_loop teaches, and rl_loop continues from its last state', PATIENT, async () => {
     const taught = await teach(runner, { batch_size: SUPERVISED.batch_size, save_every: 3 });
     const losses = taught.map((step) => step['train_mean_nll']!);
     expect(losses).toHaveLength(SUPERVISED.steps);

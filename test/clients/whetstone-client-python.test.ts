@@ -31,7 +31,7 @@ describe('whetstone-client for Python', skipWithoutPython('WHETSTONE_CLIENTS_PYT
     return runPython(python!, args, { env });
   };
 
-  test('the loop of its README runs as it stands, and the reward rises', { timeout: 300_000 }, async () => {
+  test('the loop of its README runs unchanged, and the reward rises', { timeout: 300_000 }, async () => {
     const blocks = readBlocks(await readFile(`${PACKAGE}README.md`, 'utf8'));
     const loop = blocks.find(({ language }) => language === 'python')!.code;
     expect(loop.split('\n').length).toBeLessThanOrEqual(40);

@@ -55,7 +55,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
     (await cluster.status()).workers.filter((worker) => worker.role === role);
   const settled = () => vi.waitFor(async () => expect(await cluster.status()).toMatchObject({ settled: true }), SOON);
 
-  test('up starts what was asked for, and said again changes nothing', { timeout: 600_000 }, async () => {
+  test('up starts the requested workers, and a repeat changes nothing', { timeout: 600_000 }, async () => {
     const table = await cluster.command('up', ...UP, '--samplers', '2', '--trainers', '1');
     expect(table).toMatch(/whetstone-sampler-1 +connected +running/);
     expect(table).toMatch(/whetstone-trainer-0 +connected +running/);
@@ -66,7 +66,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
 
   // Here only the samplers, and what only our engines promise; vllm-cluster.test.ts has all kills.
   test(
-    'a model learns while workers and the server are killed, and every stream says what its seed gives',
+    'a model learns while workers and the server are killed, and every stream equals the one of its seed',
     { timeout: 900_000 },
     async () => {
       const answering = new AbortController();
@@ -127,7 +127,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
     await settled();
   });
 
-  test('down lets all leave, and leaves nothing behind', { timeout: 300_000 }, async () => {
+  test('down lets all workers leave, and no process is left', { timeout: 300_000 }, async () => {
     await cluster.command('down');
     await vi.waitFor(async () => expect(await client.listWorkers()).toEqual([]), SOON);
     await expect(cluster.status()).rejects.toThrow('there are no workers named whetstone');

@@ -16,7 +16,7 @@ export function accountContract(open: () => Promise<Storage>): void {
     ]);
   });
 
-  test('bytes are noted within the limits of who pays, however many come at once', async () => {
+  test('bytes are charged within the limits of the payer, also concurrently', async () => {
     const { accounts } = await open();
     const payer = { keyId: 'k1', keyBytesMax: 250, entityBytesMax: 1_000 };
     const add = (blob: string, sizeBytes: number, by = payer) =>

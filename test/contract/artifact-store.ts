@@ -107,7 +107,7 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.removeUnused(10, { entity: 'team', sha256: [...unknown, 'y'] })).toHaveLength(1);
   });
 
-  test('clean-up takes what no version refers to and nobody has used since', async () => {
+  test('clean-up deletes contents that no version refers to and that were not used since', async () => {
     const artifacts = await withContents();
     const { artifact } = await made(artifacts, anArtifact('1')); // x and y
     const z = (await artifacts.findContent('team', 'z'))!;
@@ -249,7 +249,7 @@ export function artifactContract(open: () => Promise<Storage>): void {
     expect(await artifacts.findById(createId())).toBeNull();
   });
 
-  test('a draft is kept, charged, changed and removed, alone or by age; what became a version stays charged', async () => {
+  test('a draft is kept, charged, changed and removed, alone or by age; one that became a version stays charged', async () => {
     const { artifacts, accounts } = await open();
     const draft = (createdAtMs: number): ArtifactDraft => ({
       ...NAME,

@@ -20,7 +20,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 export function blobContract(name: string, open: () => Promise<BlobStore>): void {
   describe(`${name} keeps the blob contract`, () => {
-    test('what was put is found, whole, as bytes and as a stream', async () => {
+    test('a stored blob is found whole, as bytes and as a stream', async () => {
       const blobs = await open();
       expect(await blobs.put('a/b/c.json', bytes('first'))).toEqual({ sizeBytes: 5 });
       expect(await blobs.put('a/b/c.json', pieces('sec', '', 'ond'))).toEqual({ sizeBytes: 6 });
@@ -31,7 +31,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(await blobs.stream('a/none')).toBeNull();
     });
 
-    test('a stream may begin behind the beginning', async () => {
+    test('a stream may start at an offset', async () => {
       const blobs = await open();
       await blobs.put('a/b', pieces('abc', 'def', 'gh'));
       for (const from of [0, 1, 3, 7])
@@ -103,7 +103,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(text(await blobs.find('x'))).toBe('mine');
     });
 
-    test('what is a blob has no blobs under it', async () => {
+    test('a blob has no blobs under it', async () => {
       const blobs = await open();
       await blobs.put('a/b', bytes('blob'));
       await expect(blobs.put('a', bytes(''))).rejects.toThrow();
@@ -117,7 +117,7 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(text(await blobs.find('a/b'))).toBe('blob');
     });
 
-    test('lists what is under a prefix and deletes it, twice if asked', async () => {
+    test('lists and deletes everything under a prefix, twice if asked', async () => {
       const blobs = await open();
       for (const each of ['m/2', 'm/1/x', 'm/1/y', 'm-other']) await blobs.put(each, bytes(each));
       expect((await blobs.list('m')).map((blob) => blob.name)).toEqual(['m/1/x', 'm/1/y', 'm/2']);

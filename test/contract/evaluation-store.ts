@@ -98,7 +98,7 @@ export function evaluationContract(
     expect(await claim(BASES)).toBeNull();
   });
 
-  test('a lapsed lease lets another go on, and whoever lost it writes nothing', async () => {
+  test('a lapsed lease lets another worker continue, and the previous one writes nothing', async () => {
     const storage = await open();
     const { evaluations } = storage;
     const { id } = await addEnded(storage);

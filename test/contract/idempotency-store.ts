@@ -35,7 +35,7 @@ export function idempotencyContract(open: () => Promise<Storage>): void {
     expect(await begin('dead', 'body', NOW + 600_003)).toEqual({ outcome: 'done', response: 'answer' });
   });
 
-  test('a key that is let go is free at once, with its id; one that somebody else has begun since is not', async () => {
+  test('a released key is free at once, with its id; one that was begun again since is not', async () => {
     const { idempotency } = await open();
     await idempotency.begin('k', 'body', 'first', NOW);
     await idempotency.letGo('k', NOW);

@@ -144,7 +144,7 @@ export function inferenceEngineContract(
       },
     );
 
-    whereReplayed.each([1, 2, 3, 7, 32])('a batch of %i gives the very bits of one by one', async (count) => {
+    whereReplayed.each([1, 2, 3, 7, 32])('a batch of %i returns the same bits as one by one', async (count) => {
       const asked = Array.from({ length: count }, (_, i) =>
         request({
           promptTokens: randomPrompt(3 + ((i * 37) % 130), i),
@@ -168,7 +168,7 @@ export function inferenceEngineContract(
       expect(new Set(answers.map(([events]) => events![0]!.logprob)).size).toBe(4);
     });
 
-    test('the base model answers beside adapters what it answers alone', async () => {
+    test('the base model answers in a batch with adapters as it does alone', async () => {
       for (const seed of [1, 2, 3, 4, 5, 6]) {
         const promptTokens = randomPrompt(12, seed);
         const ask = async (adapter: AdapterRef | null) => {
@@ -216,7 +216,7 @@ export function inferenceEngineContract(
       expect(stopped!.at(-1)!.finishReason).toBe('stop');
     });
 
-    test('a cancelled choice sends nothing more while the others go on', async () => {
+    test('a cancelled choice sends nothing more while the others continue', async () => {
       const stream = engine.generate(request({ n: 3, sampling: sampling({ maxTokens: 60 }) }), signal());
       const counts = [0, 0, 0];
       for await (const { choiceIndex } of stream) {
@@ -243,7 +243,7 @@ export function inferenceEngineContract(
       await expect.poll(() => engine.status()).toMatchObject({ running: 0, waiting: 0 });
     });
 
-    test('a signal that was aborted before gives an error and no token', async () => {
+    test('a signal that was already aborted results in an error and no token', async () => {
       const stream = engine.generate(request(), AbortSignal.abort());
       await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' });
     });

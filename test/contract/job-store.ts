@@ -187,7 +187,7 @@ export function jobContract(open: () => Promise<Storage>): void {
     expect(await storage.jobs.claim('b', NOW + 1000, 1000, null)).toMatchObject({ attempt: 2, cancelRequested: true });
   });
 
-  test('a worker can claim jobs of the base models that it has, and leaves the others to others', async () => {
+  test('a worker claims only jobs of the base models that it has', async () => {
     const storage = await open();
     const [small, large] = [
       await addModel(storage, { baseModel: 'small' }),
@@ -217,7 +217,7 @@ export function jobContract(open: () => Promise<Storage>): void {
     expect(await claim([])).toBe(jobs[0]!.id);
   });
 
-  test('a lease that no clock of today could have given is no lease; what was saved last is remembered', async () => {
+  test('a lease further in the future than any clock allows is ignored; the last saved state is kept', async () => {
     const storage = await open();
     const job = aJob((await addModel(storage)).id);
     await storage.jobs.create(job);
@@ -247,7 +247,7 @@ export function jobContract(open: () => Promise<Storage>): void {
     expect(await storage.jobs.listLatest([])).toEqual([]);
   });
 
-  test('what ended long ago gives its body up; what has not ended, or was examples, keeps it', async () => {
+  test('jobs that ended long ago lose their body; running jobs and those with examples keep it', async () => {
     const storage = await open();
     const made: NewJob[] = [];
     for (const age of [30, 20, 10, 0]) {

@@ -17,7 +17,7 @@ import {
 } from './stored-rows.ts';
 
 export function modelContract(open: () => Promise<Storage>): void {
-  test('a taken name gives the model that has it; the same name in another project is free', async () => {
+  test('a taken name returns its model; the same name in another project is free', async () => {
     const { models, checkpoints } = await open();
     const first = aModel({ name: 'agent' });
     expect(await models.create(first, aCheckpoint(first.id, 0))).toEqual({ outcome: 'created', model: first });
@@ -55,7 +55,7 @@ export function modelContract(open: () => Promise<Storage>): void {
     ]);
   });
 
-  test('models are listed by what happened to them last: they were made, a job came or ended', async () => {
+  test('models are listed by their last activity: their creation, or the arrival or end of a job', async () => {
     const storage = await open();
     const made: Model[] = [];
     for (let i = 0; i < 4; i++) made.push(await addModel(storage, { createdAtMs: NOW + i }));
@@ -133,7 +133,7 @@ export function modelContract(open: () => Promise<Storage>): void {
     expect((await storage.models.findByName('team', 'p', model.name))?.id).toBe(again.id);
   });
 
-  test('whoever works for a model that is gone writes nothing', async () => {
+  test('a worker for a deleted model writes nothing', async () => {
     const storage = await open();
     const model = await addModel(storage);
     const job = aJob(model.id);

@@ -65,7 +65,7 @@ export function responseContract(open: () => Promise<Storage>): void {
     expect(await responses.claim('w', NOW, LEASE, BASES)).toBeNull();
   });
 
-  test('a lapsed lease lets another answer it, and whoever lost it writes nothing', async () => {
+  test('a lapsed lease lets another server answer, and the previous one writes nothing', async () => {
     const storage = await open();
     const { responses } = storage;
     const { id } = await add(storage);

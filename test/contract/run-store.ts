@@ -11,7 +11,7 @@ const ACCOUNT = { entity: 'team', keyId: null };
 export function runContract(open: () => Promise<Storage>): void {
   const aRun = (name = `run-${createId()}`, entity = 'team') => ({ id: createId(), entity, project: 'p', name });
 
-  test('a run is made once per name, and what is not named stays', async () => {
+  test('a run is made once per name, and fields that are not sent stay', async () => {
     const { runs } = await open();
     const run = aRun("it's 🙂 %");
     const first = await runs.upsert(run, { config: '{"lr":NaN}', tags: ['a'] }, PAYER, NOW);
@@ -54,7 +54,7 @@ export function runContract(open: () => Promise<Storage>): void {
     expect(await runs.append(createId(), { offset: 0, lines }, {}, PAYER, NOW)).toBeNull();
   });
 
-  test('what is over a limit changes nothing', async () => {
+  test('a write over a limit changes nothing', async () => {
     const { runs, accounts } = await open();
     const run = aRun();
     const made = await runs.upsert(run, {}, PAYER, NOW);
@@ -86,7 +86,7 @@ export function runContract(open: () => Promise<Storage>): void {
     expect(await accounts.storedBytes(ACCOUNT)).toBe(0);
   });
 
-  test('what a run logged and used is noted once, and found from both sides', async () => {
+  test('what a run logged and used is recorded once, and found from both sides', async () => {
     const { runs } = await open();
     const [one, other] = [aRun(), aRun()];
     for (const run of [one, other]) await runs.upsert(run, {}, PAYER, NOW);

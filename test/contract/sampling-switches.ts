@@ -13,7 +13,7 @@ export function samplingSwitches(
   const needingAll = (...switches: SamplingSwitch[]) =>
     needing(switches.join(' and '), !switches.some((name) => unsupported.includes(name)));
 
-  describe('what may not be sampled is not, however likely', () => {
+  describe('excluded tokens are not sampled, however likely they are', () => {
     needingAll('allowedTokenIds')('allowed tokens', async () => {
       const [first] = await answer({});
       expect(await answer({ allowedTokenIds: [7, 8, 9] })).toEqual(expect.not.arrayContaining([first]));

@@ -22,7 +22,7 @@ export function savePolicyContract(open: () => Promise<Storage>): void {
     expect(await storage.models.findSavePolicy((await addModel(storage)).id)).toBeNull();
   });
 
-  test('a job ends with surplus checkpoints going that nobody used; its event names the steps that went', async () => {
+  test('the end of a job deletes surplus checkpoints that were not used; its event names their steps', async () => {
     const storage = await open();
     const { id: modelId } = await addModel(storage);
     const made = [1, 2, 3].map((step) => aCheckpoint(modelId, step));

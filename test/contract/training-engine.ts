@@ -105,7 +105,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       expect(await rowLogprobs(await start({ lora: { rank: 2, alpha: 1, seed: 9 } }), ROW)).toEqual(logprobs);
     });
 
-    test('training lowers the loss, and what was learnt shows in the log-probabilities', async () => {
+    test('training lowers the loss, and the log-probabilities show what was learnt', async () => {
       const target = await start();
       const before = await rowLogprobs(target, ROW);
       const losses = await train(target, 20);
@@ -165,7 +165,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       },
     );
 
-    test('what was saved and opened saves as the same bytes, whatever else is asked for', async () => {
+    test('a saved state that is opened and saved again has the same bytes, whatever is computed in between', async () => {
       const target = await start();
       await train(target, 2);
       const { directory, files } = await save(target);
@@ -226,7 +226,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       expect(await gradNormOf(target, [])).toBe(0);
     });
 
-    test('several rows of one call give what they give one after the other, in their order', async () => {
+    test('several rows of one call return the same as one after the other, in their order', async () => {
       const rows = [OTHER_ROW, { ...ROW, ...NO_TARGETS }, ROW, plainRow(randomPrompt(21, 8), {})];
       const apart = await start();
       const expected: (ForwardBackwardResult & { readonly said: Float32Array })[] = [];
@@ -306,7 +306,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       ['a place outside the row', { ...ROW, predictFrom: ROW.predictFrom.with(0, 40) }],
       ['a segment that is not there', { ...ROW, segments: ROW.segments.with(0, 1) }],
       ['fewer positions than tokens', { ...ROW, positions: ROW.positions.slice(1) }],
-    ])('a row with %s is refused, as are the rows beside it, and the session goes on', async (_, row) => {
+    ])('a row with %s is refused with the other rows of its call, and the session continues', async (_, row) => {
       const target = await start();
       const once = await gradNormOf(target, [ROW]);
       const rows = [...Array.from({ length: target.rowsAtOnce - 1 }, () => OTHER_ROW), row];

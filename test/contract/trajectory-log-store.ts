@@ -75,7 +75,7 @@ export function trajectoryLogContract(
     expect(await logs.findOfEvaluation('none')).toBeNull();
   });
 
-  test('old logs are found whoever they belong to, and deleted one by one', async () => {
+  test('old logs are found across all owners, and deleted one by one', async () => {
     const storage = await open();
     const { trajectoryLogs: logs } = storage;
     const made = [];

@@ -119,7 +119,7 @@ export function usageContract(open: () => Promise<Storage>): void {
     expect(totals).toMatchObject({ requests: 5_000, promptTokens: 2_500 * 2_499 });
   });
 
-  test('who adds at the same time loses nothing', async () => {
+  test('concurrent additions lose nothing', async () => {
     const { usage } = await open();
     await Promise.all(Array.from({ length: 50 }, (_, i) => usage.add([anEntry({ model: `m${i % 3}` })])));
     const { rows, totals } = await usage.list({ entity: 'team' }, FIRST);

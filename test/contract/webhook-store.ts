@@ -153,7 +153,7 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     expect(await logOf(storage, other)).toHaveLength(4);
   });
 
-  test('what is due is claimed once per lease, what waited longest first', async () => {
+  test('due deliveries are claimed once per lease, the longest waiting first', async () => {
     const storage = await open();
     const { webhooks } = storage;
     const webhook = aWebhook();
@@ -171,7 +171,7 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     expect(await claim(NOW + LEASE_MS + 1, 9)).toEqual([0]);
   });
 
-  test('claims at the same time share what is due', async () => {
+  test('concurrent claims share the due deliveries', async () => {
     const storage = await open();
     await storage.webhooks.create(aWebhook(), 20);
     for (let i = 0; i < 5; i++) await endJob(storage, 'succeeded');
@@ -235,7 +235,7 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     expect(await webhooks.claimDue(NOW + 1e9, LEASE_MS, 9)).toEqual([]);
   });
 
-  test('what is old is forgotten, unless it is still to be sent', async () => {
+  test('old deliveries are deleted, unless they are still to be sent', async () => {
     const storage = await open();
     const { webhooks } = storage;
     const webhook = aWebhook();

@@ -112,7 +112,7 @@ describe('the tar of a checkpoint', () => {
   });
 });
 
-test('a pull of its files goes on behind what had arrived', { timeout: 120_000 }, async () => {
+test('a pull of its files resumes after the bytes that had arrived', { timeout: 120_000 }, async () => {
   const name = 'default/p/wide:step0';
   await pullArtifact(server.client, name, join(directory, 'whole'));
   await pullArtifact(interrupted(restart), name, join(directory, 'pulled'));

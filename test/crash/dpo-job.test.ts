@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-test('a job tells how its pairs are preferred, those that were held out too', async () => {
+test('a job reports how its pairs are preferred, including held-out ones', async () => {
   const world = await lab.createWorld();
   const { id } = await submit(world, { ...PREFERENCE, config: { ...PREFERENCE.config, epochs: 2 } });
   const runner = labRunner(lab, world, 0);

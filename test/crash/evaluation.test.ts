@@ -45,7 +45,7 @@ const untilAnswered = (id: string, count: number) =>
     expect(evaluation!.num_answered).toBeGreaterThanOrEqual(count);
   }, WITHIN);
 
-test('a killed server goes on where it was, and so does one whose sampler is killed', async () => {
+test('a killed server continues where it was, and so does one whose sampler is killed', async () => {
   const id = await submit();
   await untilAnswered(id, 4);
   await server.kill('server');
@@ -66,7 +66,7 @@ test('a killed server goes on where it was, and so does one whose sampler is kil
   expect(tokens(after)).toEqual(tokens(await read(undisturbed)));
 }, 300_000);
 
-test('the checkpoint of an SFT job answers what it was taught, and takes its reward', async () => {
+test('the checkpoint of an SFT job answers what it was taught, and gets its reward', async () => {
   const { client } = server;
   const taught = { role: 'assistant', content: 'cat' };
   const questions = ['Animal?', 'Which animal?', 'Name an animal.', 'An animal, please.'];

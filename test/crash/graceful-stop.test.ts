@@ -70,7 +70,7 @@ async function eventTypes(jobId: string): Promise<string[]> {
   return events.map(({ type }) => type);
 }
 
-test('streams end as they would, new requests are sent away, the step is saved, the next start goes on', async () => {
+test('streams end normally, new requests are refused, the step is saved, the next start continues', async () => {
   await start({ WHETSTONE_SAVE_SECONDS: '86400' }); // nothing is saved but at the stop
   const jobId = await submitJob();
   const streams = await Promise.all(Array.from({ length: 48 }, (_, seed) => stream(seed, 200)));
@@ -109,7 +109,7 @@ async function expectRefusal() {
   }
 }
 
-test('what runs longer than the limit ends with the reason, streamed or not, and the exit code is 0', async () => {
+test('requests that run longer than the limit end with the reason, streamed or not, and the exit code is 0', async () => {
   await start(LIMITS);
   const streams = await Promise.all(Array.from({ length: 128 }, (_, seed) => stream(seed, 400)));
   const whole = chat({ n: 16, max_tokens: 400, ignore_eos: true });

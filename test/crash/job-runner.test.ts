@@ -38,7 +38,7 @@ describe('a job', () => {
     expect(types.length).toBeGreaterThan(4);
   });
 
-  test('says in its first event what of its request was not done as sent', async () => {
+  test('lists in its first event the parts of its request that were not followed', async () => {
     const eventOf = async (body: JobData) => (await undisturbed(lab, body)).expected.events[0]!.data;
     expect(await eventOf(BODY)).toMatchObject({ num_rendered_prompts: 0 });
     expect(await eventOf(BODY)).not.toHaveProperty('warnings');
@@ -63,7 +63,7 @@ describe('a job', () => {
     expect(expected.events[0]!.data).toMatchObject({ num_sequences: 0, skipped: { equal_rewards: 2 } });
   });
 
-  test('of SFT tells its rate and epoch at each step', async () => {
+  test('of SFT reports its rate and epoch at each step', async () => {
     const { events } = (await undisturbed(lab, IMITATION_IN_EPOCHS)).expected;
     expect(events[0]!.data).toMatchObject({
       num_sequences: 4,
@@ -78,7 +78,7 @@ describe('a job', () => {
   });
 
   test.each(KILLED)(
-    '%s killed after any single operation goes on in a new process: same events, same bytes',
+    '%s killed after any single operation continues in a new process: same events, same bytes',
     async (_, body) => {
       const { calls, expected } = await undisturbed(lab, body);
       expect(calls).toBeGreaterThan(30);
@@ -97,7 +97,7 @@ describe('a job', () => {
   );
 
   test.each(KILLED)(
-    '%s goes on when the training process dies at any verb: same events, same bytes',
+    '%s continues when the training process dies at any verb: same events, same bytes',
     async (_, body) => {
       const { expected } = await undisturbed(lab, body);
       const verbs = 5 * (expected.events.length - 2);
@@ -117,7 +117,7 @@ describe('a job', () => {
     ['longer', 8, 16, { ...BODY, config: long }],
     ['longer', 8, 16, { ...DEMANDING, config: { ...DEMANDING.config, ...long } }],
   ])(
-    'that goes on on a trainer that takes %s rows begins its training again; no event is missing or doubled',
+    'that continues on a trainer that takes %s rows restarts its training; no event is missing or duplicated',
     async (_, first, then, body) => {
       const { calls } = await undisturbed(lab, body, { rowLengthMax: first });
       const { expected } = await undisturbed(lab, body, { rowLengthMax: then });

@@ -70,7 +70,7 @@ test('more answers than the cache holds wait for each other, more than the queue
   await expectAlive();
 });
 
-test('of adapters that do not fit beside each other some wait: their requests get a 429 with the numbers', async () => {
+test('of adapters that do not fit together some wait: their requests get a 429 with the numbers', async () => {
   const answers = await Promise.allSettled(
     ADAPTERS.map((name) => ask(`adapters/${name}`, { max_tokens: 300, ignore_eos: true })),
   );
@@ -104,7 +104,7 @@ test('a row that training has no memory for ends a job with the numbers, and is 
   await expectAlive();
 });
 
-test('a second model that does not fit beside the first is refused before it is loaded', async () => {
+test('a second model that does not fit in addition to the first is refused before it is loaded', async () => {
   const other = await writeTinyChatModel(SIZES);
   const flags = ['--model', model, '--model', other, '--memory', String(MEMORY_GB)];
   const second = await createServerProcess(join(root, 'second'), {}, flags);

@@ -52,7 +52,7 @@ async function trainKilledAfter(lastCall: number) {
   return { world, calls, steps: rows.map(({ step }) => step), events };
 }
 
-test('the newest stays alone; the last event names what went, and its bytes are gone', async () => {
+test('only the newest stays; the last event names the deleted ones, and their bytes are gone', async () => {
   const { world, calls, steps, events } = await trainKilledAfter(Infinity);
   expect(steps).toEqual([1]);
   expect(events.at(-1)).toMatchObject({ type: 'training_ended', data: { step: 1, deleted_checkpoints: [0] } });

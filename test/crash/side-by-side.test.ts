@@ -108,7 +108,7 @@ test('jobs of two base models overlap: each waits for the other in the middle of
   expect(most).toEqual({ tiny: 1, other: 1, together: 2 });
 });
 
-test('jobs of one base model do not, of one model or of two; nor does one whose base model nobody hosts hold them up', async () => {
+test('jobs of one base model do not, of one model or of two; a job of a base model without a trainer does not delay them', async () => {
   const world = await labs.tiny.createWorld();
   const sibling = { ...world, modelId: await labs.tiny.addModel(world, 'n', 'tiny') };
   const orphan = { ...world, modelId: await labs.tiny.addModel(world, 'o', 'gone') };
@@ -138,7 +138,7 @@ test('the job of a trainer that is not connected waits for it, while others run'
   await runner.stop();
 });
 
-test('a runner that stops gives back each of its jobs once that has ended its step, and another runner continues both', async () => {
+test('a runner that stops releases each of its jobs after the current step, and another runner continues both', async () => {
   const { world, other } = await worldOfTwo();
   let letGo: () => void = () => {};
   const gate = new Promise<void>((resolve) => (letGo = resolve));

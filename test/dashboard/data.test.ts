@@ -47,7 +47,7 @@ describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('is listed, and each row shows what of it is learnt', async () => {
+  test('is listed, and each row shows what is trained', async () => {
     const { page, faults } = await visit(browser!, server.url, { viewport: { width: 1600, height: 900 } });
     await enterKey(page, server.apiKey);
     await openPage(page, '/data');
@@ -80,7 +80,7 @@ describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
     expect(faults).toEqual([]);
   });
 
-  test('of preference pairs shows both answers beside each other, and what is compared of them', async () => {
+  test('of preference pairs shows both answers side by side, and the tokens that are compared', async () => {
     const { page, faults } = await visit(browser!, server.url, { viewport: { width: 1600, height: 900 } });
     await enterKey(page, server.apiKey);
     await openPage(page, '/data');

@@ -60,7 +60,7 @@ describe('a group', skipWithout('CHROMIUM', browser !== null), () => {
     await expectAccessible(page);
   });
 
-  test('tells all numbers of a token to the mouse and to the arrow keys', async () => {
+  test('shows all numbers of a token to the mouse and to the arrow keys', async () => {
     const best = tokens.toSorted((a, b) => b.reward - a.reward)[0]!;
     const [sequence] = best.sequences;
     const at = sequence!.trained.indexOf(true);

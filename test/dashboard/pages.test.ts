@@ -117,7 +117,7 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     await expectAccessible(page);
   });
 
-  test('and no script failed, nothing was refused, nobody else was asked', () => expect(seen.faults).toEqual([]));
+  test('and no script failed, nothing was refused, no other host was contacted', () => expect(seen.faults).toEqual([]));
 });
 
 async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {

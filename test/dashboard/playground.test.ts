@@ -63,7 +63,7 @@ describe('the playground', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByRole('button', { name: 'Send' }).waitFor();
   });
 
-  test('keeps an answer to a form, and says at its field what cannot be read', async () => {
+  test('keeps an answer to a format, and shows parse errors at the field', async () => {
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByText('Tools and output format').click();
     await setting('ignore_eos').selectOption('');
@@ -77,7 +77,7 @@ describe('the playground', skipWithout('CHROMIUM', browser !== null), () => {
     expect(await lane(1).locator('.from-assistant .text-block').innerText()).toMatch(/^(left|right)$/);
   });
 
-  test('shows what the server refuses, and copies the request without the key', async () => {
+  test('shows the server’s refusals, and copies the request without the key', async () => {
     await setting('top_p').fill('7');
     await page.getByLabel('Message').fill('Again?');
     await page.keyboard.press('Enter');

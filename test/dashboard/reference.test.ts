@@ -59,7 +59,7 @@ describe('the page of the API', skipWithout('CHROMIUM', browser !== null), () =>
     expect(faults).toEqual([]);
   });
 
-  test('what is ours of it is in nobody’s way', async () => {
+  test('what we added to it is accessible', async () => {
     const { page } = seen;
     await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
     const { violations } = await page.evaluate<AxeResults>(`axe.run({ exclude: ['#reference', '[id^=headlessui]'] })`);

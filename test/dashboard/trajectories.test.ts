@@ -48,7 +48,7 @@ describe('trajectories', skipWithout('CHROMIUM', browser !== null), () => {
     await guesser.close();
   });
 
-  test('are those of the latest step; others are a slider away, sorted by what is pressed', async () => {
+  test('are those of the latest step; a slider shows others, sorted by the selected column', async () => {
     await open();
     await page.getByText('12 trajectories').waitFor();
     await page.getByRole('button', { name: /^Reward/ }).click();
@@ -79,7 +79,7 @@ describe('trajectories', skipWithout('CHROMIUM', browser !== null), () => {
     expect(await page.locator('.line-open .mark').allInnerTexts()).toContain('U+202E');
   });
 
-  test('say nothing that the page would obey, and long ones are cut until somebody wants more', async () => {
+  test('with hostile text have no effect on the page, and long ones are cut until the reader asks for more', async () => {
     await open('?split=val+%3Ci%3E');
     await page.getByText('4 trajectories').waitFor();
     await page.getByRole('button', { name: 'Trajectory 0.0' }).click();
@@ -98,7 +98,7 @@ describe('trajectories', skipWithout('CHROMIUM', browser !== null), () => {
     await expectAccessible(page);
   });
 
-  test('of a prompt are told apart by its secret, and held against another step', async () => {
+  test('of a prompt are told apart by its secret, and compared with another step', async () => {
     await page.setViewportSize({ width: 375, height: 800 });
     await page.emulateMedia({ colorScheme: 'dark' });
     await open('?view=prompts&versus=1');

@@ -191,7 +191,7 @@ describe('the chart', skipWithoutPython('WHETSTONE_DEPLOY_PYTHON'), () => {
     expect(new Set(api.map(goesTo))).toEqual(new Set(['release-whetstone-api']));
   });
 
-  test('longer limits of a stop lengthen what Kubernetes waits', () => {
+  test('longer stop limits lengthen the grace period of Kubernetes', () => {
     const grace = ({ manifests }: Rendered) =>
       workloads(manifests)[0]!.spec.template.spec.terminationGracePeriodSeconds;
     expect(grace(good[0]!)).toBe(37); // 22 for a step, 7 to end, 3 to spare, 5 before it

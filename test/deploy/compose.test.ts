@@ -57,7 +57,7 @@ test('the specification’s schema takes them', skipWithoutPython('WHETSTONE_DEP
 });
 
 describe.each(ALL)('%s', (name) => {
-  test('starts servers that others reach, with a key, and waits for them to stop', async () => {
+  test('starts servers that other hosts can reach, with a key, and waits for them to stop', async () => {
     const servers = ours(await load(name));
     expect(servers.length).toBeGreaterThan(0);
     for (const [, { build, command, environment, stop_grace_period: grace }] of servers) {
@@ -69,7 +69,7 @@ describe.each(ALL)('%s', (name) => {
     }
   });
 
-  test('mounts what is there, and opens ports to this machine alone', async () => {
+  test('mounts existing files, and opens ports to this machine alone', async () => {
     const { services, volumes } = await load(name);
     for (const { volumes: mounts = [], ports = [] } of Object.values(services)) {
       for (const source of mounts.filter((each) => each.includes(':')).map((each) => each.split(':')[0]!))
@@ -79,7 +79,7 @@ describe.each(ALL)('%s', (name) => {
     }
   });
 
-  test('waits only for the health of what has a health check', async () => {
+  test('waits only for the health of services with a health check', async () => {
     const { services } = await load(name);
     for (const { depends_on: on = [] } of Object.values(services))
       for (const [other, condition] of Array.isArray(on)
@@ -94,7 +94,7 @@ describe.each(ALL)('%s', (name) => {
   });
 });
 
-test('example.env names what they ask for, and nothing else', async () => {
+test('example.env names the variables they need, and nothing else', async () => {
   const texts = await Promise.all(ALL.map((name) => read(FOLDER + name)));
   const asked = [...texts.join('\n').matchAll(VARIABLE)].map(({ groups }) => groups!['name']!);
   const offered = (await read(`${FOLDER}example.env`)).split('\n').flatMap((line) => /^(\w+)=$/.exec(line)?.[1] ?? []);

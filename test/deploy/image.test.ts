@@ -43,7 +43,7 @@ test('its command is a server’s, on all addresses, with its data where the vol
   expect(argumentsOf('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
 });
 
-test('what it copies from the repository is there, and is not kept from it', async () => {
+test('the files it copies exist, and are not ignored', async () => {
   const kept = (await read('.dockerignore'))
     .split('\n')
     .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
@@ -59,7 +59,7 @@ test('what it copies from the repository is there, and is not kept from it', asy
     if (!path.startsWith('deploy/')) expect(await read('Dockerfile')).toContain(`/build/${path} `);
 });
 
-test('its health check passes while a server answers, and fails when there is none or it is ill', async () => {
+test('its health check passes while a server answers, and fails if there is none or it is unhealthy', async () => {
   const [, command] = /CMD (\[.*\])$/.exec(inLast(file.getHEALTHCHECKs())[0]!.getRawArgumentsContent()!)!;
   const [program, ...args] = JSON.parse(command!) as string[];
   expect(program).toBe('node');

@@ -71,7 +71,7 @@ test.each<LineFault>([
   'stalled halfway',
   'cut halfway',
   'bit flipped',
-])('one request that is %s costs nobody anything', async (fault) => {
+])('one request that is %s has no visible effect', async (fault) => {
   const bytes = randomBytes(300_000);
   const isRead = ['stalled halfway', 'cut halfway', 'bit flipped'].includes(fault);
   s3.next(fault, 1, isRead ? ofObjects : ({ method }) => method === 'PUT');
@@ -132,7 +132,7 @@ test('a slow reader loses nothing: the connection to the store is closed and ope
   store.close();
 });
 
-test('stalled readers do not keep others from the store', async () => {
+test('stalled readers do not block others from the store', async () => {
   const { prefix } = await storedLarge(1_000_000);
   const store = await open({ prefix, stallMs: 60_000 });
   await store.put('small', Buffer.from('x'));
@@ -155,7 +155,7 @@ async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('whatever goes wrong, by any seed: each operation does what it says, or says that the storage cannot work', async () => {
+test('whatever goes wrong, by any seed: each operation does its work, or says that the storage cannot', async () => {
   const seeds = fc.asyncProperty(fc.integer({ min: 1, max: 1_000_000 }), async (seed) => {
     await s3.begin(seed, RATE);
     const store = withNamedFaults(blobs);

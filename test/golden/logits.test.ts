@@ -33,7 +33,7 @@ describe.each(FAMILIES)('%s', (family) => {
     }
   });
 
-  test('an adapter that PEFT saved gives the logits that PEFT gives', async () => {
+  test('an adapter saved by PEFT has the logits of PEFT', async () => {
     for (const name of SEQUENCES) {
       const [logits] = await forward.logits([fixture.expected.sequences[name]], adapter);
       expectLogits(logits!, `adapter.logits.${name}`);

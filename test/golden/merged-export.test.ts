@@ -21,7 +21,7 @@ let scratch: string;
 beforeAll(async () => void (scratch = await mkdtemp(join(tmpdir(), 'whetstone-merged-'))));
 afterAll(() => rm(scratch, { recursive: true }));
 
-test.each(FAMILIES)('%s merged gives the logits of base and adapter; halves are rounded, not wrong', async (family) => {
+test.each(FAMILIES)('%s merged has the logits of base and adapter; halves are rounded, not wrong', async (family) => {
   const { model, adapter: directory, expected } = await openModelFixture(family);
   const config = await readDecoderConfig(model);
   const adapter = await readPeftDirectory(directory, linearLayers(config));

@@ -45,7 +45,7 @@ test('float32 numbers written as F32, F16 and BF16 give the very file that the r
   }
 });
 
-test.each(FAMILIES)('the %s model is read whole, whether it lies in one file or in shards', async (family) => {
+test.each(FAMILIES)('the %s model is read whole, from one file or from shards', async (family) => {
   const { model } = await openModelFixture(family);
   const source = await openSafetensors(model);
   const { vocab_size, hidden_size } = readFixture<Record<string, number>>(`${family}/model/config.json`);

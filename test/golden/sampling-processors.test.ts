@@ -29,7 +29,7 @@ const paramsOf = (overrides: Partial<SamplingParams>): SamplingParams => ({
   ...overrides,
 });
 
-test.each(Object.keys(expected.processors))('%s gives the logits of Transformers', (name) => {
+test.each(Object.keys(expected.processors))('%s returns the logits of Transformers', (name) => {
   const { params, logits } = expected.processors[name]!;
   const shaped = Float32Array.from(expected.logits);
   const sequence = { tokens: [...expected.prompt, ...expected.completion], promptTokenCount: expected.prompt.length };

@@ -40,7 +40,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
   }, PATIENT.timeout);
   afterAll(() => machine.remove());
 
-  test('what npm pack makes is installed without a warning, answers, and stops with its parent', PATIENT, async () => {
+  test('the package of npm pack installs without a warning, answers, and stops with its parent', PATIENT, async () => {
     const project = await machine.createProject('first');
     expect((await project.run('node', '--version')).stdout).toBe(`v${node ?? process.versions.node}\n`);
     const { stdout, stderr } = await project.run('npm', 'install', '--no-fund', '--no-audit', machine.tarball);
@@ -93,7 +93,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.15);
     };
 
-    test('runs every block as it stands, one after the other, and the reward rises', PATIENT, async () => {
+    test('runs every block unchanged, one after the other, and the reward rises', PATIENT, async () => {
       const [inClone, ...blocks] = readBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
 
       // The first block is for a clone: the build has run its first two lines, and `machine` its last.
@@ -113,7 +113,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       expectRising(said, /^step \d+: (\S+) right, 0 rollouts failed$/gm);
     });
 
-    test('loads what was exported in PEFT and Transformers', IN_PEFT, async () => {
+    test('loads the exports in PEFT and Transformers', IN_PEFT, async () => {
       await machine.addCommand('python', `HF_HUB_OFFLINE=1 exec '${peftPython}' "$@"`);
       const said = await reader.follow(readBlocks(await readFile(join(ROOT, 'docs/guides/export.md'), 'utf8')));
       expect(said).toMatch(/^a parrot$[^]*^base: (?!a parrot$).+\nadapter: a parrot\nmerged: a parrot$/m);

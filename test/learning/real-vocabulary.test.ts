@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(modelDirectory, { recursive: true, force: true }));
 
-test('the probabilities that the sampler gives for all tokens add up to 1', () => {
+test('the sampler’s probabilities of all tokens add up to 1', () => {
   for (const { topLogprobs } of sampled) {
     expect(topLogprobs.length).toBe(CONFIG.vocab_size);
     const sum = topLogprobs.reduce((sum, { logprob }) => sum + Math.exp(logprob), 0);
@@ -55,7 +55,7 @@ test('the probabilities that the sampler gives for all tokens add up to 1', () =
   }
 });
 
-test('the trainer gives the log-probabilities that the sampler gave', async () => {
+test('the trainer computes the sampler’s log-probabilities', async () => {
   const trainer = await openOnnxTrainingEngine({ modelDirectory, threads: 1, memoryBytes: 4e9, log: silentLog });
   const session = await trainer.open(aSession({ lora: { rank: 1, alpha: 1, seed: 1 } }), signal());
   const trained = await rowLogprobs(session, sharedPromptRow(PROMPT, [sampled.map(({ tokenId }) => tokenId)]));

@@ -67,7 +67,7 @@ function membersOf({ row }: PackedRow, groups: readonly Datum[][][]): Datum[] {
   });
 }
 
-test.each(TINY_FAMILIES)('%s: shared beginnings change neither loss nor gradient beyond 1e-6', async (family) => {
+test.each(TINY_FAMILIES)('%s: shared prefixes change neither loss nor gradient beyond 1e-6', async (family) => {
   const groups = makeGroups();
   const [packed, ...others] = packRows(groups, 100, createRandom(1));
   expect(others).toEqual([]);

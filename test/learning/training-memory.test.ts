@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => model.remove());
 
-test('one loss after another, and log-probabilities, stay within one budget, which a closed session gives back', () => {
+test('successive losses and log-probabilities stay within one budget, which a closed session releases', () => {
   const script = fileURLToPath(new URL('./memory-child.ts', import.meta.url));
   const child = spawnSync(
     process.execPath,

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('a Postgres that restarts', skipWithout('POSTGRES', postgres !== null), () => {
-  test('costs requests a 503 at worst; what was acknowledged is there, and jobs end', async () => {
+  test('costs requests a 503 at worst; acknowledged writes persist, and jobs end', async () => {
     const server = await createServerProcess(data, { WHETSTONE_DATABASE_URL: await postgres!.createDatabase() });
     await server.start();
     const { client } = server;

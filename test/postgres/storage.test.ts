@@ -32,7 +32,7 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     for (const storage of storages) await storage.ping();
   });
 
-  test('servers share jobs without claiming one twice, and number what they make without gaps or clashes', async () => {
+  test('servers share jobs without claiming one twice, and number their rows without gaps or clashes', async () => {
     const url = await server!.createDatabase();
     const storages = await Promise.all(Array.from({ length: 3 }, () => open(url)));
     const models = await Promise.all(Array.from({ length: 12 }, (_, i) => addModel(storages[i % 3]!)));

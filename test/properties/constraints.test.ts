@@ -157,7 +157,7 @@ const some = (ids: readonly number[], most: number, random: Random): number[] =>
   ids.length <= most ? [...ids] : Array.from({ length: most }, () => ids[random.integer(ids.length)]!);
 
 test(
-  'every prefix of an answer is accepted token by token, however it is cut into tokens, and what is permitted behind it can be ended',
+  'every prefix of an answer is accepted in any tokenization, and every permitted continuation can be completed',
   { timeout: 120_000 },
   () => {
     let [ends, undecided] = [0, 0];
@@ -205,7 +205,7 @@ test(
   },
 );
 
-test('what is remembered of texts may fill up: it is made anew, and texts go on as they would have', () => {
+test('the cache of texts may fill up: it is rebuilt, and texts continue unchanged', () => {
   const free = jsonSchema({ type: 'object', additionalProperties: { type: ['object', 'string'] }, minProperties: 2 });
   const small = createConstraintEngine({ vocabulary, vocabSize: VOCAB_SIZE, stopTokenIds: [EOS], placesMax: 300 });
   const [roomy, cramped] = [engine.compile(free), small.compile(free)];
@@ -219,7 +219,7 @@ test('what is remembered of texts may fill up: it is made anew, and texts go on 
   expect(Object.keys(JSON.parse(begun.toString() + rest) as object)).toContain('ab');
 });
 
-test('a text that is longer than all that is remembered goes on', () => {
+test('a text longer than the whole cache continues', () => {
   const branch = (name: string) => ({
     properties: { [name]: { type: 'null' } },
     additionalProperties: { type: 'integer' },

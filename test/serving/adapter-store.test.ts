@@ -38,7 +38,7 @@ test('when all places are in use the caller gets an error that says when to come
   expect(store.ids).toEqual(['b']);
 });
 
-test('adapters go before they take more than they may, and those in use make others wait', async () => {
+test('adapters are evicted before they exceed their limit, and those in use make others wait', async () => {
   const bytes = adapterSetBytes(model.config, [8]);
   const store = new AdapterStore(model.config, limits(64, 2 * 2 * bytes)); // two adapters, and the set of both
   for (const ref of [a, b]) await store.load(ref);

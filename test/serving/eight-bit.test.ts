@@ -54,7 +54,7 @@ describe.each(['int8', 'w8a8'] as const)('%s', (precision) => {
     expect(difference).toBeLessThan(0.2);
   });
 
-  test.each([2, 9, 32])('a batch of %i gives the very bits of one by one', async (count) => {
+  test.each([2, 9, 32])('a batch of %i returns the same bits as one by one', async (count) => {
     const asked = Array.from({ length: count }, (_, i) => ask(i, 1));
     const together = await Promise.all(asked.map((one) => collect(engine, one)));
     for (const [i, one] of asked.entries()) {

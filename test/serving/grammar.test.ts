@@ -46,7 +46,7 @@ test.each([
   [ebnf('root ::= a "x" | "y"\na ::= root "z"'), /begins with itself by way of others/],
   [ebnf('root ::= "(" root ")" root root root root | ""\n'.replace('| ""', '')), /ever ends/],
   [ebnf(`root ::= ${'('.repeat(20_000)}"a"${')'.repeat(20_000)}`), /nested more than 500 deep/],
-] as const)('%j is refused with the reason, and texts that others began go on', async (wrong, reason) => {
+] as const)('%j is refused with the reason, and texts in progress continue', async (wrong, reason) => {
   const [matcher] = await open().open(regex('[ab]{3}'), 1, 'a');
   matcher!.accept(codes('a')[0]!);
   await expect(grammars.compile(wrong, { payer: 'a' })).rejects.toMatchObject({

@@ -27,7 +27,7 @@ inferenceEngineContract('the embedded engine in a child process', {
   },
 });
 
-test('what nobody reads here is not read in the child either: its places go to another, and it goes on later', async () => {
+test('a stream that is not read here is not read in the child either: another gets its slots, and it continues later', async () => {
   const model = await writeTinyModel('qwen3', 5, 1024);
   const log = createRecordingLog();
   const limits = { ...TEST_LIMITS, contextLength: 1024, maxRunning: 4, unreadMs: 1 };

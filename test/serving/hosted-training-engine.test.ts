@@ -66,7 +66,7 @@ async function train(session: TrainingSession, name: string): Promise<Buffer> {
 
 const open = (on: TrainingEngine) => on.open(aSession({ lora: LORA }), never);
 
-test('training in a child gives the very bytes of training in this process, and says when it is busy', async () => {
+test('training in a child returns the same bytes as in this process, and reports when it is busy', async () => {
   const inProcess = await openOnnxTrainingEngine({
     modelDirectory: model.directory,
     threads: 1,
@@ -85,7 +85,7 @@ test('training in a child gives the very bytes of training in this process, and 
   expect(engine.status()).toMatchObject({ busy: false, restarts: 0 });
 });
 
-test('the child yields the processor to whoever answers requests', () => {
+test('the child yields the CPU to the process that answers requests', () => {
   expect(getPriority(pidOf(log))).toBe(19);
 });
 

@@ -48,7 +48,7 @@ test('a cache that is too small preempts, and a chunked prompt that lost its pla
   expect(log.lines.some(({ event }) => event === 'sequence.preempted')).toBe(true);
 });
 
-test('a payer that fills the batch makes room for another, and says what it would have said alone', async () => {
+test('a payer that fills the batch makes room for another, and gets the same answer as alone', async () => {
   const model = await writeTinyModel('llama', 3);
   const log = createRecordingLog();
   const limits = { ...TEST_LIMITS, maxRunning: 8 };
@@ -72,7 +72,7 @@ test('a payer that fills the batch makes room for another, and says what it woul
   expect(log.lines.filter(({ event }) => event === 'sequence.preempted')).toHaveLength(2);
 });
 
-test('a stream that is not being read gives up its places, and continues with the same bits when it is read', async () => {
+test('a stream that is not being read gives up its slots, and continues with the same bits when it is read', async () => {
   const model = await writeTinyModel('qwen3', 5, 1024);
   const log = createRecordingLog();
   const limits = { ...TEST_LIMITS, contextLength: 1024, maxRunning: 4, unreadMs: 1 };
@@ -119,7 +119,7 @@ test.each(['qwen3', 'gemma2'] as const)(
   },
 );
 
-test('weights that overflow end the request with an error, and leave nothing behind for the next one', async () => {
+test('weights that overflow end the request with an error, and do not affect the next one', async () => {
   const model = await writeTinyModel();
   const poison = await model.writeAdapter('poison', { seed: 1, scale: 1e38 });
   const engine = await openOnnxInferenceEngine({
@@ -175,7 +175,7 @@ describe.each(
 
   const isExact = precision === 'float32' && kvCacheDtype === 'float32';
   test(
-    'chunked prefill gives what the whole prompt at once gives',
+    'chunked prefill returns the same as the whole prompt at once',
     skipUnless(isExact, 'rounded numbers depend on the order of sums, and so on the chunks of a prompt'),
     async () => {
       const whole = await open({ ...TEST_LIMITS, prefillChunk: 512 });
@@ -191,7 +191,7 @@ describe.each(
     },
   );
 
-  test('sequences that were preempted go on with the same bits', async () => {
+  test('preempted sequences continue with the same bits', async () => {
     // Room for about two sequences of 256 tokens: eight that grow to 200 have to be preempted.
     const bytesPerToken = 2 * 2 * 16 * 2 * (kvCacheDtype === 'float32' ? 4 : 2);
     const tight = await open({ ...TEST_LIMITS, cacheBytes: bytesPerToken * 512 });
@@ -204,7 +204,7 @@ describe.each(
     crowded.forEach((choices, i) => expect(choices.map(bitsOf)).toEqual(calm[i]!.map(bitsOf)));
   });
 
-  test('what is kept of a prompt is the whole of it, or its first chunks of 32', async () => {
+  test('the cache keeps a whole prompt, or its first chunks of 32', async () => {
     const prompt = randomPrompt(150, 21);
     const asked = (promptTokens: number[], cacheScope = 'fresh', adapter = adapters[0]!) =>
       request({ promptTokens, cacheScope, adapter, n: 2, sampling: sampling({ maxTokens: 20 }) });

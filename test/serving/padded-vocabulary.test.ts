@@ -61,7 +61,7 @@ test.each([
   for (const { tokenId, logprob } of first!.topLogprobs) expect(logprob).toBe(known.get(tokenId));
 });
 
-test('a constraint leaves tokens only, and their log-probabilities are of what it leaves', async () => {
+test('a constraint leaves only tokens, and log-probabilities are of the remaining ones', async () => {
   const constraint = { constraint: { kind: 'regex', source: '[a-c]+' } as const, afterTokenId: null };
   const [events] = await collect(
     engine,

@@ -261,7 +261,7 @@ test.each(['{"const":1e400}', '{"enum":[-1e400]}', '{"const":{"a":[1e400]}}'])(
   },
 );
 
-test('white space is bounded to what people write', async () => {
+test('white space is limited to what people write', async () => {
   const schema = jsonSchema({ type: 'object', properties: { a: { type: 'array', items: { type: 'integer' } } } });
   const value = { a: [1, 2] };
   const written = [0, 2, 4, 8, '\t'].map((indent) => JSON.stringify(value, null, indent));

@@ -7,7 +7,7 @@ import { readSuite, runSuite } from '../../scripts/schema-suite-run.ts';
 
 const SUITE = fileURLToPath(new URL('./schema-suite', import.meta.url));
 
-test('what the suite calls invalid is never accepted, what it calls valid is, and exceptions have their reasons', () => {
+test('invalid instances of the suite are never accepted, valid ones are, and exceptions have reasons', () => {
   const { instances, differences } = runSuite(readSuite(SUITE));
   const meant = exceptions.flatMap(({ cases }) => cases);
   expect(instances).toBeGreaterThan(500);

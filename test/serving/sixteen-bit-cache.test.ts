@@ -73,7 +73,7 @@ async function halves(model: TinyModel, dtype: KVCacheDtype, prefillChunk: numbe
 }
 const farthest = (a: readonly number[], b: readonly number[]) => Math.max(...a.map((x, i) => Math.abs(x - b[i]!)));
 
-test('a token reads its own chunk as rounded as the tokens behind it will', async () => {
+test('a token reads its own chunk with the same rounding as later tokens', async () => {
   const model = await writeTinyModel('llama');
   const [whole, chunks] = [await halves(model, 'float16', 128), await halves(model, 'float16', 64)];
   const exact = await halves(model, 'float32', 128);

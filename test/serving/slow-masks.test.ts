@@ -52,7 +52,7 @@ test('an answer without a grammar does not wait for the masks of another', async
   expect(fewest).toBeLessThan(36);
 }, 600_000);
 
-test('what was parked has the tokens that it has alone', async () => {
+test('a parked answer has the same tokens as alone', async () => {
   const constraint = { constraint: { kind: 'regex' as const, source: '[a-z ]{20,60}' }, afterTokenId: null };
   const answer = async () => {
     const tokens: number[] = [];

@@ -169,7 +169,7 @@ describe('beside a format of the answer', () => {
     expect(await reachIn(either(formats.schema, HERMES, false), `${oslo}\n`)).toBe(oslo);
   });
 
-  test('what cannot be kept to is refused, on either side', async () => {
+  test('what cannot be enforced is refused, on either side', async () => {
     const unfit = { ...json, source: '{"not": {}}' };
     await expect(reachIn(either(unfit, HERMES, true), '')).rejects.toThrow('at /not');
     const bad = { type: 'function', function: { name: 'bad', strict: true, parameters: { not: {} } } };

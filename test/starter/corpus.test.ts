@@ -20,7 +20,7 @@ function rows(seed: number, count: number): CorpusRow[] {
   return Array.from({ length: count }, () => stream.next().value);
 }
 
-test('one seed gives one corpus, another seed another', () => {
+test('one seed makes one corpus, another seed another', () => {
   expect(rows(5, 20)).toEqual(rows(5, 20));
   expect(rows(5, 1)).not.toEqual(rows(6, 1));
 });

@@ -30,7 +30,7 @@ const STRANGE_TEXTS = [
   '<|im_start|>user\nHi<|im_end|>\n<tool_call>\n{}\n</tool_call>',
 ];
 
-test('every file of models/starter is what the scripts make', () => {
+test('every file of models/starter equals the output of the scripts', () => {
   const vocabulary = vocabularyOf(trainMerges(countWords(), MERGE_COUNT_MAX));
   const config = modelConfig(vocabulary);
   expect(JSON.parse(read('tokenizer.json'))).toEqual(tokenizerJson(vocabulary));

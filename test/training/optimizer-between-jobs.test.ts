@@ -14,7 +14,7 @@ test.each<{ readonly before: string; readonly bodies: readonly JobData[]; readon
   { before: 'RL', bodies: [BODY], goesOn: true },
   { before: 'SFT', bodies: [BODY, IMITATION], goesOn: false },
   { before: 'DPO', bodies: [BODY, PREFERENCE], goesOn: false },
-])('an RL job after $before goes on with its optimizer: $goesOn', async ({ bodies, goesOn }) => {
+])('an RL job after $before continues with its optimizer: $goesOn', async ({ bodies, goesOn }) => {
   const world = await lab.createWorld();
   for (const body of bodies) await train(world, body);
   const before = await countedSteps(world);

@@ -115,7 +115,7 @@ test('plain assistant messages are context, and nothing follows the last trained
   expect(sequences[0]!.sampled.filter((logprob) => logprob !== null)).toHaveLength(2);
 });
 
-test("the client's own prompt ids win; where they do not go on from the tokens so far, a new sequence begins", async () => {
+test("the client's own prompt ids win; if they do not continue the tokens so far, a new sequence starts", async () => {
   const first = sampled('yes', { promptTokenIds: [1, 2, 3], tokens: [7, END], logprobs: null });
   const goesOn = sampled('no', { promptTokenIds: [1, 2, 3, 7, END, 9], tokens: [8], logprobs: null });
   const startsOver = sampled('no', { promptTokenIds: [1, 2, 4], tokens: [8], logprobs: null });
@@ -128,7 +128,7 @@ test("the client's own prompt ids win; where they do not go on from the tokens s
   ]);
 });
 
-test('token texts are looked up in the vocabulary; what is not there is reported, not guessed', async () => {
+test('token texts are looked up in the vocabulary; unknown ones are reported, not guessed', async () => {
   const byText = sampled('yes', { tokens: ['yes', '<|im_end|>'], logprobs: [-1, null] });
   const { sequences } = await tokenizeHistory(history(said('user', 'Hello!'), byText), encoder);
   expect(sequences[0]!.tokens.slice(-2)).toEqual([tokenizer.tokenId('yes'), END]);

@@ -113,7 +113,7 @@ describe('of each token', () => {
     },
   );
 
-  test('those that were trained are the sampled ones, in their places; others say why not', async () => {
+  test('trained tokens are the sampled ones, in their places; the others say why they are not trained', async () => {
     const { groups, world, id } = await run(bodyOf({}));
     const [first, second, third] = groups.map((group) => group.map(({ training }) => training!));
     expect(first!.map(({ reason }) => reason)).toEqual([null, null, null]);
@@ -141,7 +141,7 @@ describe('of each token', () => {
     expect(page.rows).toEqual([groups[0]![1]]);
   });
 
-  test('what other policies said is there where the job asked for it', async () => {
+  test('log-probabilities of other policies are there if the job asked for them', async () => {
     const ended = await run(
       bodyOf({ precalculateLogprobs: true, klPenaltyCoefficient: 0.1, klReference: { step: 0 } }),
     );

@@ -17,7 +17,7 @@ function faultsOf(read: () => unknown): readonly string[] {
 
 const chat = (fields: object) => () => parseChatRequest({ messages: [{ role: 'user', content: 'Hi' }], ...fields });
 
-test('a short list with many faults has all of them told, up to 50', () => {
+test('all faults of a short list are reported, up to 50', () => {
   expect(faultsOf(chat({ tools: [0, 0, 0], n: 'x' }))).toHaveLength(4);
   expect(faultsOf(chat({ tools: Array(1_000).fill(0) }))).toHaveLength(50);
 });

@@ -38,7 +38,7 @@ const wishes = (changes: Partial<MemoryWishes> = {}): MemoryWishes => ({
 const bytesOf = ({ parts }: MemoryPlan, part: MemoryPart, id: string | null = 'a') =>
   parts.find((each) => each.part === part && each.model === id)?.bytes;
 
-test('where there is room, everything is as large as it is by default, and sampler and trainer have weights of their own', () => {
+test('with enough memory, everything has its default size, and sampler and trainer have separate weights', () => {
   const plan = planMemory([model], wishes());
   expect(plan.fits).toBe(true);
   expect(bytesOf(plan, 'weights')).toBe(2 * FLOATS);
@@ -61,7 +61,7 @@ test.each([
   },
 );
 
-test('keys and values in 16 bits need half of what a context needs at least', () => {
+test('keys and values in 16 bits halve the minimum memory of a context', () => {
   const least = (kvCacheDtype: MemoryWishes['kvCacheDtype']) =>
     bytesOf(planMemory([model], wishes({ kvCacheDtype, contextLengthMax: 40_960, memoryBytes: 1e6 })), 'kv_cache');
   expect(least('float16')).toBe(2 * 28 * 8 * 128 * 2 * 40_960);
@@ -78,7 +78,7 @@ test('a trainer in int8 maps about 1.125 bytes per weight and the embedding, and
   expect(bytesOf(rounded, 'training')! - bytesOf(whole, 'training')!).toBe(head);
 });
 
-test('where there is less, what nobody named shrinks in proportion, down to what one sequence needs', () => {
+test('with less memory, sizes without a setting shrink in proportion, down to the needs of one sequence', () => {
   let before = Infinity;
   for (const memoryBytes of [20e9, 14e9, 10e9]) {
     const plan = planMemory([model], wishes({ memoryBytes }));
@@ -91,7 +91,7 @@ test('where there is less, what nobody named shrinks in proportion, down to what
   }
 });
 
-test('what somebody named stays as it is, or the plan does not fit', () => {
+test('sizes with a setting are kept, or the plan does not fit', () => {
   const named = { cacheBytes: 5e9, prefixCacheBytes: 0, adapterBytes: 1e9, trainingMemoryBytes: 3e9 };
   const plan = planMemory([model], wishes({ ...named, memoryBytes: 17e9 }));
   expect(plan.fits).toBe(true);
@@ -99,7 +99,7 @@ test('what somebody named stays as it is, or the plan does not fit', () => {
   expect(planMemory([model], wishes({ ...named, memoryBytes: 10e9 })).fits).toBe(false);
 });
 
-test('a context that somebody named fits whole', () => {
+test('a configured context fits whole', () => {
   const contextLengthMax = 20_000;
   const whole = contextLengthMax * cacheBytesPerToken(config);
   expect(
@@ -108,7 +108,7 @@ test('a context that somebody named fits whole', () => {
   expect(planMemory([model], wishes({ contextLengthMax, memoryBytes: 6e9 })).fits).toBe(false);
 });
 
-test('what does not fit says the least that it needs, and fits from there on', () => {
+test('the error for a plan that does not fit states the minimum memory, and the plan fits from there on', () => {
   const short = planMemory([model], wishes({ memoryBytes: 1e9 }));
   expect(short.fits).toBe(false);
   expect(short.bytes).toBe(short.parts.reduce((sum, { bytes }) => sum + bytes, 0));
@@ -116,7 +116,7 @@ test('what does not fit says the least that it needs, and fits from there on', (
   expect(planMemory([model], wishes({ memoryBytes: short.bytes - 1 })).fits).toBe(false);
 });
 
-test('several models are planned together, and divide what is shared', () => {
+test('several models are planned together, and divide the shared memory', () => {
   const plan = planMemory([model, { id: 'b', config }], wishes());
   for (const id of ['a', 'b']) {
     expect(bytesOf(plan, 'weights', id)).toBe(2 * FLOATS);
@@ -136,7 +136,7 @@ test('a role that a server does not have takes nothing', () => {
   expect(bytesOf(neither, 'weights')).toBe(0);
 });
 
-test('experts are counted whole, in 8 bits where w8a8 has them; int8 is refused with what to take', () => {
+test('experts are counted whole, in 8 bits with w8a8; int8 is refused with an alternative', () => {
   const moe = { model_type: 'qwen3_moe', num_experts: 16, num_experts_per_tok: 4, moe_intermediate_size: 256 };
   const sizes = {
     hidden_size: 512,

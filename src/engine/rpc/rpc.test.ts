@@ -76,7 +76,7 @@ test('the events of one turn of the loop travel in one message, in order, before
   expect(received.map(({ kind }) => kind)).toEqual(['events', 'return']);
 });
 
-test('what a client tells a running call arrives in order', async () => {
+test('messages of a client to a running call arrive in order', async () => {
   const { client } = connect();
   const { result, tell } = client.call('echo', null);
   for (const word of ['a', 'b', 'end']) tell(word);
@@ -142,7 +142,7 @@ test('notices come in order with the events before them', async () => {
   expect(seen).toEqual([7, ['status', 'busy']]);
 });
 
-test('events of calls on behalf of others come as bytes with their numbers, each session for itself, before the end', async () => {
+test('events of relayed calls arrive as numbered bytes, each session for itself, before the end', async () => {
   const { client, received } = connect();
   const sent: { session: string; message: unknown }[] = [];
   const relay = (session: string, id: number) => ({
@@ -163,7 +163,7 @@ test('events of calls on behalf of others come as bytes with their numbers, each
   expect(received.findIndex(({ kind }) => kind === 'return')).toBe(1);
 });
 
-test('a call on behalf of another that is aborted ends when the other end says so', async () => {
+test('an aborted relayed call ends when the other end says so', async () => {
   const { client, received } = connect();
   const controller = new AbortController();
   const relay = { far: { session: 'a', id: 1 }, send: () => {} };

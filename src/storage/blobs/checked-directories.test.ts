@@ -57,19 +57,16 @@ test('a copy that was damaged on its way is fetched again', async () => {
 test.each([
   ['has other bytes', (path: string) => writeFile(path, OTHERS)],
   ['is gone', (path: string) => rm(path)],
-])(
-  'a copy of which a file %s since it was found good is fetched again, once for all who open it',
-  async (_, damage) => {
-    const { open, fetched } = await openStore(PUT);
-    const first = await open();
-    await damage(join(first, 'weights'));
-    const [one, other] = await Promise.all([open(), open()]);
-    expect(one).not.toBe(first);
-    expect(other).toBe(one);
-    expect(await weightsIn(one)).toBe(PUT);
-    expect(fetched()).toBe(2);
-  },
-);
+])('a verified copy of which a file %s is fetched again, once for all its readers', async (_, damage) => {
+  const { open, fetched } = await openStore(PUT);
+  const first = await open();
+  await damage(join(first, 'weights'));
+  const [one, other] = await Promise.all([open(), open()]);
+  expect(one).not.toBe(first);
+  expect(other).toBe(one);
+  expect(await weightsIn(one)).toBe(PUT);
+  expect(fetched()).toBe(2);
+});
 
 test('a damaged directory in the store is named in the error, and is found once it has been restored', async () => {
   const { open, fetched } = await openStore(OTHERS, OTHERS, PUT);

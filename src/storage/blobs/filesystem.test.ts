@@ -12,7 +12,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 blobContract('filesystem', () => prepareFilesystemBlobs({ root: newRoot() }));
 
-test('a put that fails leaves no temporary file, and a restart clears what a crash left', async () => {
+test('a put that fails leaves no temporary file, and a restart removes those of a crash', async () => {
   const root = newRoot();
   const blobs = await prepareFilesystemBlobs({ root });
   async function* failing(): AsyncGenerator<Uint8Array> {

@@ -94,7 +94,7 @@ test('a list of more objects than one answer holds is read to its end', async ()
   paging.close();
 });
 
-test('a store whose ETags are no checksums is read too: what comes twice is what it has', async () => {
+test('a store whose ETags are not checksums can be read too: bytes that are read twice alike count as correct', async () => {
   let gets = 0;
   const etagged = createServer(({ method }, response) => {
     if (method === 'GET') gets++;

@@ -127,7 +127,7 @@ test('an older file knows the highest step that each model ever had, and which a
   expect(await storage.jobs.assignStep('kept', 1)).toBe(3);
 });
 
-test('the log tells when a schema was brought up to date, and only then', async () => {
+test('the log reports a schema migration, and only then', async () => {
   const path = newFile();
   const log = createRecordingLog();
   for (let i = 0; i < 2; i++) await (await openSqliteStorage({ path, log })).close();

@@ -13,7 +13,7 @@ const flag = (value: boolean): Feed => ({ data: Uint8Array.of(value ? 1 : 0), di
 const numbers = (results: Readonly<Record<string, Float32Array>>) =>
   Object.fromEntries(Object.entries(results).map(([name, data]) => [name, [...data]]));
 
-test('a value may go out under several names, and while others read it; so may an input', async () => {
+test('a value may be an output under several names and an input of other nodes; so may an input', async () => {
   const g = new Graph();
   const x = g.input('x', 'float32', ['n']);
   const doubled = ops.add(g, x, x);

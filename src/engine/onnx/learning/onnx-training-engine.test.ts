@@ -46,7 +46,7 @@ async function openSession(options: Partial<OnnxTrainingEngineOptions> = {}) {
   return { session, modelDirectory };
 }
 
-test('one loss after another, each gives what it gave before', async () => {
+test('losses used in turn return the same values as before', async () => {
   const { session } = await openSession();
   const scaledLoss = async (value: number): Promise<number> => {
     const perToken = { op: 'mul', x: { op: 'constant', value }, y: { op: 'logprob' } } as const;

@@ -30,7 +30,7 @@ test('too little memory for a chunk of logits is room for no row', () => {
 /** The weights, two moments, the summed gradients, and three gradients of a row: as computed, as read, and the previous ones. */
 const COPIES = 7;
 
-test('an adapter takes its optimizer and its gradients by its rank, on the head those of all tokens beside', () => {
+test('an adapter needs memory for its optimizer and gradients by its rank, and on the head for those of all tokens', () => {
   const bytesWith = (rank: number, onHead = false) => rowBytes(config, 'recomputed', 256, { rank, onHead });
   const floats = config.layers * (3072 + 2 * 2048 + 3072 + 3 * 4096); // q, k and v, o, and the MLP's: in and out
   const [none, small, large] = [bytesWith(0), bytesWith(8), bytesWith(256)];

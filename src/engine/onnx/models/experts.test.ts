@@ -116,7 +116,7 @@ test.each([
   { kind: 'together', normalized: false, tolerance: 1e-5 },
   { kind: 'codes', normalized: true, tolerance: 0.05 },
 ] as const)(
-  'rows $kind, normalized $normalized: what a loop over tokens gives',
+  'rows $kind, normalized $normalized: the result equals that of a loop over tokens',
   async ({ kind, normalized, tolerance }) => {
     const experts = { ...EXPERTS, normalized };
     const run = await open(experts, kind);
@@ -126,7 +126,7 @@ test.each([
   },
 );
 
-test.each(['alone', 'codes'] as const)('rows %s: a token gives the same bits whoever is beside it', async (kind) => {
+test.each(['alone', 'codes'] as const)('rows %s: a token gets the same bits in any batch', async (kind) => {
   const all = await (await open(EXPERTS, kind, 2))(x);
   const run = await open(EXPERTS, kind, 1);
   for (const size of [1, 2, 3, 8, 17]) {

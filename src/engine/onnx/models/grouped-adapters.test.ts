@@ -157,7 +157,7 @@ test.each([1, 2, 4, 16])(
   },
 );
 
-test('an adapter of many sequences beside one of a single sequence, in any order, and a set of more than are there', async () => {
+test('an adapter of many sequences next to one of a single sequence, in any order, and a set of more than there are', async () => {
   const batch = [...Array.from({ length: 20 }, (_, i) => sequence(0, i)), sequence(2, 20), sequence(null, 21)];
   await expectAsAlone(batch, setOf([0, 2]));
   await expectAsAlone(batch.toReversed(), setOf([2, 0]));

@@ -69,7 +69,7 @@ const CASES = Object.entries(CONFIGS).flatMap(([name, config]) =>
   [null, WINDOW].map((window) => ({ name: `${name}, window ${window}`, config, window })),
 );
 
-test.each(CASES)('$name: blocks give what all at once gives', async ({ config, window }) => {
+test.each(CASES)('$name: blocks return the same as all at once', async ({ config, window }) => {
   const expected = await run(config, SEQ, atOnce(config, window));
   for (const block of [1, 3, SEQ, 100]) {
     const found = await run(config, block, (g, qkv, row) => rowAttention(g, config, window, qkv, row));

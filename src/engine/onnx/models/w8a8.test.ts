@@ -40,7 +40,7 @@ test.each([
   expect(await multiply(x)).toEqual(multiplyCodesSlowly(x, weight, rows));
 });
 
-test('a row gives the same bits alone and among others, with one thread and with two', async () => {
+test('a row gets the same bits alone and in a batch, with one thread and with two', async () => {
   const [inFeatures, outFeatures, rows] = [96, 1100, 33];
   const weight = quantizeOutputs8(noise(inFeatures * outFeatures, 3), inFeatures, outFeatures);
   const x = noise(rows * inFeatures, 4);
@@ -67,7 +67,7 @@ test('sums of the largest codes are exact: no processor may let them overflow', 
   expect(y[32]).toBeCloseTo(-512, 3);
 });
 
-test('tokens and outputs of zeros give zeros, also beside others', async () => {
+test('tokens and outputs of zeros return zeros, also next to others', async () => {
   const weight = quantizeOutputs8(Float32Array.from([1, 2, 0, 0, -3, 0.5]), 2, 3);
   const multiply = await openProduct(weight);
   const y = await multiply(Float32Array.from([0, 0, 1, -1]));

@@ -16,7 +16,7 @@ test('no adapter is one group without columns', () => {
   expect(layOutGroups([])).toEqual({ groups: 1, width: 0, places: [] });
 });
 
-test('small ranks share groups beside a large one: all begin at multiples of 8, none overlap, half of the columns are used', () => {
+test('small ranks share groups next to a large one: all start at multiples of 8, none overlap, half of the columns are used', () => {
   const random = createRandom(1);
   for (let round = 0; round < 200; round++) {
     const ranks = Array.from({ length: 1 + random.integer(16) }, () => 1 + random.integer([8, 64, 256][round % 3]!));
@@ -72,7 +72,7 @@ test('each sequence has a slot in the group of its adapter, and sequences withou
   });
 });
 
-test('where there is one group, every sequence has the slot of its place in the batch', () => {
+test('with one group, every sequence has the slot of its place in the batch', () => {
   const adapters = [{ id: 'a', rank: 8, onHead: false }];
   const { grouped, adapted, lora_rows } = slotFeeds(layOutGroups([8]), adapters, ['a', null, 'a']);
   expect([grouped!.data[0], adapted!.data[0]]).toEqual([0, 1]);

@@ -56,7 +56,7 @@ function expectContent(cache: KVCache, slot: CacheSlot, owner: number): void {
   expect(mask[slot.capacity]).toBe(0);
 }
 
-test('a slot of 16 bits takes half the memory, and gives back the bits that it was given', () => {
+test('a slot of 16 bits takes half the memory, and returns the same bits', () => {
   expect([cacheBytesPerToken(shape), cacheBytesPerToken(halves)]).toEqual([2 * 2 * 3 * 2 * 4, 2 * 2 * 3 * 2 * 2]);
   const cache = new KVCache(halves, classes, 10_000);
   const given = computed([1], 0, 40, halves);
@@ -95,7 +95,7 @@ test('a batch of decoding sequences reads neighbouring slots, and finishing fill
   expect(cache.viewFirst(64, 3).k[0]!.length).toBe(3 * 2 * 3 * 64);
 });
 
-test('what a slot held is hidden from its next owner, and can be erased', () => {
+test('the content of a slot is hidden from its next owner, and can be erased', () => {
   const cache = new KVCache(shape, classes, 10_000);
   const first = cache.allocate(64);
   cache.append(first, computed([9], 0, 60), 0);
@@ -179,7 +179,7 @@ test('whatever comes and goes, every sequence keeps its own keys and values', ()
   );
 });
 
-test('a sequence that has grown leaves nothing behind, and what nobody is in goes back', () => {
+test('a sequence that has grown leaves nothing behind, and unused memory is released', () => {
   const cache = new KVCache(shape, classes, 4096);
   const held = () =>
     cache.occupancy().flatMap(({ capacity, allocated }) => (allocated > 0 ? [[capacity, allocated]] : []));

@@ -42,7 +42,7 @@ test('a request holds its adapter and a matcher per choice until its scope is cl
   expect(held).toEqual({ matchers: 0, adapters: 0 });
 });
 
-test.each(['adapter', 'matchers'])('when the %s cannot be had, nothing stays behind', async (failing) => {
+test.each(['adapter', 'matchers'])('if the %s cannot be acquired, everything is released', async (failing) => {
   const { sources, held } = createSources(failing);
   await expect(openRequestScope({ adapter, constraint, n: 3, payer: '' }, sources)).rejects.toBeInstanceOf(AppError);
   expect(held).toEqual({ matchers: 0, adapters: 0 });

@@ -205,7 +205,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): Record<strin
   return counts;
 }
 
-test('a payer who fills the batch gives a place to a newcomer, from the request that began last', () => {
+test('a payer who fills the batch yields a slot to a new payer, from the request that started last', () => {
   const { arrive, settle, running, preempted } = batchOf();
   arrive('greedy', 4);
   const [, last] = arrive('greedy', 2);
@@ -217,7 +217,7 @@ test('a payer who fills the batch gives a place to a newcomer, from the request 
   expect(preempted).toEqual([last]);
 });
 
-test('payers who all want the batch hold equal parts of it, and places do not move back and forth', () => {
+test('payers who all want the batch hold equal shares of it, and slots do not move back and forth', () => {
   const { arrive, settle, step, running, preempted } = batchOf();
   for (const [payer, held] of [
     ['a', { a: 6 }],
@@ -234,7 +234,7 @@ test('payers who all want the batch hold equal parts of it, and places do not mo
   expect(preempted).toHaveLength(count);
 });
 
-test('a sequence that lost its place returns when the others are done', () => {
+test('a preempted sequence returns when the others are done', () => {
   const { arrive, settle, step, running, queues } = batchOf();
   const greedy = arrive('greedy', 6);
   settle();
@@ -265,7 +265,7 @@ test('the last sequence of a payer is not taken, however long it is', () => {
   expect(running()).toEqual({ a: 1 });
 });
 
-test('urgent sequences do not give way to others that are not urgent', () => {
+test('urgent sequences do not yield to less urgent ones', () => {
   const { arrive, settle, running } = batchOf();
   arrive('urgent', 6, { priority: -1 });
   settle();
@@ -274,7 +274,7 @@ test('urgent sequences do not give way to others that are not urgent', () => {
   expect(running()).toEqual({ urgent: 6 });
 });
 
-test('a stream that is not being read gives its places to a waiting request, even of the same payer, and continues when it is read', () => {
+test('a stream that is not being read yields its slots to a waiting request, even of the same payer, and continues when it is read', () => {
   const { arrive, settle, step, running, queues } = batchOf();
   const unread = arrive('a', 6);
   settle();

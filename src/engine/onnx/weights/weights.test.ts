@@ -143,7 +143,7 @@ async function changeModel(modelDirectory: string, config: DecoderConfig): Promi
   await writeSafetensors(path, tensors);
 }
 
-test('a model whose files change has another file; who opened it before is refused, and never gets the other weights', async () => {
+test('a model whose files change gets another file; an engine that opened the old one is refused, and never gets the new weights', async () => {
   const { config, modelDirectory, directory, open } = await openModel();
   const layout = trainingLayout(config);
   const before = await open(layout);
@@ -189,7 +189,7 @@ const aFile = (path: string, write: () => Promise<void> = () => Promise.resolve(
   write,
 });
 
-test('where there is no room, the error says how much is needed and where, and nothing is left', async () => {
+test('without enough disk space, the error says how much is needed and where, and nothing is left', async () => {
   const directory = await scratch();
   const path = join(directory, 'a.weights');
   const full = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
@@ -210,7 +210,7 @@ test('a directory that cannot be made is named', async () => {
   await expect(refused).rejects.toThrow(file);
 });
 
-test('what nobody used for a month goes when another is made, and so does what a dead process left', async () => {
+test('files unused for a month are deleted when another is made, and so are those of a dead process', async () => {
   const directory = await scratch();
   const aged = async (name: string, days: number) => {
     const path = join(directory, name);

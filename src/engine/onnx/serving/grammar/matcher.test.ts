@@ -32,7 +32,7 @@ function placeIn(worker: GrammarWorker, id: number, mask: number | null): Place 
   return { worker, id, words };
 }
 
-test('a text whose thread was lost over another one goes on in a new thread, where it was', () => {
+test('a text whose thread was lost because of another continues in a new thread, where it was', () => {
   const lost = createWorker(7);
   const first = placeIn(lost, 1, 0b1);
   const asked: number[][] = [];
@@ -73,7 +73,7 @@ test('a text whose threads are lost again and again is given up, without blame',
   expect(() => matcher.mask()).toThrow(expect.objectContaining({ code: 'engine_unavailable' }) as Error);
 });
 
-test('a long text outlives any number of threads that are lost over others', () => {
+test('a long text outlives any number of threads lost because of others', () => {
   const reopen = () => placeIn(createWorker(7), 1, 0b1);
   const matcher = createMatcher({ place: reopen(), maskMs: 1, reopen, onFault: () => {}, onClose: () => {} });
   for (let i = 0; i < 10; i++) {
@@ -82,7 +82,7 @@ test('a long text outlives any number of threads that are lost over others', () 
   }
 });
 
-test('who is at work when the time is over has as much time as the others before it', () => {
+test('the text in progress when the time is over has as much time as those before it', () => {
   const place = placeIn(createWorker(1, [2, 4]), 1, null); // its mask was started 2 ms ago, and then 4
   let asked = 0;
   const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {

@@ -12,7 +12,7 @@ const data = {
   workMax: 1_000,
 };
 
-test('behind the first thread there is always one that has started', async () => {
+test('one started thread is always kept in reserve', async () => {
   const workers: GrammarWorker[] = [];
   const spare = createSpareWorker(() => {
     const worker = startGrammarWorker(data, silentLog);
@@ -35,7 +35,7 @@ test('behind the first thread there is always one that has started', async () =>
   await Promise.all(workers.map((worker) => worker.end()));
 });
 
-test('a thread that does not start in time is lost, and nobody is at fault', async () => {
+test('a thread that does not start in time is lost, and no request is blamed', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const worker = startGrammarWorker(data, silentLog);

@@ -43,7 +43,7 @@ const createFakeTrials = () =>
   createTrials({ takeWorker: fakeWorker, isIdle: () => false, compileMs: 100, quickMs: 5 });
 const failure = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
-test('the queue is fair to payers, and who has left is not tried', async () => {
+test('the queue is fair to payers, and grammars of clients that left are not tried', async () => {
   const trials = createFakeTrials();
   const leaving = new AbortController();
   const slow = Array.from({ length: 20 }, (_, i) =>
@@ -58,7 +58,7 @@ test('the queue is fair to payers, and who has left is not tried', async () => {
   expect(String(ends[1])).toContain('the client left');
 });
 
-test('one payer cannot fill the line of the others', async () => {
+test('one payer cannot fill the queue of the others', async () => {
   const trials = createFakeTrials();
   const many = Array.from({ length: 200 }, (_, i) => failure(trials.run(grammar(`slow ${i}`), { payer: 'a' })));
   await trials.run(grammar('small'), { payer: 'b' });

@@ -19,7 +19,7 @@ test.each(PATTERNS)('%s: the texts that have a match', (pattern) => {
   );
 });
 
-test('a counter without an anchor behind it makes no states', () => {
+test('a counter without an anchor after it adds no states', () => {
   const terms = createTerms();
   const term = patternTerm(terms, '[a-z0-9-_.:]{1,255}', 'json', 'part');
   const without = terms.not(term);
