@@ -11,7 +11,7 @@ const bare = await shareTestServer();
 const KEYLESS = { authorization: '' };
 
 test.each(['/docs', '/api/training/docs'])(
-  '%s is the page, for whoever asks, whatever the server does',
+  '%s serves the page without a key, whatever the server does',
   async (url) => {
     const { body, headers } = await send(built, { url, headers: KEYLESS });
     expect(body).toContain('src="docs/scalar-1.0.0.js"');

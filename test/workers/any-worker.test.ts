@@ -69,7 +69,7 @@ async function testWorker(): Promise<void> {
     });
   }
   describe('at its end', skipUnless(command !== null, BY_HAND), () => {
-    test('on SIGTERM it leaves the server and exits with 0', async () => {
+    test('asked to stop by SIGTERM, it leaves the server and exits with 0', async () => {
       expect(await command!.stop()).toBe(0);
       await expect.poll(() => lab.workers.list(), { timeout: LEAVE_MS }).toEqual([]);
     });
