@@ -149,7 +149,7 @@ def test_calls_end_when_vllm_dies_and_it_is_started_again(
         assert {"kind": "notice", "name": "draining", "payload": None} in order  # before, so that repeats go to another worker
         error = order[-1]["error"]
         assert error["code"] == "engine_unavailable"
-        assert "started again" in error["message"]
+        assert "is being restarted" in error["message"]
         assert await server.next_close() == 1000
         server.forget()
         await server.next_connection()  # of the next vLLM
