@@ -36,7 +36,7 @@ describe('the page of the API', skipWithout('CHROMIUM', browser !== null), () =>
       .click();
     await page.getByPlaceholder(/search/i).fill('base models that this server hosts');
     await page.getByRole('option', { name: /\/v1\/preview\/base-models/ }).click();
-    await page.getByRole('heading', { name: /Ids of the base models/ }).waitFor();
+    await page.getByRole('heading', { name: /List the ids of the base models/ }).waitFor();
 
     await page
       .getByRole('button', { name: /Search/ })

@@ -1,7 +1,8 @@
 // Whether ONNX Runtime sums products of unsigned by signed bytes exactly on this processor. On x86 without VNNI it keeps the sum of two
 // products in 16 bits, which is too few. An option of its sessions makes it take unsigned weights instead: exact, but slower, and
 // ONNX Runtime 1.30 then also takes them where it need not (a Zen 4 has VNNI for AVX-512 and none for AVX). So this multiplies the
-// largest bytes once per process, and session.ts sets the option only where the sums are wrong (docs/decisions/0039).
+// largest bytes once per process, and session.ts, for graphs with such products, sets the option only where the sums are wrong
+// (docs/decisions/0039).
 import { Graph } from './graph.ts';
 import { InferenceSession, Tensor } from './onnx-runtime.ts';
 import * as ops from './ops.ts';
@@ -10,7 +11,17 @@ import { serializeGraph } from './to-onnx.ts';
 const [IN_FEATURES, OUT_FEATURES, LARGEST_CODE, ZERO_POINT] = [256, 64, 127, 128];
 /** One row and several are multiplied by different kernels. */
 const ROW_COUNTS = [1, 7];
+/** The operator of `ops.matmulCodes`. */
+const BYTE_PRODUCT = 'MatMulIntegerToFloat';
 const EXACT_SUM = LARGEST_CODE * LARGEST_CODE * IN_FEATURES;
+
+/** Whether the graph, or one inside its nodes, multiplies bytes by bytes. */
+export const multipliesBytes = (graph: Graph): boolean =>
+  graph.nodes.some(
+    ({ op, attributes }) =>
+      op === BYTE_PRODUCT ||
+      Object.values(attributes).some((inner) => inner instanceof Graph && multipliesBytes(inner)),
+  );
 
 let answer: Promise<boolean> | null = null;
 

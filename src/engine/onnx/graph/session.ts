@@ -2,7 +2,7 @@
 // this thread while it computes, which is why engines run in child processes. Inputs that seldom change can be held: a
 // graph of hundreds of inputs that runs a hundred times a second would otherwise spend its time wrapping them.
 import type * as onnx from 'onnxruntime-common';
-import { sumsBytesExactly } from './byte-products.ts';
+import { multipliesBytes, sumsBytesExactly } from './byte-products.ts';
 import type { Graph } from './graph.ts';
 import { InferenceSession, Tensor } from './onnx-runtime.ts';
 import { serializeGraph } from './to-onnx.ts';
@@ -33,6 +33,7 @@ export interface SessionOptions {
 export async function openSession(graph: Graph, options: SessionOptions): Promise<Session> {
   const { threads, memoryPattern = false, packsConstants = true } = options;
   const { model, filesDirectory } = serializeGraph(graph);
+  const overflows = multipliesBytes(graph) && !(await sumsBytesExactly());
   const session = await InferenceSession.create(model, {
     executionProviders: ['cpu'],
     intraOpNumThreads: threads,
@@ -45,7 +46,7 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
     extra: {
       session: {
         // If sums of signed by unsigned bytes overflow, weights become unsigned, which is slower.
-        x64quantprecision: (await sumsBytesExactly()) ? '0' : '1',
+        x64quantprecision: overflows ? '1' : '0',
         disable_prepacking: packsConstants ? '0' : '1',
         ...(filesDirectory === null ? {} : { model_external_initializers_file_folder_path: filesDirectory }),
       },
