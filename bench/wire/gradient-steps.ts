@@ -47,7 +47,13 @@ async function measure(session: TrainingSession, worker: StartedWorker): Promise
 }
 
 export async function gradientSteps(say: (line: string) => void): Promise<void> {
-  const modelDirectory = await makeModelDirectory(SHAPES['135m']!);
+  await ofModel('the starter', 'models/starter', say);
+  const large = await makeModelDirectory(SHAPES['135m']!);
+  await ofModel('135M parameters', large, say);
+  await rm(large, { recursive: true });
+}
+
+async function ofModel(name: string, modelDirectory: string, say: (line: string) => void): Promise<void> {
   const threads = availableParallelism();
   const lab = await openWorkerLab(modelDirectory);
   const memoryBytes = trainingMemoryShare(1);
@@ -65,6 +71,13 @@ export async function gradientSteps(say: (line: string) => void): Promise<void> 
       await session.close();
     }
   }
+  await worker.stop();
+  await child.close();
+  await lab.close();
+  report(name, here, there, say);
+}
+
+function report(name: string, here: readonly Cost[], there: readonly Cost[], say: (line: string) => void): void {
   const median = (costs: readonly Cost[], of: keyof Cost) =>
     quantile(
       costs.map((cost) => cost[of]),
@@ -72,18 +85,11 @@ export async function gradientSteps(say: (line: string) => void): Promise<void> 
     );
   const inMs = (ms: number) => `${ms.toFixed(2)} ms`;
   const [asChild, server, dialing] = [median(here, 'server'), median(there, 'server'), median(there, 'worker')];
-  const idle = median(here, 'worker');
   const step = median(here, 'clock');
   const added = server + dialing - asChild;
-  say(
-    `A gradient step of 135M parameters, a row of ${ROW} tokens, ${threads} threads; the processor's time outside the`,
-  );
-  say(`engine, medians of ${ROUNDS} rounds of ${STEPS} steps; the step itself takes ${step.toFixed(0)} ms as a child:`);
-  say(`  child  ${inMs(asChild)} (server; the worker meanwhile, with nothing to do, ${inMs(idle)})`);
+  say(`A gradient step of ${name}, a row of ${ROW} tokens: ${step.toFixed(0)} ms by the clock as a child.`);
+  say(`Processor time outside the engine, medians of ${ROUNDS} rounds of ${STEPS} steps:`);
+  say(`  child  ${inMs(asChild)} (server; the worker meanwhile, idle, ${inMs(median(here, 'worker'))})`);
   say(`  worker ${inMs(server + dialing)} (server ${inMs(server)}, worker ${inMs(dialing)})`);
   say(`  a worker adds ${inMs(added)}, ${((100 * added) / step).toFixed(2)} % of the step`);
-  await worker.stop();
-  await child.close();
-  await lab.close();
-  await rm(modelDirectory, { recursive: true });
 }

@@ -15,7 +15,7 @@ export function Shell({ path, title, children }: ShellProps) {
       <a class="skip" href="#main" onClick={skip}>
         Skip to the page
       </a>
-      <header class="side">
+      <header class="side scrolls-sideways">
         <a class="brand" href="#/">
           Whetstone
         </a>

@@ -1,9 +1,12 @@
-// What the gradient steps of a job measured, a small chart per metric. The charts share zoom and pointer.
+// What the gradient steps of a job measured: numbers if there is one step, else a small chart per metric. The charts share zoom
+// and pointer.
 import { useMemo, useState } from 'preact/hooks';
 import { LineChart, type Range } from '../ui/line-chart.tsx';
+import { measured } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
+import { Tile, Tiles } from '../ui/tiles.tsx';
 import type { StepSeries } from './gradient-steps.ts';
 
 const SHOWN_FIRST = 8;
@@ -13,7 +16,8 @@ export function StepCharts({ series: { steps, series }, isLive }: { series: Step
   const [showsAll, setShowsAll] = useState(false);
   const all = [...series];
   const shown = showsAll ? all : all.slice(0, SHOWN_FIRST);
-  const more = all.length > SHOWN_FIRST && (
+  const isCurve = steps.length > 1;
+  const more = isCurve && all.length > SHOWN_FIRST && (
     <button class="link" type="button" onClick={() => setShowsAll(!showsAll)}>
       {showsAll ? 'Show fewer metrics' : `Show all ${all.length} metrics`}
     </button>
@@ -34,6 +38,14 @@ export function StepCharts({ series: { steps, series }, isLive }: { series: Step
     >
       {steps.length === 0 ? (
         <Empty title={isLive ? 'No gradient steps yet' : 'The job took no gradient steps'} />
+      ) : !isCurve ? (
+        <Tiles>
+          {all.map(([name, [value]]) => (
+            <Tile key={name} label={name.replaceAll('_', ' ')}>
+              {measured(value)}
+            </Tile>
+          ))}
+        </Tiles>
       ) : (
         <div class="charts">
           {shown.map(([name, values]) => (

@@ -33,7 +33,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   const turn = (column: number) => setSorting({ column, isDown: sorting?.column === column ? !sorting.isDown : true });
 
   return (
-    <div class="table-frame" role="region" aria-label={label} tabIndex={0}>
+    <div class="table-frame scrolls-sideways" role="region" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
