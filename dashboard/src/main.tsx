@@ -5,6 +5,8 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/components.css';
+import './jobs/jobs.css';
+import './keys/keys.css';
 import './home/home.css';
 import './tokens/tones.css';
 import './groups/groups.css';
