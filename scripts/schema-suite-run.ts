@@ -55,7 +55,7 @@ export function runSuite(cases: readonly SuiteCase[]) {
     const compiled = compile(schema);
     if (typeof compiled === 'string') {
       // A schema that nothing satisfies is refused, which is correct.
-      if (/leaves nothing that could be written/.test(compiled) && tests.every(({ valid }) => !valid)) {
+      if (/no value satisfies the schema/.test(compiled) && tests.every(({ valid }) => !valid)) {
         instances += tests.length;
         accepted += tests.length;
       } else differences.push({ name, outcome: 'refused', detail: compiled });

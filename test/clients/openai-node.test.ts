@@ -112,7 +112,7 @@ test('errors are of the client’s own kinds', async () => {
   const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'never' } } };
   await expect(refused({ response_format })).rejects.toMatchObject({
     status: 422,
-    message: expect.stringContaining('no type of JSON') as string,
+    message: expect.stringContaining('is not a JSON type') as string,
   });
 });
 

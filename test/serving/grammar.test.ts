@@ -34,17 +34,17 @@ test('tokens that would break a character are not allowed, whatever the grammar'
 });
 
 test.each([
-  [ebnf('root ::= "a'), /grammar cannot be used: .*ends inside a literal/],
-  [ebnf(''), /no rule `root`/],
+  [ebnf('root ::= "a'), /grammar cannot be used: .*ends within a literal/],
+  [ebnf(''), /rule `root` is missing/],
   [ebnf('root ::= ()'), /an expression is missing/],
   [ebnf('root ::= missing'), /missing/],
   [regex('('), /expression cannot be used: .*a group is not closed/],
   [{ kind: 'structural_tag', source: '{"format": 5}' }, /structural tag/i],
-  [{ kind: 'structural_tag', source: 'no json' }, /it is not JSON/],
+  [{ kind: 'structural_tag', source: 'no json' }, /tag cannot be used: it is not valid JSON/],
   [{ kind: 'structural_tag', source: '{"format": {"type": "tag"}}' }, /`begin` of a tag must be a string/],
-  [ebnf('root ::= "a" root'), /no text of the rule `root` ever ends/],
-  [ebnf('root ::= a "x" | "y"\na ::= root "z"'), /begins with itself by way of others/],
-  [ebnf('root ::= "(" root ")" root root root root | ""\n'.replace('| ""', '')), /ever ends/],
+  [ebnf('root ::= "a" root'), /rule `root` never ends/],
+  [ebnf('root ::= a "x" | "y"\na ::= root "z"'), /is left-recursive through other rules/],
+  [ebnf('root ::= "(" root ")" root root root root | ""\n'.replace('| ""', '')), /never ends/],
   [ebnf(`root ::= ${'('.repeat(20_000)}"a"${')'.repeat(20_000)}`), /nested more than 500 deep/],
 ] as const)('%j is refused with the reason, and texts in progress continue', async (wrong, reason) => {
   const [matcher] = await open().open(regex('[ab]{3}'), 1, 'a');

@@ -228,10 +228,8 @@ describe('a keyword that cannot be enforced is refused with its place in the sch
     { type: 'array', items: { enum: [1, 2, 2] }, uniqueItems: true, minItems: 3 },
     { type: 'object', propertyNames: { enum: ['a'] }, minProperties: 2 },
     false,
-  ])('%j leaves nothing that could be written', async (schema) => {
-    await expect(grammars.compile(jsonSchema(schema), { payer: 'a' })).rejects.toThrow(
-      'leaves nothing that could be written',
-    );
+  ])('no value satisfies %j', async (schema) => {
+    await expect(grammars.compile(jsonSchema(schema), { payer: 'a' })).rejects.toThrow('no value satisfies the schema');
   });
 });
 
@@ -256,7 +254,7 @@ test.each(['{"const":1e400}', '{"enum":[-1e400]}', '{"const":{"a":[1e400]}}'])(
     const { constraint } = parseChatRequest(parseJson(body)).request;
     for (const sent of [constraint!.constraint, jsonSchema(source)])
       await expect(grammars.open(sent, 1, 'a')).rejects.toThrow(
-        /at \/(const|enum), it has a number beyond the largest/,
+        /at \/(const|enum), the value contains a number larger than/,
       );
   },
 );

@@ -178,7 +178,7 @@ describe('beside a format of the answer', () => {
   });
 });
 
-test('a tool that is not strict can be forced with a schema that cannot be kept to; a strict one is refused', async () => {
+test('a tool that is not strict can be forced with a schema that cannot be enforced; a strict one is refused', async () => {
   const unusual = { type: 'object', properties: { tags: { $ref: 'https://example.org/tags' } } };
   const forced = (isStrict: boolean) =>
     toolConstraint(
@@ -189,7 +189,7 @@ test('a tool that is not strict can be forced with a schema that cannot be kept 
     )!;
   const text = '<tool_call>\n{"name": "tag", "arguments": {"tags": [1]}}\n</tool_call>';
   expect(await reachIn(forced(false), text)).toBe('complete');
-  await expect(reachIn(forced(true), text)).rejects.toThrow('/tags/$ref, only references into the schema itself');
+  await expect(reachIn(forced(true), text)).rejects.toThrow('/tags/$ref, only references within the schema');
 });
 
 describe('in the other syntaxes', () => {
@@ -287,7 +287,7 @@ describe('in the other syntaxes', () => {
   test('a strict tool that a syntax cannot be held to is refused by name; one that is not strict may be called anyhow', async () => {
     const parameters = { type: 'object', properties: { id: { type: 'string', pattern: '^a+$' } } };
     expect(() => forcedOf(parameters, QWEN3_CODER)).toThrow(
-      '"f" is strict, and its parameters cannot be kept to in the syntax "qwen3_coder"',
+      '"f" is strict, but its parameters cannot be enforced in the tool-call syntax "qwen3_coder"',
     );
     expect(() => forcedOf({ anyOf: [{}] }, PYTHONIC)).toThrow('`anyOf` beside properties');
     const loose = forcedOf({ anyOf: [{}] }, PYTHONIC, false);

@@ -79,7 +79,7 @@ function written(
     if (!(error instanceof Inexpressible)) throw error;
     if (!isStrict(tool)) return any;
     const name = JSON.stringify(tool.function.name);
-    const message = `The tool ${name} is strict, and its parameters cannot be kept to in the syntax "${syntax}" that this model calls tools in: ${error.message}. Send simpler parameters, or the tool without \`strict\`.`;
+    const message = `The tool ${name} is strict, but its parameters cannot be enforced in the tool-call syntax "${syntax}" of this model: ${error.message}. Simplify the parameters, or send the tool without \`strict\`.`;
     throw new AppError('invalid_constraint', message, { param: 'tools', cause: error });
   }
 }

@@ -11,7 +11,7 @@ export interface Parameter {
   readonly required: boolean;
 }
 
-/** Why a syntax cannot express some parameters; it ends the sentence "… cannot be kept to in this syntax: ". */
+/** Why a syntax cannot express some parameters; it ends the sentence "… cannot be enforced in the tool-call syntax …: ". */
 export class Inexpressible extends Error {}
 
 export const constant = (value: string): Format => ({ type: 'const_string', value });
@@ -43,17 +43,17 @@ const KNOWN = new Set([
 /** Required ones first. Throws Inexpressible. */
 export function parametersOf({ function: { parameters } }: ToolDefinition): Parameter[] {
   if (parameters === undefined || parameters === null) return [];
-  if (!isObject(parameters)) throw new Inexpressible('parameters are no object');
+  if (!isObject(parameters)) throw new Inexpressible('parameters must be an object schema');
   return propertiesOf(parameters);
 }
 
 export function propertiesOf(schema: Record<string, unknown>): Parameter[] {
   const unknown = Object.keys(schema).find((key) => !KNOWN.has(key));
-  if (unknown !== undefined) throw new Inexpressible(`\`${unknown}\` beside properties`);
+  if (unknown !== undefined) throw new Inexpressible(`\`${unknown}\` beside properties is not supported`);
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
   const missing = required.find((name) => typeof name !== 'string' || !Object.hasOwn(properties, name));
-  if (missing !== undefined) throw new Inexpressible(`required ${JSON.stringify(missing)} has no schema`);
+  if (missing !== undefined) throw new Inexpressible(`the required property ${JSON.stringify(missing)} has no schema`);
   const all = Object.entries(properties).map(([name, each]) => ({
     name,
     schema: each,

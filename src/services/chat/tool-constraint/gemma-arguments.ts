@@ -38,7 +38,7 @@ export function gemmaArguments(quote: string): GemmaArguments {
   const pair =
     (write: (schema: unknown) => Format) =>
     ({ name, schema }: Parameter): Format => {
-      if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)}`);
+      if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)} is not supported`);
       return sequence(constant(`${name}:`), write(schema));
     };
 
@@ -55,7 +55,8 @@ export function gemmaArguments(quote: string): GemmaArguments {
       const words = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : 'const' in schema ? [schema.const] : null;
       if (words === null) return text(textPattern(schema, mark, isStrict));
       const texts = words.filter((word): word is string => typeof word === 'string');
-      if (texts.some((word) => word.includes(quote))) throw new Inexpressible('a choice holds the mark of strings');
+      if (texts.some((word) => word.includes(quote)))
+        throw new Inexpressible('an enum value contains the delimiter of strings');
       return oneOf(texts.map((word) => constant(quote + word + quote)));
     }
 
@@ -66,7 +67,7 @@ export function gemmaArguments(quote: string): GemmaArguments {
       }
       const beyond = Object.keys(schema).find((key) => !LIST_KEYS.has(key));
       if (schema.type !== 'array' || (beyond !== undefined && isStrict))
-        throw new Inexpressible(`\`${beyond ?? 'type'}\` of a value that is no string, number or boolean`);
+        throw new Inexpressible(`\`${beyond ?? 'type'}\` is supported only for strings, numbers and booleans`);
       return sequence(constant('['), repeated(value(schema.items), ','), constant(']'));
     }
 

@@ -23,7 +23,7 @@ export const ANY_PYTHON: Format = repeated(
 /** Throws Inexpressible. */
 export function pythonArguments(tool: ToolDefinition, isStrict: boolean): Format {
   return joined(parametersOf(tool), ', ', ({ name, schema }) => {
-    if (!IDENTIFIER.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)}, which is no identifier`);
+    if (!IDENTIFIER.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)} is not an identifier`);
     return sequence(constant(`${name}=`), jsonValue(schema, tool, isStrict));
   });
 }

@@ -14,7 +14,7 @@ const without = (forbidden: string): string => `(?![\\s\\S]*(?:${forbidden}))[\\
 export function textPattern(schema: Record<string, unknown>, forbidden: string, isStrict: boolean): string {
   const plain = withoutNull(schema);
   const beyond = isStrict ? BEYOND.find((key) => key in plain) : undefined;
-  if (beyond !== undefined) throw new Inexpressible(`\`${beyond}\` of a string`);
+  if (beyond !== undefined) throw new Inexpressible(`\`${beyond}\` of a string is not supported`);
   const { minLength: min, maxLength: max } = plain;
   if (!Number.isSafeInteger(min) && !Number.isSafeInteger(max)) return anyText(forbidden);
   return `${without(forbidden)}{${Number(min ?? 0)},${Number.isSafeInteger(max) ? Number(max) : ''}}`;

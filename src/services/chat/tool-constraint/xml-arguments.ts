@@ -44,7 +44,7 @@ export function xmlArguments(tool: ToolDefinition, isStrict: boolean): Format {
 }
 
 function argument({ name, schema }: Parameter, tool: ToolDefinition, isStrict: boolean): Format {
-  if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)}`);
+  if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)} is not supported`);
   return sequence(constant(`<parameter=${name}>\n`), value(schema, tool, isStrict), constant('\n</parameter>\n'));
 }
 
@@ -59,7 +59,7 @@ function strings(schema: Record<string, unknown>, isStrict: boolean): Format {
   const words = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : 'const' in schema ? [schema.const] : null;
   const texts = words?.filter((word): word is string => typeof word === 'string');
   const wrong = texts?.find((word) => new RegExp(TAGS).test(word));
-  if (wrong !== undefined) throw new Inexpressible(`${JSON.stringify(wrong)} holds a tag of the syntax`);
+  if (wrong !== undefined) throw new Inexpressible(`${JSON.stringify(wrong)} contains a tag of the syntax`);
   if (texts) return oneOf(texts.map(constant));
   return regex(textPattern(schema, TAGS, isStrict));
 }

@@ -28,14 +28,14 @@ export function constraintForm(terms: Terms, constraint: Constraint): Form {
   const { kind, source } = constraint;
   switch (kind) {
     case 'json_schema':
-      return schemaForm(terms, parseJson(source), constraint);
+      return schemaForm(terms, parseJson(constraint), constraint);
     case 'regex':
       return orRefuse(kind, () => regexForm(terms, source));
     case 'ebnf':
       return orRefuse(kind, () => ebnfForm(terms, source));
     case 'structural_tag':
       return orRefuse(kind, () =>
-        tagForm(terms, parseJson(source), {
+        tagForm(terms, parseJson(constraint), {
           schema: (schema) => schemaForm(terms, schema, INSIDE_TAGS),
           regex: (pattern) => orRefuse('regex', () => regexForm(terms, pattern)),
           grammar: (grammar) => orRefuse('ebnf', () => ebnfForm(terms, grammar)),
@@ -44,7 +44,7 @@ export function constraintForm(terms: Terms, constraint: Constraint): Form {
     case 'either':
       return {
         kind: 'choice',
-        options: (parseJson(source) as readonly Constraint[]).map((each) => constraintForm(terms, each)),
+        options: (parseJson(constraint) as readonly Constraint[]).map((each) => constraintForm(terms, each)),
       };
   }
 }
@@ -86,11 +86,11 @@ function ebnfForm(terms: Terms, source: string): Form {
   return grammarForm(terms, readGbnf(gbnf), new Map(expressions));
 }
 
-function parseJson(source: string): unknown {
+function parseJson({ kind, source }: Constraint): unknown {
   try {
     return parseExactJson(source);
   } catch (cause) {
-    throw refusal('', `it is not JSON (${cause instanceof Error ? cause.message : String(cause)})`);
+    throw unusable(kind, `it is not valid JSON (${cause instanceof Error ? cause.message : String(cause)})`);
   }
 }
 
@@ -102,14 +102,17 @@ const NAMES: Readonly<Record<Constraint['kind'], string>> = {
   either: 'constraint',
 };
 
-export const unusable = (kind: Constraint['kind'], reason: string): AppError =>
-  new AppError('invalid_constraint', `This ${NAMES[kind]} cannot be used: ${reason.trim().slice(0, 500)}`);
+export function unusable(kind: Constraint['kind'], reason: string): AppError {
+  const sentence = reason.trim().slice(0, 500);
+  const end = sentence.endsWith('.') ? '' : '.';
+  return new AppError('invalid_constraint', `This ${NAMES[kind]} cannot be used: ${sentence}${end}`);
+}
 
 function orRefuse<T>(kind: Constraint['kind'], read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RangeError) throw unusable(kind, 'it is nested too deep');
+    if (error instanceof RangeError) throw unusable(kind, 'it is nested too deeply');
     if (error instanceof TooComplex) throw unusable(kind, `${error.message}. Use a simpler one.`);
     throw error instanceof AppError ? error : unusable(kind, error instanceof Error ? error.message : String(error));
   }

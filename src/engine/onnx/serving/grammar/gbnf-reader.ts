@@ -26,11 +26,11 @@ export function readGbnf(source: string): readonly Rule[] {
   const rules: Rule[] = [];
   while (!reader.done()) {
     const name = reader.match(NAME);
-    if (name === null || !reader.take('::=')) throw reader.fault('a rule (`name ::= …`) is expected');
+    if (name === null || !reader.take('::=')) throw reader.fault('a rule (`name ::= …`) was expected');
     rules.push({ name, body: choice(reader, 0) });
   }
   const names = new Set(rules.map((rule) => rule.name));
-  if (!names.has('root')) throw new Error('it has no rule `root`');
+  if (!names.has('root')) throw new Error('the rule `root` is missing');
   if (names.size < rules.length) {
     const twice = rules.find(({ name }, i) => rules.findIndex((other) => other.name === name) < i);
     throw new Error(`the rule \`${twice!.name}\` is defined twice`);
@@ -67,7 +67,7 @@ function createReader(source: string) {
     },
     /** Characters inside quotes and brackets, where white space counts. */
     next(): string {
-      if (at >= source.length) throw new Error('it ends inside a literal or a class');
+      if (at >= source.length) throw new Error('it ends within a literal or a class');
       const character = String.fromCodePoint(source.codePointAt(at)!);
       at += character.length;
       return character;
@@ -82,7 +82,7 @@ function createReader(source: string) {
       return source.startsWith('::=', SPACE.lastIndex);
     },
     fault: (reason: string) =>
-      new Error(`${reason} at line ${source.slice(0, at).split('\n').length}, before \`${source.slice(at, at + 20)}\``),
+      new Error(`${reason} in line ${source.slice(0, at).split('\n').length}, before \`${source.slice(at, at + 20)}\``),
   };
 }
 type Reader = ReturnType<typeof createReader>;
@@ -119,14 +119,14 @@ function repeated(reader: Reader, depth: number): Expression {
 function bounds(reader: Reader): { min: number; max: number | null } {
   const text = reader.match(/\{[^}]*\}/y) ?? '';
   const [, from, comma, to] = /^\{\s*(\d+)\s*(,?)\s*(\d*)\s*\}$/.exec(text) ?? [];
-  if (from === undefined) throw reader.fault(`\`${text}\` is no repetition`);
+  if (from === undefined) throw reader.fault(`\`${text}\` is not a valid repetition`);
   const max = to !== '' ? Number(to) : comma === '' ? Number(from) : null;
-  if (max !== null && max < Number(from)) throw reader.fault(`\`${text}\` runs backwards`);
+  if (max !== null && max < Number(from)) throw reader.fault(`the minimum of \`${text}\` is greater than its maximum`);
   return { min: Number(from), max };
 }
 
 function atom(reader: Reader, depth: number): Expression {
-  if (reader.peek(2) === '(=') throw reader.fault('look-ahead cannot be used');
+  if (reader.peek(2) === '(=') throw reader.fault('look-ahead is not supported');
   if (reader.take('(')) {
     const inside = choice(reader, depth + 1);
     if (!reader.take(')')) throw reader.fault('a `)` is missing');
@@ -134,9 +134,9 @@ function atom(reader: Reader, depth: number): Expression {
   }
   if (reader.peek() === '"') return literal(reader);
   if (reader.peek() === '[') return characterClass(reader);
-  if (reader.peek(MACRO.length) === MACRO) throw reader.fault(`\`${MACRO}…)\` cannot be used`);
+  if (reader.peek(MACRO.length) === MACRO) throw reader.fault(`\`${MACRO}…)\` is not supported`);
   const name = reader.match(NAME);
-  if (name === null) throw reader.fault('this cannot be read');
+  if (name === null) throw reader.fault('a literal, class, group or rule name was expected');
   return { kind: 'name', name };
 }
 
@@ -165,7 +165,7 @@ function characterClass(reader: Reader): Expression {
     const isRange = reader.peek() === '-' && reader.peek(2) !== '-]';
     if (isRange) reader.next();
     const to = isRange ? member() : from;
-    if (to < from) throw reader.fault('a range in […] runs backwards');
+    if (to < from) throw reader.fault('the start of a range in […] is greater than its end');
     ranges.push([from, to]);
   }
   reader.next();
@@ -181,11 +181,11 @@ function escape(reader: Reader): number {
   const digits = CODE_DIGITS[character];
   if (digits === undefined) {
     if (/[A-Za-z1-9]/.test(character) && CONTROLS[character] === undefined)
-      throw reader.fault(`\`\\${character}\` is no escape`);
+      throw reader.fault(`\`\\${character}\` is not a valid escape`);
     return CONTROLS[character] ?? character.codePointAt(0)!;
   }
   const text = Array.from({ length: digits }, () => reader.next()).join('');
   const code = /^[0-9a-fA-F]+$/.test(text) ? parseInt(text, 16) : Infinity;
-  if (code > 0x10ffff) throw reader.fault(`\`\\${character}${text}\` is no character`);
+  if (code > 0x10ffff) throw reader.fault(`\`\\${character}${text}\` is not a character`);
   return code;
 }

@@ -115,7 +115,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
 
   function checkLength({ source }: Constraint): void {
     if (source.length <= limits.sourceLengthMax) return;
-    const message = `This constraint has ${source.length} characters, and at most ${limits.sourceLengthMax} are read.`;
+    const message = `This constraint has ${source.length} characters; at most ${limits.sourceLengthMax} are allowed.`;
     throw new AppError('invalid_constraint', message);
   }
 

@@ -29,9 +29,9 @@ test('GBNF is left alone', () => {
 });
 
 test.each([
-  ['start: a\n%ignore " "', /line 2, `%ignore` cannot be converted/],
-  ['rule: "a"', /no rule `start`/],
-  ['start: "a" & "b"', /line 1, `& "b"` cannot be read/],
+  ['start: a\n%ignore " "', /line 2, `%ignore` is not supported/],
+  ['rule: "a"', /rule `start` is missing/],
+  ['start: "a" & "b"', /line 1, `& "b"` is not valid/],
   ['start: /a/i', /flags/],
 ])('%j is refused by its line', (source, reason) => {
   expect(() => larkToGbnf(source)).toThrow(reason);

@@ -22,13 +22,13 @@ export function larkToGbnf(source: string): Converted {
   for (const [index, line] of source.split('\n').entries()) {
     const text = line.replace(/^\s*\/\/.*$/, '').trim();
     if (text === '') continue;
-    if (text.startsWith('%')) throw refusal(index, `\`${text.split(/\s/)[0]}\` cannot be converted`);
+    if (text.startsWith('%')) throw refusal(index, `\`${text.split(/\s/)[0]}\` is not supported`);
     const rule = RULE.exec(text);
     if (rule) rules.push({ name: nameOf(rule[1]!), body: convert(rule[2]!, index, patterns) });
     else if (rules.length > 0) rules.at(-1)!.body += ` ${convert(text, index, patterns)}`;
-    else throw refusal(index, 'a rule looks like `name: …`');
+    else throw refusal(index, 'a rule (`name: …`) was expected');
   }
-  if (!rules.some(({ name }) => name === 'root')) throw refusal(0, 'there is no rule `start`');
+  if (!rules.some(({ name }) => name === 'root')) throw refusal(0, 'the rule `start` is missing');
   const gbnf = rules.map(({ name, body }) => `${name} ::= ${body.trim() === '' ? '""' : body}`).join('\n');
   return { gbnf, patterns };
 }
@@ -44,7 +44,7 @@ function convert(body: string, line: number, patterns: Map<string, string>): str
   while (TOKEN.lastIndex < body.length) {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(body);
-    if (!match) throw refusal(line, `\`${body.slice(at, at + 20)}\` cannot be read`);
+    if (!match) throw refusal(line, `\`${body.slice(at, at + 20)}\` is not valid`);
     const [token, text, anyCase, pattern, flags, from, to, name, open, close] = match;
     if (text !== undefined) converted += anyCase ? inAnyCase(unescape(text)) : literal(unescape(text));
     else if (pattern !== undefined) converted += expression(pattern, flags ?? '', line, patterns);
@@ -58,7 +58,7 @@ function convert(body: string, line: number, patterns: Map<string, string>): str
 }
 
 function expression(pattern: string, flags: string, line: number, patterns: Map<string, string>): string {
-  if (flags !== '') throw refusal(line, `the flags \`${flags}\` of an expression cannot be converted`);
+  if (flags !== '') throw refusal(line, `the flags \`${flags}\` of a regular expression are not supported`);
   try {
     readPattern(pattern);
   } catch (error) {

@@ -92,7 +92,7 @@ export function createMatcher({ place: first, maskMs, reopen, onFault, onClose }
       const { words } = place;
       const state = Atomics.load(words, STATE);
       if (state === STATES.failed)
-        throw new AppError('engine_failed', 'The grammar did not accept the token that it had allowed.');
+        throw new AppError('engine_failed', 'The grammar rejected a token that it had allowed.');
       if (state === STATES.tooComplex) throw tooCostly('needs too many states for this text');
       return state === STATES.complete ? null : words.subarray(MASK);
     },

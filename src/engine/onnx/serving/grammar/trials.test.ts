@@ -70,7 +70,7 @@ test('a grammar that kills two threads is refused, and the next one is tried', a
   const trials = createFakeTrials();
   await expect(trials.run(grammar('fatal'), { payer: 'a' })).rejects.toMatchObject({
     code: 'invalid_constraint',
-    message: 'This constraint needs more memory than a grammar may have. Use a simpler one.',
+    message: 'This constraint needs more memory than a grammar may use. Use a simpler one.',
   });
   expect(tried).toEqual(['fatal', 'fatal']);
   await trials.run(grammar('small'), { payer: 'a' });

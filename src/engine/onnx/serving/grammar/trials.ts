@@ -76,7 +76,7 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
 
   async function settle(worker: GrammarWorker, id: number, answer: Answer | 'late' | 'lost'): Promise<Tried> {
     if (answer === 'lost' && worker.guilty === id && !closed)
-      throw tooCostly('needs more memory than a grammar may have');
+      throw tooCostly('needs more memory than a grammar may use');
     if (answer === 'lost') throw unavailable(CROWDED);
     if (answer !== 'late' && answer.outcome === 'done') return { own: null };
     if (answer === 'late') await worker.end();
@@ -109,7 +109,7 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
     for (const worker of own.keys()) if (worker.lost) own.delete(worker);
     if (own.size < OWN_WORKERS_MAX) return;
     const idle = [...own].find(([worker, { busy }]) => !busy && isIdle(worker))?.[0];
-    if (idle === undefined) throw unavailable(`${OWN_WORKERS_MAX} other large grammars are in use.`);
+    if (idle === undefined) throw unavailable(`${OWN_WORKERS_MAX} other large constraints are in use.`);
     own.delete(idle);
     await idle.end();
   }
@@ -127,8 +127,8 @@ export function createTrials({ takeWorker, isIdle, compileMs, quickMs }: TrialsO
 const later = (ms: number): Promise<false> => new Promise((resolve) => void setTimeout(resolve, ms, false).unref());
 
 const REFUSALS = {
-  crowded: 'Too many grammars wait to be compiled.',
-  late: `Other grammars were compiled for ${WAIT_MS / 1000} s before this one.`,
+  crowded: 'Too many constraints are waiting to be compiled.',
+  late: `It waited ${WAIT_MS / 1000} s for other constraints to be compiled.`,
 };
 
 /** Does not say which constraint was at fault: this one can be sent again. */

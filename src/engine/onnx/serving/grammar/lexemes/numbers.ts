@@ -197,12 +197,12 @@ function multipleTerm(terms: Terms, step: JsonNumber, low: Limit | null, high: L
   if (Number.isInteger(Number(step))) {
     if (step > STEP_MAX) {
       const listed = all ? null : listedMultiples(BigInt(step), low, high);
-      if (listed === null) throw new Error(`\`multipleOf\` ${step} has too many remainders`);
+      if (listed === null) throw new Error(`\`multipleOf\` ${step} is too large here`);
       return terms.words(listed);
     }
     return terms.concat(sign, terms.multiple(Number(step)), point);
   }
-  if (all) throw new Error(`numbers that are no multiple of ${step} cannot be matched`);
+  if (all) throw new Error(`excluding multiples of ${step} is not supported`);
   const { fraction, whole } = decimalOf(step);
   const scale = 10n ** BigInt(fraction.length);
   const over = whole * scale + BigInt(fraction);

@@ -17,7 +17,7 @@ export function readPattern(pattern: string): Node {
   let at = 0;
   const peek = (offset = 0) => characters[at + offset] ?? '';
   const next = () => {
-    if (at >= characters.length) throw new Error('the pattern ends too early');
+    if (at >= characters.length) throw new Error('the pattern is incomplete');
     return characters[at++]!;
   };
   const take = (text: string) => {
@@ -57,12 +57,12 @@ export function readPattern(pattern: string): Node {
     while (peek() !== '}') text += next();
     next();
     const [, from, comma, to] = /^(\d+)(,?)(\d*)$/.exec(text) ?? [];
-    if (from === undefined) throw new Error(`{${text}} is no quantifier`);
+    if (from === undefined) throw new Error(`{${text}} is not a valid quantifier`);
     const min = Number(from);
     const max = to !== '' ? Number(to) : comma === '' ? min : Infinity;
-    if (max < min) throw new Error(`{${text}} runs backwards`);
+    if (max < min) throw new Error(`the minimum of {${text}} is greater than its maximum`);
     if (min > REPEAT_MAX || (max !== Infinity && max > REPEAT_MAX))
-      throw new Error(`{${text}} is more than ${REPEAT_MAX}`);
+      throw new Error(`{${text}} is over the limit of ${REPEAT_MAX} repetitions`);
     return { min, max };
   }
 
@@ -74,7 +74,7 @@ export function readPattern(pattern: string): Node {
     if (character === '^') return { kind: 'start' };
     if (character === '$') return { kind: 'end' };
     if (character === '\\') return { kind: 'class', ranges: readEscape(false) };
-    if ('*+?'.includes(character)) throw new Error(`\`${character}\` cannot be used here`);
+    if ('*+?'.includes(character)) throw new Error(`\`${character}\` has nothing to repeat`);
     return { kind: 'class', ranges: [single(character)] };
   }
 
@@ -84,7 +84,7 @@ export function readPattern(pattern: string): Node {
       if (take('=')) ahead = false;
       else if (take('!')) ahead = true;
       else if (take('<') && peek() !== '=' && peek() !== '!') while (next() !== '>');
-      else if (!take(':')) throw new Error(`(?${peek()}…) cannot be expressed`);
+      else if (!take(':')) throw new Error(`(?${peek()}…) is not supported`);
     }
     const of = choice(depth + 1);
     if (!take(')')) throw new Error('a group is not closed');
@@ -100,7 +100,7 @@ export function readPattern(pattern: string): Node {
         next();
         const to = readMember();
         if (to.length === 1 && to[0]![0] === to[0]![1]) {
-          if (to[0]![0] < from[0]![0]) throw new Error('a range in […] runs backwards');
+          if (to[0]![0] < from[0]![0]) throw new Error('the start of a range in […] is greater than its end');
           ranges.push([from[0]![0], to[0]![1]]);
         } else ranges.push(...from, ...to, [0x2d, 0x2d]);
       } else ranges.push(...from);
@@ -128,7 +128,7 @@ export function readPattern(pattern: string): Node {
     if (character === 'u') return [unicode()];
     if (character === 'p' || character === 'P') return property(character === 'P');
     if (/[A-Za-z1-9]/.test(character) && !(inClass && character === '-'))
-      throw new Error(`\`\\${character}\` cannot be expressed`);
+      throw new Error(`\`\\${character}\` is not supported`);
     return [single(character)];
   }
 
@@ -138,7 +138,7 @@ export function readPattern(pattern: string): Node {
       while (peek() !== '}') text += next();
       next();
       const code = parseInt(text, 16);
-      if (!/^[0-9a-fA-F]+$/.test(text) || code > 0x10ffff) throw new Error(`\\u{${text}} is no character`);
+      if (!/^[0-9a-fA-F]+$/.test(text) || code > 0x10ffff) throw new Error(`\\u{${text}} is not a character`);
       return [code, code];
     }
     const [high] = hex(4);
@@ -154,7 +154,7 @@ export function readPattern(pattern: string): Node {
   function hex(digits: number): Range {
     const text = Array.from({ length: digits }, next).join('');
     const code = parseInt(text, 16);
-    if (!/^[0-9a-fA-F]+$/.test(text)) throw new Error(`\\${digits === 2 ? 'x' : 'u'}${text} is no character`);
+    if (!/^[0-9a-fA-F]+$/.test(text)) throw new Error(`\\${digits === 2 ? 'x' : 'u'}${text} is not a character`);
     return [code, code];
   }
 
@@ -168,7 +168,7 @@ export function readPattern(pattern: string): Node {
   }
 
   const node = choice(0);
-  if (at < characters.length) throw new Error(`\`${peek()}\` at ${at} of the pattern cannot be read`);
+  if (at < characters.length) throw new Error(`\`${peek()}\` at character ${at} of the pattern was not expected`);
   return node;
 }
 
@@ -193,7 +193,7 @@ function unicodeProperty(name: string): readonly Range[] {
   try {
     expression = new RegExp(`\\p{${name}}+`, 'gu');
   } catch {
-    throw new Error(`\\p{${name}} is no property`);
+    throw new Error(`\\p{${name}} is not a Unicode property`);
   }
   const ranges: Range[] = [];
   for (const { 0: run } of allCharacters().matchAll(expression)) {

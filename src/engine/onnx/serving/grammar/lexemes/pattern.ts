@@ -45,7 +45,7 @@ function createCompiler(terms: Terms, form: TextForm, any: Term) {
       }
       case 'repeat': {
         if (node.max > UNROLLED_MAX)
-          throw new Error('anchors and look-ahead inside `*`, `+` or `{…}` cannot be expressed');
+          throw new Error('anchors and look-ahead inside `*`, `+` or `{…}` are not supported');
         let rest = then;
         for (let i = node.max; i > 0; i--) {
           const one = compile(node.of, rest, atStart && i === 1);
@@ -100,7 +100,7 @@ function startsOf(parts: readonly Node[], atStart: boolean): boolean[] {
   let isStart = atStart;
   let isUnclear = false;
   return parts.map((part) => {
-    if (isUnclear && hasStart(part)) throw new Error('`^` behind what may be empty cannot be expressed');
+    if (isUnclear && hasStart(part)) throw new Error('`^` after a part that may be empty is not supported');
     const own = isStart;
     if (!isWidthless(part)) {
       if (isStart && minLength(part) === 0) isUnclear = true;

@@ -48,7 +48,7 @@ export function createTerms(sizeMax = 400_000): Terms {
 
   function spend(units: number): void {
     left -= units;
-    if (left < 0) throw new TooComplex('it takes too much work');
+    if (left < 0) throw new TooComplex('it takes too much work to compile');
   }
 
   const none = make('none', false, { kind: 'none' });
@@ -277,7 +277,7 @@ export function createTerms(sizeMax = 400_000): Terms {
 
   /** While a text is written, an undecided term counts as empty: another way to continue is known. */
   function giveUp(start: Term): boolean {
-    if (isCompiling) throw new TooComplex('whether any text satisfies it takes too much work to tell');
+    if (isCompiling) throw new TooComplex('it takes too much work to find out whether any text satisfies it');
     return (start.alive = false);
   }
 

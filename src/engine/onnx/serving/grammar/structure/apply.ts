@@ -132,7 +132,7 @@ export function createApplier({ terms, document, literals, onDropped, onNever }:
     to.minLength = Math.max(to.minLength, countOf(raw, 'minLength', pointer) ?? 0);
     to.maxLength = Math.min(to.maxLength, countOf(raw, 'maxLength', pointer) ?? Infinity);
     if (says('pattern')) {
-      if (typeof raw.pattern !== 'string') throw refusal(`${pointer}/pattern`, 'it must be a string');
+      if (typeof raw.pattern !== 'string') throw refusal(`${pointer}/pattern`, 'the value must be a string');
       to.strings.push(pattern(raw.pattern, `${pointer}/pattern`));
     }
     const format = typeof raw.format === 'string' ? patternOfFormat(raw.format) : null;
@@ -140,7 +140,7 @@ export function createApplier({ terms, document, literals, onDropped, onNever }:
 
     if (says('properties') || says('patternProperties') || says('additionalProperties')) {
       for (const key of ['properties', 'patternProperties'])
-        if (says(key) && !isObject(raw[key])) throw refusal(`${pointer}/${key}`, 'it must be an object');
+        if (says(key) && !isObject(raw[key])) throw refusal(`${pointer}/${key}`, 'the value must be an object');
       const entries = (key: string) => Object.entries((raw[key] ?? {}) as Json);
       const place = (key: string, name: string) =>
         `${pointer}/${key}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -162,7 +162,7 @@ export function createApplier({ terms, document, literals, onDropped, onNever }:
     }
     if (typeof raw.required !== 'boolean')
       for (const name of namesOf(raw.required, `${pointer}/required`)) to.required.add(name);
-    else throw refusal(`${pointer}/required`, 'it must be a list of names');
+    else throw refusal(`${pointer}/required`, 'the value must be a list of names');
     if (says('propertyNames')) to.names.push(litAt(raw.propertyNames, `${pointer}/propertyNames`));
     to.minProperties = Math.max(to.minProperties, countOf(raw, 'minProperties', pointer) ?? 0);
     to.maxProperties = Math.min(to.maxProperties, countOf(raw, 'maxProperties', pointer) ?? Infinity);
@@ -186,8 +186,8 @@ export function createApplier({ terms, document, literals, onDropped, onNever }:
     for (const key of ['$dynamicRef', '$ref', '$recursiveRef'] as const) {
       const reference = raw[key];
       if (reference === undefined) continue;
-      if (typeof reference !== 'string') throw refusal(`${pointer}/${key}`, 'it must be a string');
-      if (key === '$recursiveRef') throw refusal(`${pointer}/${key}`, '`$recursiveRef` cannot be kept to');
+      if (typeof reference !== 'string') throw refusal(`${pointer}/${key}`, 'the value must be a string');
+      if (key === '$recursiveRef') throw refusal(`${pointer}/${key}`, '`$recursiveRef` is not supported');
       const to =
         key === '$ref'
           ? document.follow(node, reference)

@@ -88,7 +88,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
   index(rawRoot, '', home, 0);
 
   function node(raw: unknown, pointer: string, resource: Resource): SchemaNode {
-    if (typeof raw !== 'boolean' && !isObject(raw)) throw refusal(pointer, 'a schema is an object, true or false');
+    if (typeof raw !== 'boolean' && !isObject(raw)) throw refusal(pointer, 'a schema must be an object, true or false');
     const known = typeof raw === 'boolean' ? leaves.get(String(raw)) : nodes.get(raw);
     if (known) return known;
     const place = (typeof raw === 'boolean' ? undefined : places.get(raw)) ?? { pointer, resource };
@@ -104,7 +104,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
     const uri = resolve(reference, from.resource.uri);
     const [base, fragment = ''] = uri.split('#') as [string, string?];
     const resource = resources.get(base) ?? (base === HOME ? home : undefined);
-    if (!resource) throw refusal(place, 'only references into the schema itself can be followed');
+    if (!resource) throw refusal(place, 'only references within the schema are supported');
     return { resource, fragment: decode(fragment, place) };
   }
 
@@ -113,7 +113,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
     const place = `${from.pointer}/$ref`;
     if (fragment !== '' && !fragment.startsWith('/')) {
       const anchored = resource.anchors.get(fragment);
-      if (anchored === undefined) throw refusal(place, `there is nothing at ${reference}`);
+      if (anchored === undefined) throw refusal(place, `the schema has nothing at ${reference}`);
       return node(anchored, '', resource);
     }
     let at: unknown = resource.root;
@@ -125,7 +125,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
       pointer += `/${part}`;
       if (isObject(at)) within = places.get(at)?.resource ?? within;
     }
-    if (at === undefined) throw refusal(place, `there is nothing at ${reference}`);
+    if (at === undefined) throw refusal(place, `the schema has nothing at ${reference}`);
     return node(at, pointer, within);
   }
 
@@ -134,8 +134,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
     let at = start;
     for (let hops = 0; isObject(at.raw) && typeof at.raw.$ref === 'string'; hops++) {
       at = follow(at, at.raw.$ref);
-      if (at === start || hops > DEPTH_MAX)
-        throw refusal(`${start.pointer}/$ref`, 'its references go round in a circle');
+      if (at === start || hops > DEPTH_MAX) throw refusal(`${start.pointer}/$ref`, 'its references form a cycle');
     }
   }
 
@@ -191,6 +190,6 @@ function decode(fragment: string, place: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {
-    throw refusal(place, 'it is not a URI reference');
+    throw refusal(place, 'the value is not a URI reference');
   }
 }

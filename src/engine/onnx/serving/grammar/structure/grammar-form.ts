@@ -11,10 +11,10 @@ export function grammarForm(terms: Terms, rules: readonly Rule[], given: Readonl
   for (const { name, body } of rules)
     for (const other of namesIn(body))
       if (!bodies.has(other) && !given.has(other))
-        throw new Error(`the rule \`${name}\` names \`${other}\`, and there is no such rule`);
+        throw new Error(`the rule \`${name}\` refers to \`${other}\`, which does not exist`);
   const recursive = recursiveRules(terms, bodies, new Set(given.keys()));
   const productive = fixpoint(terms, bodies, new Set(given.keys()), canEnd);
-  if (!productive.has('root')) throw new Error('no text of the rule `root` ever ends');
+  if (!productive.has('root')) throw new Error('the rule `root` never ends: every text that matches it is infinite');
   const known = new Map<string, Term>(given);
   const made = new Map<string, FormRule>();
 
@@ -157,7 +157,7 @@ function checkLeftCorners(terms: Terms, bodies: Bodies, recursive: ReadonlySet<s
   /** False: being visited; true: visited without a cycle. */
   const visited = new Map<string, boolean>();
   const visit = (name: string): void => {
-    if (visited.get(name) === false) throw new Error(`the rule \`${name}\` begins with itself by way of others`);
+    if (visited.get(name) === false) throw new Error(`the rule \`${name}\` is left-recursive through other rules`);
     if (visited.has(name)) return;
     visited.set(name, false);
     for (const other of begins.get(name) ?? []) visit(other);

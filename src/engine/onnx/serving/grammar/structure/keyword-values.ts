@@ -8,14 +8,14 @@ import { namesOf, refusal, typeOf, type Json } from './refusal.ts';
 
 export function listOf(content: unknown, place: string): readonly unknown[] {
   if (Array.isArray(content) && content.length > 0) return content;
-  throw refusal(place, 'it must be a list, and not empty');
+  throw refusal(place, 'the value must be a list that is not empty');
 }
 
 function numberOf(schema: Json, key: string, pointer: string): JsonNumber | null {
   const given = schema[key];
   if (given === undefined) return null;
   if (typeof given === 'bigint' || (typeof given === 'number' && Number.isFinite(given))) return given;
-  throw refusal(`${pointer}/${key}`, 'it must be a number');
+  throw refusal(`${pointer}/${key}`, 'the value must be a number');
 }
 
 /** Bounds in both forms: in draft 4, a boolean says that the bound itself is excluded. */
@@ -33,19 +33,19 @@ export function bounds(raw: Json, pointer: string) {
 
 export function stepOf(raw: Json, pointer: string): JsonNumber | null {
   const step = numberOf(raw, 'multipleOf', pointer);
-  if (step !== null && !(step > 0)) throw refusal(`${pointer}/multipleOf`, 'it must be above 0');
+  if (step !== null && !(step > 0)) throw refusal(`${pointer}/multipleOf`, 'the value must be greater than 0');
   return step;
 }
 
 export function typesOf(raw: Json, pointer: string): { types: number; integer: boolean } | null {
   if (raw.type === undefined) return null;
   const given = [raw.type].flat();
-  if (given.length === 0) throw refusal(`${pointer}/type`, 'it must be a type, or a list of types');
+  if (given.length === 0) throw refusal(`${pointer}/type`, 'the value must be a type, or a list of types');
   let types = 0;
   for (const type of given) {
     const bit = type === 'integer' ? TYPES.number : type === 'any' ? ALL_TYPES : TYPES[type as keyof typeof TYPES];
     if (typeof type !== 'string' || bit === undefined)
-      throw refusal(`${pointer}/type`, `${JSON.stringify(type)} is no type of JSON`);
+      throw refusal(`${pointer}/type`, `${JSON.stringify(type)} is not a JSON type`);
     types |= bit;
   }
   return { types, integer: given.includes('integer') && !given.includes('number') && !given.includes('any') };
@@ -54,7 +54,7 @@ export function typesOf(raw: Json, pointer: string): { types: number; integer: b
 export function valuesOf(raw: Json, pointer: string): readonly unknown[] | null {
   for (const key of ['const', 'enum'])
     if (raw[key] !== undefined && isBeyondNumbers(raw[key]))
-      throw refusal(`${pointer}/${key}`, 'it has a number beyond the largest, 1.8e308');
+      throw refusal(`${pointer}/${key}`, 'the value contains a number larger than 1.8e308');
   let values: readonly unknown[] | null = null;
   if (raw.enum !== undefined) values = listOf(raw.enum, `${pointer}/enum`);
   if (raw.const === undefined) return values;
@@ -65,7 +65,7 @@ export function valuesOf(raw: Json, pointer: string): readonly unknown[] | null 
 export function itemsOf(raw: Json, pointer: string) {
   const isOld = Array.isArray(raw.items);
   const prefix = (isOld ? raw.items : (raw.prefixItems ?? [])) as readonly unknown[];
-  if (!Array.isArray(prefix)) throw refusal(`${pointer}/prefixItems`, 'it must be a list');
+  if (!Array.isArray(prefix)) throw refusal(`${pointer}/prefixItems`, 'the value must be a list');
   const [prefixKey, restKey] = isOld ? ['items', 'additionalItems'] : ['prefixItems', 'items'];
   return { prefix, prefixKey, rest: raw[restKey], restKey };
 }
@@ -75,7 +75,7 @@ export function dependencies(raw: Json, pointer: string) {
   const schemas: [string, unknown, string][] = [];
   for (const key of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
     if (raw[key] === undefined) continue;
-    if (!isObject(raw[key])) throw refusal(`${pointer}/${key}`, 'it must be an object');
+    if (!isObject(raw[key])) throw refusal(`${pointer}/${key}`, 'the value must be an object');
     for (const [name, what] of Object.entries(raw[key]))
       if (Array.isArray(what) || (typeof what === 'string' && key === 'dependencies'))
         names.push([name, namesOf([what].flat(), `${pointer}/${key}/${name}`)]);

@@ -71,7 +71,7 @@ export function createMachine(terms: Terms, root: Form, placesMax: number): Mach
 
   const entering = new Set<string>();
   function enter(form: Form, next: Frame, out: Set<Place>): void {
-    if (++expanded > EXPANSION_MAX) throw new TooComplex('too much may follow at one place');
+    if (++expanded > EXPANSION_MAX) throw new TooComplex('it allows too many continuations at one position');
     switch (form.kind) {
       case 'term':
         lexeme(form.term, next, out);

@@ -21,7 +21,7 @@ export function createPlaceTable(placesMax: number) {
   let generation = 0;
 
   function takeRoom(): void {
-    if (++count > placesMax) throw new OutOfPlaces('its texts have too many places');
+    if (++count > placesMax) throw new OutOfPlaces('it allows too many continuations');
   }
 
   function intern<T extends Place | Frame>(key: string, make: () => WithoutId<T>): T {

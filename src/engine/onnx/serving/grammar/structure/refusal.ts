@@ -15,13 +15,13 @@ export function countOf(schema: Json, key: string, path: string): number | null 
   if (given === undefined) return null;
   if (typeof given === 'bigint' && given >= 0n) return Number(given);
   if (Number.isInteger(given) && (given as number) >= 0) return given as number;
-  throw refusal(`${path}/${key}`, 'it must be an integer from 0 on');
+  throw refusal(`${path}/${key}`, 'the value must be an integer of 0 or more');
 }
 
 export function namesOf(required: unknown, path: string): readonly string[] {
   if (required === undefined) return [];
   if (Array.isArray(required) && required.every((name) => typeof name === 'string')) return required;
-  throw refusal(path, 'it must be a list of names');
+  throw refusal(path, 'the value must be a list of names');
 }
 
 /** The type of a JSON value. */

@@ -62,7 +62,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     const key = lits.map(({ id }) => id).join();
     const found = obligations.get(key);
     if (found) return found;
-    if (obligations.size >= OBLIGATIONS_MAX) throw new TooComplex('too many of its schemas hold together');
+    if (obligations.size >= OBLIGATIONS_MAX) throw new TooComplex('too many of its schemas apply to the same value');
     const made: Obligation = { id: obligations.size, lits, form: null, possible: false };
     obligations.set(key, made);
     return made;
@@ -347,8 +347,8 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
 
   function refuse(): never {
     const place = dropped[0];
-    if (place === undefined) throw refusal(nevers[0] ?? '', 'it leaves nothing that could be written');
-    throw refusal(place, `${reasons.get(place) ?? `\`${place.split('/').at(-1)}\` cannot be kept to here`}`);
+    if (place === undefined) throw refusal(nevers[0] ?? '', 'no value satisfies the schema');
+    throw refusal(place, `${reasons.get(place) ?? `\`${place.split('/').at(-1)}\` cannot be enforced here`}`);
   }
 
   try {
@@ -371,7 +371,7 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
       },
     };
   } catch (error) {
-    if (error instanceof RangeError) throw refusal('', 'it is nested too deep');
+    if (error instanceof RangeError) throw refusal('', 'it is nested too deeply');
     if (error instanceof TooComplex) throw refusal('', error.message);
     throw error;
   }

@@ -28,7 +28,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
 
   function format(part: unknown, depth: number, end: readonly string[] = []): Form {
     if (depth > DEPTH_MAX) throw new Error(`the tag is nested more than ${DEPTH_MAX} deep`);
-    if (!isObject(part)) throw new Error('a format is an object with a `type`');
+    if (!isObject(part)) throw new Error('a format must be an object with a `type`');
     const inside = (each: unknown) => format(each, depth + 1);
     switch (part.type) {
       case 'const_string':
@@ -52,7 +52,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
       case 'tags_with_separator':
         return separated(part, depth);
       default:
-        throw new Error(`\`${String(part.type)}\` is no format of structural tags`);
+        throw new Error(`\`${String(part.type)}\` is not a format of structural tags`);
     }
   }
 
@@ -69,7 +69,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
 
   /** `behind`: how many characters of the tag's `begin` are already written. */
   function tagOf(part: unknown, depth: number, behind = 0): Form {
-    if (!isObject(part)) throw new Error('a tag is an object with `begin`, `content` and `end`');
+    if (!isObject(part)) throw new Error('a tag must be an object with `begin`, `content` and `end`');
     const begin = stringOf(part, 'begin').slice(behind);
     const ends = Array.isArray(part.end) ? (part.end as string[]) : [stringOf(part, 'end')];
     const content = format(
@@ -100,7 +100,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     const stray = tags.find(
       (each) => !isObject(each) || !triggers.some((trigger) => String(each.begin).startsWith(trigger)),
     );
-    if (stray !== undefined) throw new Error('the `begin` of a tag starts with none of the triggers');
+    if (stray !== undefined) throw new Error('the `begin` of each tag must start with one of the triggers');
     const call = choiceOf(calls);
     const text: Form = { kind: 'term', term: without(triggers) };
     const min = part.at_least_one === true ? 1 : 0;
@@ -116,7 +116,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     return part.at_least_one === true ? calls : choiceOf([calls, { kind: 'term', term: terms.empty }]);
   }
 
-  if (!isObject(tag)) throw new Error('it is an object with a `format`');
+  if (!isObject(tag)) throw new Error('it must be an object with a `format`');
   return format(tag.format, 0);
 }
 
@@ -127,5 +127,5 @@ function stringOf(part: Record<string, unknown>, key: string): string {
 
 function listOf(part: Record<string, unknown>, key: string): readonly unknown[] {
   if (Array.isArray(part[key]) && part[key].length > 0) return part[key] as unknown[];
-  throw new Error(`\`${key}\` of a ${String(part.type)} must be a list, and not empty`);
+  throw new Error(`\`${key}\` of a ${String(part.type)} must be a list that is not empty`);
 }
