@@ -18,11 +18,11 @@ export interface ConfigReader {
 
 export function configReader(json: ConfigJson, path: string): ConfigReader {
   const refuse = (problem: string) => new AppError('bad_model_files', `${path}: ${problem}`);
-  const told = (key: string): string => JSON.stringify(json[key]) ?? 'nothing';
+  const shown = (key: string): string => JSON.stringify(json[key]) ?? 'nothing';
   const positive = (key: string, fallback?: number): number => {
     const value = json[key] ?? fallback;
     if (isNumber(value) && value > 0) return value;
-    throw refuse(`${key} must be a positive number, got ${told(key)}.`);
+    throw refuse(`${key} must be a positive number, got ${shown(key)}.`);
   };
   return {
     json,
@@ -34,10 +34,10 @@ export function configReader(json: ConfigJson, path: string): ConfigReader {
       const value = json[key] ?? null;
       if (value === null) return null;
       if (Array.isArray(value) && value.length === length && value.every(isItem)) return value;
-      throw refuse(`${key} must be a list of ${length}, got ${told(key)}.`);
+      throw refuse(`${key} must be a list of ${length} valid values, got ${shown(key)}.`);
     },
     only(key, allowed, reason) {
-      if (!allowed.includes(json[key] ?? null)) throw refuse(`${key} ${told(key)} is not supported: ${reason}.`);
+      if (!allowed.includes(json[key] ?? null)) throw refuse(`${key} ${shown(key)} is not supported: ${reason}.`);
     },
   };
 }

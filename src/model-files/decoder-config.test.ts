@@ -54,10 +54,10 @@ test.each([
   [
     'a family that is not here, with the reason',
     { model_type: 'qwen2_moe' },
-    /qwen2_moe.*a shared expert runs beside.*supported are .*qwen3_moe/,
+    /qwen2_moe.*it has a shared expert.*supported are .*qwen3_moe/,
   ],
   ['layers of a kind that it does not know', { ...GEMMA2, layer_types: ['chunked_attention'] }, /layer_types must be/],
-  ['LongRoPE without its factors', { ...PHI3, rope_scaling: { type: 'longrope' } }, /short_factor, 8 numbers/],
+  ['LongRoPE without its factors', { ...PHI3, rope_scaling: { type: 'longrope' } }, /short_factor of 8 numbers/],
   ['an unknown rope scaling', { rope_scaling: { rope_type: 'mrope' } }, /mrope/],
   ['sliding windows', { use_sliding_window: true }, /use_sliding_window/],
   ['another activation', { hidden_act: 'gelu' }, /gelu/],
@@ -65,7 +65,7 @@ test.each([
   [
     'more experts per token than there are',
     { ...QWEN3_MOE, num_experts_per_tok: 9 },
-    /num_experts_per_tok 9 of num_experts 8/,
+    /num_experts_per_tok must be .* num_experts \(8\), got 9/,
   ],
   ['experts that nobody counts', { ...QWEN3_MOE, num_experts: undefined }, /num_experts must be a positive number/],
   [

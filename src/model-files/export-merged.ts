@@ -38,7 +38,7 @@ export async function exportMerged({
   onNumbers,
 }: MergeRequest): Promise<void> {
   if (await readdir(out).catch(() => null)) {
-    throw new AppError('invalid_request', `${out} is there already. Name a directory that is not.`);
+    throw new AppError('invalid_request', `${out} already exists. Choose another directory.`);
   }
   const config = await readDecoderConfig(base);
   const layers = linearLayers(config);
@@ -90,9 +90,9 @@ const withDtype = (config: string, dtype: string): string =>
   config.replace(/("(?:torch_)?dtype"\s*:\s*)"[^"]*"/g, `$1"${dtype}"`);
 
 function withUntiedHead(config: string): string {
-  const told = /("tie_word_embeddings"\s*:\s*)(?:true|null)/;
-  return told.test(config)
-    ? config.replace(told, '$1false')
+  const tied = /("tie_word_embeddings"\s*:\s*)(?:true|null)/;
+  return tied.test(config)
+    ? config.replace(tied, '$1false')
     : config.replace('{', '{\n  "tie_word_embeddings": false,');
 }
 

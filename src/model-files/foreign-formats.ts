@@ -3,14 +3,14 @@
 import { basename, extname } from 'node:path';
 
 const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
-  [/\.gguf$/, 'is no model in GGUF, only what belongs to one (mmproj, imatrix, mtp). Name the file of the model'],
+  [/\.gguf$/, 'is an auxiliary GGUF file (mmproj, imatrix, mtp), not a model. Give the GGUF file of the model'],
   [
     /^pytorch_model.*\.bin$|\.pt$|\.pth$/,
-    'has its weights as pickles of PyTorch only, which may hold code and are not read. Load it with Transformers and save it with save_pretrained, which writes safetensors',
+    'has only pickled PyTorch weights, which may contain code and are not read. Load it with Transformers and save it with save_pretrained, which writes safetensors',
   ],
   [
     /\.(?:h5|msgpack|onnx|ot|npz|mlmodelc|mlpackage)$/,
-    'has no weights in safetensors. Save it with save_pretrained of Transformers',
+    'has no weights in safetensors. Save it with save_pretrained of Transformers, which writes them',
   ],
 ];
 
@@ -20,7 +20,7 @@ export const isGguf = (name: string): boolean => /\.gguf$/i.test(name) && !/mmpr
 /** `path` is a file. Returns null if it does not look like a model of another format. */
 export function foreignFile(path: string): string | null {
   if (extname(path) === '.safetensors')
-    return `${path} is a single file of weights. Name its directory, which also needs config.json and tokenizer.json.`;
+    return `${path} is only a file of weights. Give its directory, which also needs config.json and tokenizer.json.`;
   const other = OTHER_WEIGHTS.find(([files]) => files.test(path));
   return other ? `${path} ${other[1]}.` : null;
 }
@@ -30,9 +30,9 @@ export function foreignFormat(where: string, names: readonly string[], adapterBa
   const has = (name: RegExp) => names.some((each) => name.test(each));
   if (has(/^adapter_config\.json$/) && !has(/^model.*\.safetensors$/)) {
     const base = adapterBase ?? 'the base model that adapter_config.json names';
-    return `${where} is a PEFT adapter, not a model. Start with --model ${base}, and give a directory with its files to --adapter.`;
+    return `${where} is a PEFT adapter, not a model. Start with --model ${base}, and pass a directory with these files to --adapter.`;
   }
-  if (has(/^model_index\.json$/)) return `${where} is a pipeline of Diffusers, not a language model.`;
+  if (has(/^model_index\.json$/)) return `${where} is a Diffusers pipeline, not a language model.`;
   if (!has(/^model.*\.safetensors$/)) {
     const other = OTHER_WEIGHTS.find(([files]) => has(files));
     if (other) return `${where} ${other[1]}.`;

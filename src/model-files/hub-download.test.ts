@@ -149,7 +149,7 @@ test('a cache that may not be written says so', async () => {
   await rename(join(root, 'file'), cacheDirectory());
   await expect(download()).rejects.toMatchObject({
     message: expect.stringMatching(
-      /^Cannot keep model owner\/tiny in .*hub: it is not a directory\. .*HF_HUB_CACHE/,
+      /^Cannot store model owner\/tiny in .*hub: it is not a directory\. .*HF_HUB_CACHE/,
     ) as string,
   });
 });
@@ -174,7 +174,7 @@ test('the token that a login has left is sent; HF_TOKEN goes before it', async (
   opened.hub.requiredToken = 'hf_file';
   await writeFile(join(root, 'token'), 'hf_file\n');
   await expect(download({ token: 'hf_other' })).rejects.toMatchObject({
-    message: expect.stringContaining('The token that was sent may not read it') as string,
+    message: expect.stringContaining('The token that was sent has no access to it') as string,
   });
   await download();
 });
@@ -184,6 +184,6 @@ test('a revision has a ref of its own; a missing revision is named in the error'
   const snapshot = await download({}, { ...MODEL, revision: 'refs/pr/1' });
   expect(await readFile(join(snapshot, '..', '..', 'refs', 'refs', 'pr', '1'), 'utf8')).toBe(COMMIT);
   await expect(download({}, { ...MODEL, revision: 'v9' })).rejects.toMatchObject({
-    message: expect.stringMatching(/^No revision v9 of model owner\/tiny: /) as string,
+    message: expect.stringMatching(/^Model owner\/tiny has no revision v9 at /) as string,
   });
 });

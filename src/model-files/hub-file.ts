@@ -25,7 +25,7 @@ export function parseHubFile({ path, size, oid, lfs }: ListFileEntry): HubFile {
   if (!isPlainPath(path)) throw new Error(`the Hub lists ${JSON.stringify(path)}, which is not a path inside a model`);
   const [hash, form] = lfs ? [lfs.oid, SHA_256] : [oid, SHA_1];
   if (typeof hash === 'string' && form.test(hash)) return { path, size, hash };
-  throw new Error(`the Hub gives ${path} the hash ${JSON.stringify(hash)}, which is none`);
+  throw new Error(`the Hub gives ${path} the hash ${JSON.stringify(hash)}, which is not a hash`);
 }
 
 /** Relative, with forward slashes, without `.` and `..`, and without anything that Windows reads as a drive or a separator. */

@@ -84,7 +84,7 @@ test('a revision follows the tag', async () => {
   expect(resolved.id).toBe('owner/tiny:Q4_0');
   expect(await resolve(`owner/tiny:Q4_0@${COMMIT}`, offline())).toEqual(resolved);
   await expect(resolve('owner/tiny:Q4_0@v3')).rejects.toMatchObject(
-    refusal('base_model_not_found', /^No revision v3 of model owner\/tiny/),
+    refusal('base_model_not_found', /^Model owner\/tiny has no revision v3 at /),
   );
 });
 
@@ -122,26 +122,21 @@ test.each([
     ['a-IQ4_XS.gguf', 'a-Q4_0.gguf', 'mmproj-a.gguf'],
     ':Q5_K_M',
     'base_model_not_found',
-    /^owner\/tiny has no file Q5_K_M in GGUF\. It has IQ4_XS, Q4_0\.$/,
+    /^owner\/tiny has no GGUF file Q5_K_M\. It has IQ4_XS, Q4_0\.$/,
   ],
-  [
-    ['model.safetensors'],
-    ':Q8_0',
-    'base_model_not_found',
-    /^owner\/tiny has no model in GGUF\. Name it without :Q8_0\.$/,
-  ],
-  [['mmproj-a.gguf'], '', 'bad_model_files', /^owner\/tiny is no model in GGUF, only what belongs to one/],
+  [['model.safetensors'], ':Q8_0', 'base_model_not_found', /^owner\/tiny has no GGUF file\. Leave out :Q8_0\.$/],
+  [['mmproj-a.gguf'], '', 'bad_model_files', /^owner\/tiny is an auxiliary GGUF file/],
   [
     ['a-Q8_0.gguf', 'b-Q8_0.gguf'],
     ':Q8_0',
     'bad_model_files',
-    /several models in GGUF\. Name one of them: owner\/tiny:a-Q8_0\.gguf, owner\/tiny:b-Q8_0\.gguf\.$/,
+    /several matching GGUF files\. Choose one of them: owner\/tiny:a-Q8_0\.gguf, owner\/tiny:b-Q8_0\.gguf\.$/,
   ],
   [
     ['a-Q8_0-00001-of-00003.gguf', 'a-Q8_0-00002-of-00003.gguf', 'a-Q8_0-00003-of-00003.gguf', 'a-Q4_0.gguf'],
     ':Q8_0',
     'bad_model_files',
-    /^a-Q8_0-00001-of-00003\.gguf of owner\/tiny is the first of 3 parts, .*llama-gguf-split --merge.*can be read: Q4_0\.$/,
+    /^a-Q8_0-00001-of-00003\.gguf of owner\/tiny is the first of 3 parts, .*llama-gguf-split --merge.*Supported files of owner\/tiny: Q4_0\.$/,
   ],
 ])('of a repository with %j, owner/tiny%s is refused, and no file is asked for', async (names, tag, code, message) => {
   opened.hub.files = Object.fromEntries(names.map((name) => [name, NONE]));
@@ -153,7 +148,7 @@ test('a file with an unsupported type is refused after reading its header, with 
   await expect(resolve('owner/tiny:IQ4_XS')).rejects.toMatchObject(
     refusal(
       'bad_model_files',
-      /^Cannot read tiny-IQ4_XS\.gguf of owner\/tiny: tensor blk\.0\.attn_q\.weight is IQ4_XS; F32.* are read\. Of owner\/tiny can be read: Q4_0, Q8_0\.$/,
+      /^Cannot read tiny-IQ4_XS\.gguf of owner\/tiny: tensor blk\.0\.attn_q\.weight has the type IQ4_XS, .* supported are F32.*\. Supported files of owner\/tiny: Q4_0, Q8_0\.$/,
     ),
   );
   expect(opened.hub.ranges).toEqual([`bytes=0-${gguf.length - 1}`]);

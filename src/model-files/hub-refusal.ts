@@ -40,17 +40,17 @@ export function explainRefusal(error: unknown, refused: RefusedDownload): unknow
 
 const stopped = ({ model, signal }: RefusedDownload): string =>
   (signal.reason as Error | undefined)?.name === 'TimeoutError'
-    ? `The download of ${nameOf(model)} took too long. Start again: it goes on where it stopped.`
+    ? `The download of ${nameOf(model)} took too long. Start again: the download continues where it stopped.`
     : `The download of ${nameOf(model)} was cancelled.`;
 
 function refusal({ status, code }: HubRefusal, refused: RefusedDownload, tried: string): string | null {
   const { model, endpoint, hasToken } = refused;
   if (code === 'RevisionNotFound' || (status === 404 && model.revision !== 'main'))
-    return `No revision ${model.revision} of model ${model.id}: ${endpoint} does not know it. ${model.id} alone is its main branch.`;
-  if (status === 404) return `No model ${model.id}. ${tried}, and ${endpoint} does not know it.`;
+    return `Model ${model.id} has no revision ${model.revision} at ${endpoint}. Leave out @${model.revision} for the main branch.`;
+  if (status === 404) return `No model ${model.id}. ${tried}, and it does not exist at ${endpoint}.`;
   if (status !== 401 && status !== 403) return null;
-  const what = `${endpoint} does not give out model ${nameOf(model)} (status ${status})`;
-  const token = hasToken ? 'The token that was sent may not read it' : 'Set HF_TOKEN to a token that may read it';
+  const what = `${endpoint} refuses to send model ${nameOf(model)} (status ${status})`;
+  const token = hasToken ? 'The token that was sent has no access to it' : 'Set HF_TOKEN to a token that has access';
   if (code === 'GatedRepo')
     return `${what}: it is gated. Accept its terms at ${endpoint}/${model.id}. ${hasToken ? `${token} before that` : token}.`;
   return `${what}: it does not exist, or is private or gated. ${token}.`;
@@ -58,25 +58,25 @@ function refusal({ status, code }: HubRefusal, refused: RefusedDownload, tried: 
 
 const DISK_FAULTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full for this user',
+  EDQUOT: 'the disk quota of this user is used up',
   ENOTDIR: 'it is not a directory',
   EEXIST: 'it is not a directory',
-  EACCES: 'it may not be written',
-  EPERM: 'it may not be written',
-  EROFS: 'it can only be read',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'it is read-only',
 };
 
 function diskFault(error: unknown, { model, cacheDirectory }: RefusedDownload): string | null {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   const fault = syscall === undefined ? undefined : DISK_FAULTS[code];
   if (fault === undefined) return null;
-  return `Cannot keep model ${nameOf(model)} in ${cacheDirectory}: ${fault}. Make room, or set HF_HUB_CACHE to a directory elsewhere.`;
+  return `Cannot store model ${nameOf(model)} in ${cacheDirectory}: ${fault}. Correct that, or set HF_HUB_CACHE to another directory.`;
 }
 
 export const noRoom = (model: HubModel, cacheDirectory: string, neededBytes: number, freeBytes: number): AppError =>
   new AppError(
     'base_model_not_found',
-    `Model ${nameOf(model)} needs ${gigabytes(neededBytes)} more on the disk of ${cacheDirectory}, which has ${gigabytes(freeBytes)} free. Make room, or set HF_HUB_CACHE to a directory elsewhere.`,
+    `Model ${nameOf(model)} needs ${gigabytes(neededBytes)} more on the disk of ${cacheDirectory}, which has ${gigabytes(freeBytes)} free. Free some space, or set HF_HUB_CACHE to a directory on another disk.`,
   );
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

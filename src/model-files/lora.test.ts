@@ -41,7 +41,7 @@ test('targets can be named, and are kept in the order of the layers; the error f
   expect(adapter).toMatchObject({ targets: ['q_proj', 'v_proj'], rankStabilized: true });
   expect([...adapter.tensors.keys()]).toHaveLength(2 * 2 * 2);
   expect(() => createLoraAdapter(layers, { ...lora, targets: ['q_proj', 'qkv_proj'] })).toThrow(
-    'qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, lm_head.',
+    'qkv_proj is not a linear layer of this base model, which has q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, lm_head.',
   );
 });
 

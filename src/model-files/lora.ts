@@ -111,15 +111,19 @@ function targetsOf(
       target === HEAD_MODULE ? unembed : MLP_TARGETS.includes(target) ? mlp : attention;
     const wanted = own.filter(isOn);
     if (wanted.length > 0) return wanted;
-    throw new AppError('invalid_request', `An adapter needs a linear layer. This base model has ${own.join(', ')}.`, {
+    throw new AppError('invalid_request', `lora selects no linear layer. This base model has ${own.join(', ')}.`, {
       param: 'lora',
     });
   }
   const unknown = targets.find((name) => !own.some((target) => target === name));
   if (unknown === undefined) return own.filter((target) => targets.includes(target));
-  throw new AppError('invalid_request', `${unknown} is no linear layer of this base model. It has ${own.join(', ')}.`, {
-    param: 'lora.target_modules',
-  });
+  throw new AppError(
+    'invalid_request',
+    `${unknown} is not a linear layer of this base model, which has ${own.join(', ')}.`,
+    {
+      param: 'lora.target_modules',
+    },
+  );
 }
 
 /** B is zero, so a fresh adapter changes nothing; A is Kaiming uniform with a = √5, which is U(−1/√in, 1/√in), as in PEFT. */

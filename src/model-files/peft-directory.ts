@@ -51,7 +51,7 @@ async function* eachTensor(
     const known = new Map([...parameters, ...unread].map(({ name, shape }) => [name, shape]));
     const extra = source.names().find((name) => !known.has(name));
     if (extra !== undefined) {
-      const why = extra.includes('.experts.') ? ', whose experts carry no adapters' : '';
+      const why = extra.includes('.experts.') ? ', because adapters on experts are not supported' : '';
       throw misfit(path, `tensor ${extra} ${format(source.shape(extra))} has no place in the base model${why}`);
     }
     for (const [name, shape] of known) {

@@ -7,13 +7,13 @@ const KEYS = ['quantization_config', 'compression_config', 'quantization'];
 
 /** By `quant_method`: what it is, and how the names of such checkpoints usually end. */
 const METHODS: Readonly<Record<string, readonly [what: string, suffix?: string]>> = {
-  gptq: ['GPTQ, integers in packs with a scale per group', '-GPTQ-Int4'],
-  awq: ['AWQ, integers in packs with a scale per group', '-AWQ'],
-  fp8: ['floats of 8 bits with a scale per block', '-FP8'],
-  fbgemm_fp8: ['floats of 8 bits with a scale per row', '-FP8'],
-  bitsandbytes: ['codes of bitsandbytes, 4 or 8 bits', '-bnb-4bit'],
+  gptq: ['GPTQ, packed integers with a scale per group', '-GPTQ-Int4'],
+  awq: ['AWQ, packed integers with a scale per group', '-AWQ'],
+  fp8: ['8-bit floats with a scale per block', '-FP8'],
+  fbgemm_fp8: ['8-bit floats with a scale per row', '-FP8'],
+  bitsandbytes: ['4-bit or 8-bit codes of bitsandbytes', '-bnb-4bit'],
   'compressed-tensors': ['codes of compressed-tensors', '-FP8 or -quantized.w4a16'],
-  mxfp4: ['floats of 4 bits with a scale per block'],
+  mxfp4: ['4-bit floats with a scale per block'],
 };
 
 /** Null: the checkpoint is not quantised. */
@@ -25,8 +25,8 @@ export function quantizationFault(config: ConfigJson): string | null {
     const how = name === undefined ? 'without a name' : JSON.stringify(name);
     const [what, suffix] = (typeof name === 'string' && Object.hasOwn(METHODS, name) && METHODS[name]) || [];
     const meaning = what === undefined ? '' : `: its weights are ${what}`;
-    const find = suffix === undefined ? '' : `, mostly the same name without ${suffix}`;
-    return `the checkpoint is quantised (${key}: ${how}), which is not supported${meaning}. Use the unquantised checkpoint (F32, BF16 or F16)${find}; --precision int8 makes it smaller while it is loaded.`;
+    const find = suffix === undefined ? '' : `, which usually has the same name without ${suffix}`;
+    return `the checkpoint is quantised (${key}: ${how}), which is not supported${meaning}. Use the unquantised checkpoint (F32, BF16 or F16)${find}. To save memory, start with --precision int8.`;
   }
   return null;
 }

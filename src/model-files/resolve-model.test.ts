@@ -171,10 +171,18 @@ test('a tokenizer that was changed in transit never becomes a model', async () =
 const OUTSIDE = '../../../../outside';
 const lie = (name: string, about: object) => () => void (hub.lies[name] = about);
 test.each([
-  ['a Git hash that is a path', lie('config.json', { oid: OUTSIDE }), /config\.json the hash "\.\.\/.*which is none/],
-  ['an LFS hash that is a path', lie('model.safetensors', { lfs: { oid: OUTSIDE, size: 200_000 } }), /which is none/],
-  ['an absolute path for a hash', lie('config.json', { oid: '/tmp/outside' }), /which is none/],
-  ['no hash', lie('config.json', { oid: undefined }), /which is none/],
+  [
+    'a Git hash that is a path',
+    lie('config.json', { oid: OUTSIDE }),
+    /config\.json the hash "\.\.\/.*which is not a hash/,
+  ],
+  [
+    'an LFS hash that is a path',
+    lie('model.safetensors', { lfs: { oid: OUTSIDE, size: 200_000 } }),
+    /which is not a hash/,
+  ],
+  ['an absolute path for a hash', lie('config.json', { oid: '/tmp/outside' }), /which is not a hash/],
+  ['no hash', lie('config.json', { oid: undefined }), /which is not a hash/],
   ['a commit that is a path', () => void (hub.commit = OUTSIDE), /names the commit "\.\.\/.*which is not a hash/],
 ])('a Hub that returns %s is refused, and nothing is written', async (_, tell, message) => {
   tell();
@@ -205,7 +213,7 @@ test('offline and not cached, the error names the cache, the Hub and the reason'
 
 test('a model that the Hub does not know is not found', async () => {
   await expect(resolveModelDirectory('owner/other', options)).rejects.toMatchObject(
-    rejection(/No model owner\/other\. .*does not know it/),
+    rejection(/No model owner\/other\. .*it does not exist at /),
   );
 });
 
@@ -288,16 +296,20 @@ test.each([
   [
     'an adapter',
     { 'adapter_config.json': ADAPTER, 'adapter_model.safetensors': '' },
-    /is a PEFT adapter, not a model\. Start with --model Qwen\/Qwen3-0\.6B, and give a directory with its files to --adapter\./,
+    /is a PEFT adapter, not a model\. Start with --model Qwen\/Qwen3-0\.6B, and pass a directory with these files to --adapter\./,
   ],
   [
     'pickles',
     { 'pytorch_model.bin': '', 'config.json': CONFIG, 'tokenizer.json': '{}' },
-    /pickles of PyTorch only.*save_pretrained/,
+    /only pickled PyTorch weights.*save_pretrained/,
   ],
-  ['pickles in parts', { 'pytorch_model-00001-of-00002.bin': '', 'config.json': CONFIG }, /pickles of PyTorch only/],
+  [
+    'pickles in parts',
+    { 'pytorch_model-00001-of-00002.bin': '', 'config.json': CONFIG },
+    /only pickled PyTorch weights/,
+  ],
   ['Mistral’s layout', { 'consolidated.safetensors': '', 'params.json': '{}' }, /Mistral's own layout only/],
-  ['a pipeline', { 'model_index.json': '{}' }, /pipeline of Diffusers/],
+  ['a pipeline', { 'model_index.json': '{}' }, /Diffusers pipeline/],
   [
     'an old tokenizer',
     { 'model.safetensors': '', 'config.json': CONFIG, 'tokenizer.model': '' },
@@ -320,10 +332,10 @@ test.each([
 );
 
 test.each([
-  ['weights.safetensors', /is a single file of weights\. Name its directory, which also needs config\.json/],
-  ['model-q4.gguf', /does not begin with GGUF: it is no GGUF file/],
-  ['mmproj-model.gguf', /is no model in GGUF, only what belongs to one/],
-  ['model.pt', /pickles of PyTorch/],
+  ['weights.safetensors', /is only a file of weights\. Give its directory, which also needs config\.json/],
+  ['model-q4.gguf', /it is not a GGUF file: it does not begin with GGUF/],
+  ['mmproj-model.gguf', /is an auxiliary GGUF file .*, not a model/],
+  ['model.pt', /pickled PyTorch weights/],
 ])('the file %s is not a model', async (name, message) => {
   const path = join(await withFiles('files', { [name]: '' }), name);
   await expect(resolveModelDirectory(path, options)).rejects.toMatchObject(rejection(message, 'bad_model_files'));
@@ -348,25 +360,22 @@ test('a GGUF file is a model, and so is a directory with one; the same file make
 test('of several GGUF files in a directory one must be named', async () => {
   const directory = await withFiles('several', { 'a-Q4_K_M.gguf': '', 'a-Q8_0.gguf': '' });
   await expect(resolveModelDirectory(directory, options)).rejects.toMatchObject(
-    rejection(/several models in GGUF\. Name one of them: a-Q4_K_M\.gguf, a-Q8_0\.gguf/, 'bad_model_files'),
+    rejection(/several GGUF files\. Choose one of them: a-Q4_K_M\.gguf, a-Q8_0\.gguf/, 'bad_model_files'),
   );
 });
 
 test.each([
-  [{ model_type: 'olmoe' }, /route tokens to experts/],
-  [
-    { model_type: 'brand_new', num_local_experts: 8 },
-    /"brand_new" is not supported: its layers route tokens to experts/,
-  ],
-  [{ model_type: 'qwen2_5_vl' }, /it reads images; Qwen2\.5 without VL is supported/],
+  [{ model_type: 'olmoe' }, /its mixture of experts differs/],
+  [{ model_type: 'brand_new', num_local_experts: 8 }, /"brand_new" is not supported: its mixture of experts differs/],
+  [{ model_type: 'qwen2_5_vl' }, /it reads images; the text-only Qwen2\.5 is supported/],
   [{ model_type: 'brand_new', vision_config: {} }, /it reads images/],
   [{ model_type: 't5', is_encoder_decoder: true }, /it has an encoder/],
   [{ quantization_config: { quant_method: 'gptq', bits: 4 } }, /"gptq".*GPTQ.*without -GPTQ-Int4/],
   [{ quantization_config: { quant_method: 'awq' } }, /"awq".*AWQ/],
-  [{ quantization_config: { quant_method: 'fp8' } }, /"fp8".*floats of 8 bits.*without -FP8/],
+  [{ quantization_config: { quant_method: 'fp8' } }, /"fp8".*8-bit floats.*without -FP8/],
   [
     { quantization_config: { quant_method: 'bitsandbytes', load_in_4bit: true } },
-    /bitsandbytes, 4 or 8 bits.*without -bnb-4bit/,
+    /4-bit or 8-bit codes of bitsandbytes.*without -bnb-4bit/,
   ],
 ])('a model with %j is refused before its weights are fetched; workers may know it', async (change, message) => {
   hub.files['config.json'] = Buffer.from(JSON.stringify({ ...(JSON.parse(CONFIG) as object), ...change }));

@@ -81,7 +81,7 @@ function onlyGguf(directory: string, names: readonly string[]): string | null {
   if (files.length < 2) return files[0] ?? null;
   throw new AppError(
     'bad_model_files',
-    `${directory} has several models in GGUF. Name one of them: ${files.join(', ')}.`,
+    `${directory} has several GGUF files. Choose one of them: ${files.join(', ')}.`,
   );
 }
 

@@ -18,7 +18,10 @@ export function readRope(config: ConfigReader, { dim, layers, older }: RopeSourc
   const scaling = json['rope_scaling'] as ConfigJson | null | undefined;
   const source = ownKind ?? gathered ?? older ?? { rope_theta: json['rope_theta'], ...scaling };
   const theta = Number(source['rope_theta'] ?? json['rope_theta'] ?? 10_000);
-  if (!(theta > 0) || dim % 2 !== 0) throw config.refuse(`rope_theta ${theta} cannot turn ${dim} values of a head.`);
+  if (!(theta > 0) || dim % 2 !== 0)
+    throw config.refuse(
+      `rotary positions need a positive rope_theta and an even number of values per head, got ${theta} and ${dim}.`,
+    );
   return { dim, theta, scaling: readScaling(config, source, dim) };
 }
 
@@ -63,7 +66,7 @@ function readScaling(config: ConfigReader, source: ConfigJson, dim: number): Rop
     case 'longrope': {
       const factors = source['short_factor'];
       if (!Array.isArray(factors) || factors.length !== dim / 2 || !factors.every(isNumber))
-        throw config.refuse(`rope scaling "longrope" needs short_factor, ${dim / 2} numbers.`);
+        throw config.refuse(`rope scaling "longrope" needs a short_factor of ${dim / 2} numbers.`);
       const original = originalMaxPositions();
       const factor = number('factor', maxPositions() / original);
       const attentionFactor = factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original));

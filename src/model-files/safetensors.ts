@@ -114,7 +114,7 @@ async function openFile(path: string): Promise<OpenFile> {
     if (length > MAX_HEADER_BYTES || 8 + length > size) {
       throw badFile(
         path,
-        `its header claims ${length} bytes in a file of ${size} (at most ${MAX_HEADER_BYTES} are read)`,
+        `its header claims ${length} bytes in a file of ${size} bytes (at most ${MAX_HEADER_BYTES} are allowed)`,
       );
     }
     const json = await readOf(handle, path, 8, length);

@@ -163,7 +163,7 @@ describe('registering a model', () => {
     refusedLora({ target_modules: [] }, 422, {}),
     refusedLora({ target_modules: ['embed_tokens'] }, 422, { detail: [{ msg: containing('embed_tokens is not supported') }] }),
     refusedLora({ target_modules: ['qkv_proj'] }, 400, {
-      detail: containing('qkv_proj is no linear layer of this base model. It has q_proj, k_proj, v_proj, o_proj'),
+      detail: containing('qkv_proj is not a linear layer of this base model, which has q_proj, k_proj, v_proj, o_proj'),
       error: { code: 'invalid_request', param: 'lora.target_modules' },
     }),
     {

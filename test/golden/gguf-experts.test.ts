@@ -79,7 +79,11 @@ test('rows of an expert are read where they lie in its stack', async () => {
 });
 
 test.each([
-  ['experts in some layers', { mlp_only_layers: [1] }, /llama\.cpp has experts in all layers, and layer 1 has none/],
+  [
+    'experts in some layers',
+    { mlp_only_layers: [1] },
+    /llama\.cpp requires experts in all layers, and layer 1 has none/,
+  ],
   ['weights that are not divided', { norm_topk_prob: false }, /divides the weights of experts by their sum/],
 ])('a model with %s is not written', async (_, change, message) => {
   const base = await mkdtemp(join(scratch, 'refused-'));

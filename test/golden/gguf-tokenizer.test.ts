@@ -153,7 +153,7 @@ test.each<[string, Record<string, TypedValue>, RegExp]>([
     { 'tokenizer.ggml.pre': text('bloom') },
     /pre-tokenizer "bloom" is not supported; supported are gpt-2/,
   ],
-  ['no pre-tokenizer', { 'tokenizer.ggml.pre': text('default') }, /does not say how text is split into words/],
+  ['no pre-tokenizer', { 'tokenizer.ggml.pre': text('default') }, /has no pre-tokenizer/],
   [
     'another kind',
     { 'tokenizer.ggml.model': text('bert') },

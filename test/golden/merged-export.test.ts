@@ -55,7 +55,7 @@ test('a directory that is there is not touched, and one that fails leaves nothin
   const out = join(scratch, 'new');
   await expect(exportMerged({ base: other.model, adapter, out, dtype: 'F32' })).rejects.toThrow('does not fit');
   expect(await readdir(scratch)).not.toContain('new');
-  await expect(exportMerged({ base: model, adapter, out: scratch, dtype: 'F32' })).rejects.toThrow('is there already');
+  await expect(exportMerged({ base: model, adapter, out: scratch, dtype: 'F32' })).rejects.toThrow('already exists');
 });
 
 test.each(['llama', 'qwen3', 'gemma2', 'granite'] as const)(

@@ -17,7 +17,7 @@ export const gemma2: Family = {
     tie_word_embeddings: true,
   },
   block(config, sizes) {
-    config.only('use_bidirectional_attention', [null, false], 'a decoder looks back only');
+    config.only('use_bidirectional_attention', [null, false], 'only causal attention is supported');
     const bias = config.flag('attention_bias');
     const rope = readRope(config, { dim: sizes.headDim });
     const local = { window: config.positiveOrNull('sliding_window'), rope };

@@ -18,8 +18,8 @@ export const gemma3Text: Family = {
     tie_word_embeddings: true,
   },
   block(config, sizes) {
-    config.only('use_bidirectional_attention', [null, false], 'a decoder looks back only');
-    config.only('attn_logit_softcapping', [null], 'these models have norms instead');
+    config.only('use_bidirectional_attention', [null, false], 'only causal attention is supported');
+    config.only('attn_logit_softcapping', [null], 'softcapping is not supported for this family');
     const dim = sizes.headDim;
     const bias = config.flag('attention_bias');
     const period = config.positive('sliding_window_pattern');

@@ -120,6 +120,6 @@ export function readExpertCounts(config: ConfigReader, keys: readonly [string, .
   const key = keys.find((name) => (config.json[name] ?? null) !== null) ?? keys[0];
   const [count, perToken] = [config.positive(key), config.positive('num_experts_per_tok')];
   if (!Number.isInteger(count) || !Number.isInteger(perToken) || perToken > count)
-    throw config.refuse(`num_experts_per_tok ${perToken} of ${key} ${count} cannot be chosen.`);
+    throw config.refuse(`num_experts_per_tok must be a whole number of at most ${key} (${count}), got ${perToken}.`);
   return { count, perToken };
 }

@@ -32,10 +32,10 @@ export interface GgufExport {
 }
 
 const ALWAYS_TIED =
-  'llama.cpp reads a model of this family with one matrix for embedding and head, and this adapter is on the head alone.';
+  'llama.cpp uses one matrix for embedding and head in models of this family, and this adapter changes only the head.';
 /** llama.cpp looks for the adapted weight by name, and a tied head has none of its own. */
 const NO_TIED_HEAD =
-  'This adapter is on the head, which is the embedding in the base model, and llama.cpp cannot adapt one of the two. Export the merged model.';
+  'This adapter changes the head, which shares its matrix with the embedding, and llama.cpp cannot adapt only one of the two. Export the merged model.';
 
 /** `general.file_type`: llama.h's number for the type of most tensors. */
 const FILE_TYPE: Readonly<Record<WrittenType, number>> = { F32: 0, F16: 1, Q8_0: 7, BF16: 32 };
@@ -169,5 +169,5 @@ const generalValues = (architecture: string, type: string, name: string): Record
 });
 
 async function refuseExisting(out: string): Promise<void> {
-  if (await pathExists(out)) throw new AppError('invalid_request', `${out} is there already. Name a file that is not.`);
+  if (await pathExists(out)) throw new AppError('invalid_request', `${out} already exists. Choose another file name.`);
 }

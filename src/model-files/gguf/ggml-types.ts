@@ -49,8 +49,7 @@ function type(name: string, blockValues: number, blockBytes: number, decode: Dec
 /** Null: unsupported. */
 export const ggmlType = (number: number): GgmlType | null => READ[number] ?? null;
 
-export const ggmlTypeName = (number: number): string =>
-  READ[number]?.name ?? NOT_READ[number] ?? `type ${number}, which is not known`;
+export const ggmlTypeName = (number: number): string => READ[number]?.name ?? NOT_READ[number] ?? `${number} (unknown)`;
 
 /** As file names spell it. */
 export function ggmlTypeNumber(name: string): number {

@@ -65,25 +65,29 @@ const changed = (bytes: Buffer, at: number, value: number): Buffer => {
 const typeOf = (bytes: Buffer, tensor: string): number => bytes.indexOf(tensor) + tensor.length + 4 + 2 * 8;
 
 test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
-  ['another magic', (bytes) => changed(bytes, 0, 0), /does not begin with GGUF: it is no GGUF file/],
+  ['another magic', (bytes) => changed(bytes, 0, 0), /it is not a GGUF file: it does not begin with GGUF/],
   ['an empty file', () => Buffer.alloc(0), /does not begin with GGUF/],
   ['a few bytes', (bytes) => bytes.subarray(0, 12), /it has 12 bytes, too few for a header/],
-  ['version 1', (bytes) => changed(bytes, 4, 1), /it has version 1 of GGUF; 2 and 3 are read/],
-  ['version 4', (bytes) => changed(bytes, 4, 4), /it has version 4 of GGUF/],
-  ['big-endian', (bytes) => changed(bytes, 4, 0x03000000), /it is big-endian\. Make a little-endian one/],
-  ['half a header', (bytes) => bytes.subarray(0, 100), /it is cut off: its header does not end in 100 bytes/],
+  ['version 1', (bytes) => changed(bytes, 4, 1), /GGUF version 1 is not supported; versions 2 and 3 are/],
+  ['version 4', (bytes) => changed(bytes, 4, 4), /GGUF version 4 is not supported/],
+  ['big-endian', (bytes) => changed(bytes, 4, 0x03000000), /it is big-endian\. Convert it to little-endian/],
+  ['half a header', (bytes) => bytes.subarray(0, 100), /it is truncated: its header is longer than its 100 bytes/],
   [
     'half its weights',
     (bytes) => bytes.subarray(0, 800),
-    /it is cut off: tensor bytes ends at byte \d+, the file has 800/,
+    /it is truncated: tensor bytes ends at byte \d+, the file has 800/,
   ],
-  ['a length beyond the file', (bytes) => changed(bytes, 16, 2 ** 31), /it is cut off/],
-  ['IQ4_XS', (bytes) => changed(bytes, typeOf(bytes, 'exact'), 23), /tensor exact is IQ4_XS; F32, F16, .*Q6_K/],
-  ['a new type', (bytes) => changed(bytes, typeOf(bytes, 'exact'), 99), /tensor exact is type 99, which is not known/],
+  ['a length beyond the file', (bytes) => changed(bytes, 16, 2 ** 31), /it is truncated/],
   [
-    'rows that are no blocks',
+    'IQ4_XS',
+    (bytes) => changed(bytes, typeOf(bytes, 'exact'), 23),
+    /tensor exact has the type IQ4_XS, .* F32, F16, .*Q6_K/,
+  ],
+  ['a new type', (bytes) => changed(bytes, typeOf(bytes, 'exact'), 99), /tensor exact has the type 99 \(unknown\)/],
+  [
+    'rows that are not whole blocks',
     (bytes) => changed(bytes, typeOf(bytes, 'exact'), 14),
-    /rows of 64 values, .* no blocks of Q6_K/,
+    /rows of 64 values, .* not a multiple of the block size of Q6_K/,
   ],
 ])('%s is refused', async (_, change, message) => {
   await writeFile(path, change(await write({ 'general.architecture': { type: 'string', value: 'llama' } })));
@@ -96,6 +100,6 @@ test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
 test('a part of a split model is refused with how to join the parts', async () => {
   await write({ 'split.no': { type: 'u32', value: 1 }, 'split.count': { type: 'u32', value: 3 } });
   await expect(openGgufFile(path)).rejects.toThrow(
-    /it is part 2 of 3 of a model\. Join them .*llama-gguf-split --merge/,
+    /it is part 2 of 3 of a model\. Join the parts .*llama-gguf-split --merge/,
   );
 });

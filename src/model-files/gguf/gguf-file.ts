@@ -75,7 +75,7 @@ async function readHeader(bytes: GgufBytes): Promise<GgufHeader> {
     } catch (error) {
       if (!(error instanceof HeaderGoesOn)) throw error;
       if (length === size)
-        throw badGguf(name, `it is cut off: its header does not end in ${size} bytes. Download it again`);
+        throw badGguf(name, `it is truncated: its header is longer than its ${size} bytes. Download it again`);
     }
   }
 }

@@ -58,7 +58,7 @@ export function parseGgufHeader(bytes: Uint8Array, path: string, byteLength: num
     if (start + size > byteLength)
       throw badGguf(
         path,
-        `it is cut off: tensor ${tensor.name} ends at byte ${start + size}, the file has ${byteLength}. Download it again`,
+        `it is truncated: tensor ${tensor.name} ends at byte ${start + size}, the file has ${byteLength}. Download it again`,
       );
     return [tensor.name, { ...tensor, start, byteLength: size }];
   });
@@ -76,13 +76,13 @@ const numberOr = (value: GgufValue | undefined, other: number): number =>
 function checkVersion(bytes: Uint8Array, path: string): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const magic = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
-  if (magic !== MAGIC) throw badGguf(path, `it does not begin with ${MAGIC}: it is no GGUF file`);
+  if (magic !== MAGIC) throw badGguf(path, `it is not a GGUF file: it does not begin with ${MAGIC}`);
   if (bytes.length < 24) throw badGguf(path, `it has ${bytes.length} bytes, too few for a header`);
   const version = view.getUint32(4, true);
   if (version === VERSION || version === 2) return;
   if (view.getUint32(4, false) <= VERSION)
-    throw badGguf(path, 'it is big-endian. Make a little-endian one with gguf_convert_endian.py of llama.cpp');
-  throw badGguf(path, `it has version ${version} of GGUF; 2 and ${VERSION} are read`);
+    throw badGguf(path, 'it is big-endian. Convert it to little-endian with gguf_convert_endian.py of llama.cpp');
+  throw badGguf(path, `GGUF version ${version} is not supported; versions 2 and ${VERSION} are`);
 }
 
 function refuseParts(metadata: ReadonlyMap<string, GgufValue>, path: string): void {
@@ -91,7 +91,7 @@ function refuseParts(metadata: ReadonlyMap<string, GgufValue>, path: string): vo
   const part = Number(metadata.get('split.no') ?? 0) + 1;
   throw badGguf(
     path,
-    `it is part ${part} of ${count} of a model. Join them with llama.cpp: llama-gguf-split --merge FIRST_PART whole.gguf`,
+    `it is part ${part} of ${count} of a model. Join the parts with llama.cpp: llama-gguf-split --merge FIRST_PART whole.gguf`,
   );
 }
 
@@ -100,11 +100,14 @@ function sizeOf({ name, shape, type }: Pick<GgufTensor, 'name' | 'shape' | 'type
   if (!known)
     throw new UnreadType(
       'bad_model_files',
-      `Cannot read ${path}: tensor ${name} is ${ggmlTypeName(type)}; ${READABLE_TYPES.join(', ')} are read.`,
+      `Cannot read ${path}: tensor ${name} has the type ${ggmlTypeName(type)}, which is not supported; supported are ${READABLE_TYPES.join(', ')}.`,
     );
   const columns = shape.at(-1) ?? 1;
   if (columns % known.blockValues !== 0)
-    throw badGguf(path, `tensor ${name} has rows of ${columns} values, which are no blocks of ${known.name}`);
+    throw badGguf(
+      path,
+      `tensor ${name} has rows of ${columns} values, which is not a multiple of the block size of ${known.name}`,
+    );
   return (shape.reduce((product, size) => product * size, 1) / known.blockValues) * known.blockBytes;
 }
 
@@ -140,7 +143,7 @@ function valueReader(bytes: Uint8Array, path: string) {
   };
   const scalar = (type: number) => {
     const read = scalars[type];
-    if (!read) throw badGguf(path, `its metadata has a value of type ${type}, which is not known`);
+    if (!read) throw badGguf(path, `its metadata has a value of the unknown type ${type}`);
     return read();
   };
   const value = (type: number): GgufValue => {

@@ -47,15 +47,15 @@ export function getGguf(model: HubModel, names: readonly string[]): GgufChoice {
   throw new AppError(
     'base_model_not_found',
     there.length === 0
-      ? `${model.id} has no model in GGUF. Name it without :${model.tag}.`
-      : `${model.id} has no file ${model.tag} in GGUF. It has ${there.join(', ')}.`,
+      ? `${model.id} has no GGUF file. Leave out :${model.tag}.`
+      : `${model.id} has no GGUF file ${model.tag}. It has ${there.join(', ')}.`,
   );
 }
 
 /** Readable alternatives to a file that cannot be read; empty if there are none. */
 export function adviseReadable({ id }: HubModel, { file }: GgufChoice, names: readonly string[]): string {
   const others = tagsOf(names.filter((name) => isGguf(name) && isRead(name) && name !== file));
-  return others.length === 0 ? '' : ` Of ${id} can be read: ${others.join(', ')}.`;
+  return others.length === 0 ? '' : ` Supported files of ${id}: ${others.join(', ')}.`;
 }
 
 function byTag(files: readonly string[], tag: string): readonly string[] {
@@ -95,13 +95,13 @@ const tagsOf = (files: readonly string[]): readonly string[] =>
 const severalMeant = ({ id }: HubModel, files: readonly string[]): AppError =>
   new AppError(
     'bad_model_files',
-    `${id} has several models in GGUF. Name one of them: ${files.map((file) => `${id}:${file}`).join(', ')}.`,
+    `${id} has several matching GGUF files. Choose one of them: ${files.map((file) => `${id}:${file}`).join(', ')}.`,
   );
 
 function inParts(model: HubModel, file: string, files: readonly string[]): AppError {
   const [, , count] = PART.exec(file)!;
   return new AppError(
     'bad_model_files',
-    `${file} of ${model.id} is the first of ${Number(count)} parts, and parts are not read. Download them, join them with llama.cpp (llama-gguf-split --merge FIRST_PART whole.gguf) and name the file.${adviseReadable(model, { file, id: '' }, files)}`,
+    `${file} of ${model.id} is the first of ${Number(count)} parts, and a model in parts is not supported. Download the parts, join them with llama.cpp (llama-gguf-split --merge FIRST_PART whole.gguf) and use the joined file.${adviseReadable(model, { file, id: '' }, files)}`,
   );
 }

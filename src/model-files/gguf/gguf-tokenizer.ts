@@ -79,7 +79,7 @@ function byteLevelBpe(metadata: Metadata, vocabulary: Vocabulary) {
   const name = metadata.text('tokenizer.ggml.pre');
   if (name === null || name === 'default')
     throw metadata.refuse(
-      'it does not say how text is split into words (tokenizer.ggml.pre). Make it anew with a current convert_hf_to_gguf.py of llama.cpp',
+      'its metadata has no pre-tokenizer (tokenizer.ggml.pre). Convert the model again with a current convert_hf_to_gguf.py of llama.cpp',
     );
   if (!Object.hasOwn(PRE_TOKENIZERS, name))
     throw metadata.refuse(

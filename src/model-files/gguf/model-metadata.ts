@@ -28,7 +28,7 @@ export function refuseGguf(what: string): AppError {
 export function ggufArchitecture({ family }: DecoderConfig): string {
   if (family === 'mistral' || family === 'mixtral') return 'llama'; // without windows, see below
   const found = Object.entries(ARCHITECTURES).find(([, { modelType }]) => modelType === family);
-  if (!found) throw refuseGguf(`a model of family ${family} has no counterpart`);
+  if (!found) throw refuseGguf(`llama.cpp does not support models of family ${family}`);
   return found[0];
 }
 
@@ -104,7 +104,7 @@ function expertValues({ experts }: DecoderConfig, architecture: string): Record<
 function checkExperts({ experts }: DecoderConfig): void {
   if (experts === null) return;
   const dense = experts.layers.indexOf(false);
-  if (dense !== -1) throw refuseGguf(`llama.cpp has experts in all layers, and layer ${dense} has none`);
+  if (dense !== -1) throw refuseGguf(`llama.cpp requires experts in all layers, and layer ${dense} has none`);
   if (!experts.normalized)
     throw refuseGguf('llama.cpp divides the weights of experts by their sum, the model does not (norm_topk_prob)');
 }
@@ -119,15 +119,15 @@ function checkLayers(config: DecoderConfig, architecture: string): void {
   };
   attention.forEach(({ window, rope }, layer) => {
     if ((window !== null) !== (isLocal[architecture]?.(layer) ?? false))
-      throw refuseGguf(`llama.cpp has no windows like those of layer ${layer}`);
+      throw refuseGguf(`llama.cpp does not support the attention window of layer ${layer}`);
     if ((rope === null) !== (architecture === 'smollm3' && (layer + 1) % 4 === 0))
-      throw refuseGguf(`llama.cpp gives other layers positions than layer ${layer}`);
+      throw refuseGguf(`llama.cpp and this model differ in whether layer ${layer} has rotary positions`);
   });
   if (architecture === 'granite') return;
   const isLargest = (architecture === 'gemma2' && layers === 46) || (architecture === 'gemma3' && layers === 62);
   const scale = (isLargest ? hidden / heads : headDim) ** -0.5;
   if (Math.abs(multipliers.attention / scale - 1) > 1e-6)
-    throw refuseGguf(`llama.cpp multiplies scores by ${scale}, the model by ${multipliers.attention}`);
+    throw refuseGguf(`llama.cpp multiplies attention scores by ${scale}, this model by ${multipliers.attention}`);
 }
 
 interface Scaling {
@@ -152,7 +152,7 @@ function ropeScaling(
       return typed('linear', { 'rope.scaling.factor': f32(scaling.factor) });
     case 'yarn':
       if (scaling.betaFast !== 32 || scaling.betaSlow !== 1)
-        throw refuseGguf('yarn with beta_fast or beta_slow of its own has no counterpart');
+        throw refuseGguf('llama.cpp does not support yarn with this beta_fast or beta_slow');
       return typed('yarn', {
         'rope.scaling.factor': f32(scaling.factor),
         'rope.scaling.original_context_length': u32(scaling.originalMaxPositions),

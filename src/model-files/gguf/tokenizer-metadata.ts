@@ -68,7 +68,7 @@ const mergesOf = (model: Json): string[] =>
 function preTokenizerName(tokenizer: Json, model: Json): string {
   const decoder = isObject(tokenizer['decoder']) ? tokenizer['decoder'] : {};
   if (model['type'] !== 'BPE' || decoder['type'] !== 'ByteLevel')
-    throw refuseGguf('only byte-level BPE is written, and the tokenizer is another');
+    throw refuseGguf('only byte-level BPE tokenizers can be written, and this tokenizer is of another kind');
   const own = splitsOf(tokenizer['pre_tokenizer']);
   const names = Object.keys(PRE_TOKENIZERS).filter((name) => {
     const { splits, ignoreMerges } = PRE_TOKENIZERS[name]!;
@@ -80,7 +80,7 @@ function preTokenizerName(tokenizer: Json, model: Json): string {
   // llama.cpp does not normalise, so tokenizers that differ only in NFC are the same to it.
   const normalizes = isObject(tokenizer['normalizer']);
   const found = names.find((name) => (PRE_TOKENIZERS[name]!.normalizer !== null) === normalizes) ?? names[0];
-  if (found === undefined) throw refuseGguf('llama.cpp has no name for how the tokenizer splits text into words');
+  if (found === undefined) throw refuseGguf('llama.cpp has no pre-tokenizer that splits text like this tokenizer');
   return found;
 }
 

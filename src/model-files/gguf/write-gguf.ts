@@ -89,7 +89,10 @@ const elementsOf = ({ shape }: TensorToWrite): number => shape.reduce((product, 
 
 function byteLength(tensor: TensorToWrite): number {
   const { blockValues, blockBytes } = ggmlType(ggmlTypeNumber(tensor.type))!;
-  invariant(tensor.shape.at(-1)! % blockValues === 0, `${tensor.name}: rows of ${tensor.shape.at(-1)} are no blocks`);
+  invariant(
+    tensor.shape.at(-1)! % blockValues === 0,
+    `${tensor.name}: rows of ${tensor.shape.at(-1)} values are not whole blocks`,
+  );
   return (elementsOf(tensor) / blockValues) * blockBytes;
 }
 
