@@ -19,20 +19,20 @@ export function findLedgerFaults(
     const noted = ledger.get(blob);
     if (!noted) {
       const stored: StoredBlob = { blob, entity, keyId, sizeBytes };
-      const problem = `${owner} is on nobody's account`;
-      const remedy = `put its ${sizeBytes} bytes on the account of ${entity}`;
+      const problem = `${owner} is not on any account`;
+      const remedy = `add its ${sizeBytes} bytes to the account of ${entity}`;
       return [{ kind: 'blob_without_ledger', where: blob, problem, remedy, repair: { do: 'write_ledger', stored } }];
     }
     // The list of a copied directory was counted.
     if (noted.sizeBytes === sizeBytes || noted.sizeBytes === unit.sizeBytes) return [];
-    const problem = `${owner} is on the account of ${noted.entity} with ${noted.sizeBytes} bytes, and has ${sizeBytes}`;
+    const problem = `${owner} is on the account of ${noted.entity} with ${noted.sizeBytes} bytes, but has ${sizeBytes}`;
     const repair = { do: 'write_ledger', stored: { ...noted, sizeBytes } } as const;
-    return [{ kind: 'wrong_ledger_size', where: blob, problem, remedy: `note ${sizeBytes} bytes`, repair }];
+    return [{ kind: 'wrong_ledger_size', where: blob, problem, remedy: `change it to ${sizeBytes} bytes`, repair }];
   });
   const forgotten = [...ledger.values()].flatMap(({ blob, entity, sizeBytes }): Finding[] => {
     if (isRows(blob) || units.has(blob) || faults.has(blob) || isUnderWay(blob, { jobs, models })) return [];
-    const problem = `is on the account of ${entity} with ${sizeBytes} bytes, and is not there`;
-    const remedy = 'take it off the account';
+    const problem = `is on the account of ${entity} with ${sizeBytes} bytes, but does not exist`;
+    const remedy = 'remove it from the account';
     return [{ kind: 'ledger_without_blob', where: blob, problem, remedy, repair: { do: 'forget_ledger', blob } }];
   });
   return [...unpaid, ...forgotten];

@@ -65,11 +65,12 @@ function eventFaults({ id, status, events }: InventoriedJob): Finding[] {
   const { count, firstOrdinal, lastOrdinal, endedCount, failedCount, closingOrdinal } = events;
   const problems: string[] = [];
   if (count > 0 && (firstOrdinal !== 0 || lastOrdinal !== count - 1))
-    problems.push(`has ${count} events numbered ${firstOrdinal} to ${lastOrdinal}: some are not there`);
+    problems.push(`has ${count} events numbered ${firstOrdinal} to ${lastOrdinal}: some are missing`);
   const closing = [status === 'succeeded' ? 1 : 0, status === 'failed' || status === 'cancelled' ? 1 : 0];
   if (endedCount !== closing[0] || failedCount !== closing[1])
     problems.push(`is ${status} and has ${endedCount} training_ended and ${failedCount} training_failed events`);
-  else if (closingOrdinal !== null && closingOrdinal !== lastOrdinal) problems.push('has events after its closing one');
+  else if (closingOrdinal !== null && closingOrdinal !== lastOrdinal)
+    problems.push('has events after the one that ends it');
   const remedy = 'restore the database from a backup';
   return problems.map((problem) => ({ kind: 'bad_events', where: `job ${id}`, problem, remedy, repair: null }));
 }
@@ -95,10 +96,16 @@ function orphans({ references, jobs, models }: StoredRows, units: StoredUnits): 
     const repair: Repair | null = isOurs ? { do: job ? 'delete_blobs' : 'quarantine_blobs', blob, sizeBytes } : null;
     const remedy = isOurs
       ? `${job ? 'delete it' : 'move it to quarantine'} (${sizeBytes} bytes)`
-      : 'no row of this database refers to any blob: look whether it is the right one';
+      : 'no row of this database refers to any blob: check that it is the right database';
     return [
       job
-        ? { kind: 'leftover_job_data', where: blob, problem: `is of job ${job.id}, which has ended`, remedy, repair }
+        ? {
+            kind: 'leftover_job_data',
+            where: blob,
+            problem: `belongs to job ${job.id}, which has ended`,
+            remedy,
+            repair,
+          }
         : { kind: 'orphan_blob', where: blob, problem: 'no row refers to it', remedy, repair },
     ];
   });

@@ -29,13 +29,14 @@ export async function refuseLostDatabase(
     if (others.length > 0)
       log.warn('storage.uploads_without_rows', {
         uploads: others.length,
-        remedy: 'If this server is not new, its database is lost or another one: stop it, and restore a backup.',
+        remedy:
+          'If this server is not new, its database was lost or is the wrong one: stop the server and restore a backup.',
       });
     return;
   }
   throw new AppError(
     'invalid_request',
-    `The database is empty, but the blob store has data of models, jobs or artifacts (such as ${others.at(0)}): its rows are lost, or this is another database. ` +
-      'Look at --data and WHETSTONE_DATABASE_URL; or restore a backup into an empty place with `whetstone restore`. To begin anew, move the blobs away first.',
+    `The database is empty, but the blob store has data of models, jobs or artifacts (such as ${others.at(0)}): the rows were lost, or this is the wrong database. ` +
+      'Check --data and WHETSTONE_DATABASE_URL, or restore a backup into an empty store with `whetstone restore`. To start with an empty store, move the blobs away first.',
   );
 }

@@ -22,7 +22,7 @@ export async function restoreBlobs({ inventory, source, target, onProgress }: Re
     if (references.has(blob)) continue;
     throw new AppError(
       'invalid_request',
-      `There are blobs already where this backup is to go, such as ${blob}. Name an empty place.`,
+      `The blob store is not empty: it has ${blob}. A backup is restored into an empty store: choose another.`,
     );
   }
   const ofBytes = bytesOf([...references.values()], await readStoredUnits(source, references));

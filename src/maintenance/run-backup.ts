@@ -21,12 +21,13 @@ import { blobsPath, databasePath } from '#data-directory';
 /** Throws `invalid_request` if the directory exists, or there is no store. */
 export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {
   const directory = resolve(into);
-  if (await isThere(directory)) throw new AppError('invalid_request', `${directory} is there already. Name a new one.`);
+  if (await isThere(directory))
+    throw new AppError('invalid_request', `${directory} already exists. Choose a new directory.`);
   const unfinished = unfinishedBackup(directory);
   await makeDirectories(dirname(unfinished));
   await mkdir(unfinished).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EEXIST') throw cause;
-    const message = `${unfinished} is there already: another backup is running, or was killed. Delete it then.`;
+    const message = `${unfinished} already exists: another backup is running, or was killed. If none is running, delete it.`;
     throw new AppError('invalid_request', message, { cause });
   });
   onDone('copying rows', 0, 0);

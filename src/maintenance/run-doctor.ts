@@ -83,6 +83,6 @@ async function refuseServers({ databaseUrl }: StoreConfig): Promise<void> {
   if (connections === 0) return;
   throw new AppError(
     'invalid_request',
-    `The database is in use: whetstone has ${connections} connections to it. Stop all its servers first; what is under way would look lost.`,
+    `The database is in use: whetstone has ${connections} connections to it. Stop all its servers first, because unfinished work would be reported as lost.`,
   );
 }

@@ -87,7 +87,7 @@ async function refuseRows(config: StoreConfig): Promise<void> {
   if (!(await hasRows(database))) return;
   throw new AppError(
     'invalid_request',
-    `${database.place} is not empty. A backup is restored into an empty store: name another --data directory or database.`,
+    `${database.place} is not empty. A backup is restored into an empty store: choose another --data directory or database.`,
   );
 }
 

@@ -27,14 +27,14 @@ export async function findStoredFault(blobs: BlobReader, { blob, form }: StoredR
         return await recordFault(blobs, blob);
       case 'sealed': {
         const bytes = await blobs.find(blob);
-        if (bytes === null) return missing('is not there');
-        return parseSealedJson(bytes) === null ? damaged('has other bytes than were stored') : null;
+        if (bytes === null) return missing('is missing');
+        return parseSealedJson(bytes) === null ? damaged('has changed since it was stored') : null;
       }
       case 'content': {
         const found = await digestOfBlob(blobs, blob);
-        if (found === null) return missing('is not there');
+        if (found === null) return missing('is missing');
         if (found.sizeBytes !== form.sizeBytes) return damaged(`has ${found.sizeBytes} bytes, not ${form.sizeBytes}`);
-        return found.sha256 === form.sha256 ? null : damaged('has another SHA-256 than was stored');
+        return found.sha256 === form.sha256 ? null : damaged('has changed since it was stored: its SHA-256 differs');
       }
     }
   } catch (error) {
@@ -49,7 +49,7 @@ async function directoryFault(blobs: BlobReader, prefix: string): Promise<Fault 
   if (files.length === 0) return missing('has no files');
   const list = await blobs.find(`${prefix}/${CHECKSUMS}`);
   const expected = list && parseChecksums(Buffer.from(list).toString('utf8'));
-  if (list && !expected) return damaged(`has a ${CHECKSUMS} that is damaged`);
+  if (list && !expected) return damaged(`has a damaged ${CHECKSUMS}`);
   if (!expected) {
     const absent = PEFT_FILES.find((name) => !files.some((file) => file.name === `${prefix}/${name}`));
     return absent === undefined ? null : missing(`has no ${absent}`);
@@ -57,7 +57,7 @@ async function directoryFault(blobs: BlobReader, prefix: string): Promise<Fault 
   for (const [name, sha256] of Object.entries(expected)) {
     const found = await digestOfBlob(blobs, `${prefix}/${name}`);
     if (found === null) return missing(`has no ${name}`);
-    if (found.sha256 !== sha256) return damaged(`has a ${name} with other bytes than were stored`);
+    if (found.sha256 !== sha256) return damaged(`has a ${name} that has changed since it was stored`);
   }
   return null;
 }
@@ -80,12 +80,12 @@ async function faultOfReading(
   read: (content: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<Fault | null> {
   const content = await blobs.stream(name);
-  if (content === null) return missing('is not there');
+  if (content === null) return missing('is missing');
   try {
     await read(content);
     return null;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'damaged_data') return damaged('has other bytes than were stored');
+    if (error instanceof AppError && error.code === 'damaged_data') return damaged('has changed since it was stored');
     throw error;
   }
 }

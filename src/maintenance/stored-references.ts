@@ -75,14 +75,14 @@ export async function readStoredRows(inventory: Inventory): Promise<StoredRows> 
     contentCount++;
     const form: Form = { form: 'content', sha256, sizeBytes };
     const keyId = ledger.get(blob)?.keyId ?? '';
-    const remedy = `${RESTORE}, or delete the artifact versions that have it and upload them again`;
+    const remedy = `${RESTORE}, or delete the artifact versions that contain it and upload them again`;
     references.push({ blob, form, owner: `artifact file ${sha256} of ${entity}`, entity, keyId, needed: true, remedy });
   }
   for (const { blob, entity, keyId } of ledger.values()) {
     const named = parseBlobOwner(blob);
     const job = jobs.get(jobOfBlob(blob));
     if (job && blob === jobRecordBlob(job.id)) {
-      const owner = `record of the tokens of job ${job.id} of ${nameOf(job.modelId)}`;
+      const owner = `token record of job ${job.id} of ${nameOf(job.modelId)}`;
       references.push({ blob, form: { form: 'record' }, owner, entity, keyId, needed: true, remedy: RESTORE });
     }
     if (named?.kind === 'evaluation' && jobs.has(named.jobId)) {

@@ -6,7 +6,7 @@ import { AppError } from '#domain/errors';
 import type { WebhookStore } from './webhook-store.ts';
 
 const TODO =
-  'start the server with the WHETSTONE_SECRET_KEY or the secret.key that sealed it, or make the webhook anew';
+  'start the server with the WHETSTONE_SECRET_KEY or the secret.key that sealed it, or create the webhook again';
 
 export async function prepareSealedWebhooks(store: WebhookStore, box: SecretBox, log: Log): Promise<WebhookStore> {
   await store.rewriteSecrets(({ id, secret }) => {

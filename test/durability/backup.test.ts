@@ -164,7 +164,7 @@ describe('a backup', () => {
 
   test('refuses an existing directory, and leaves none after a failure', async () => {
     await mkdir(directory);
-    await expect(runBackup(config, directory, quiet)).rejects.toThrow('is there already');
+    await expect(runBackup(config, directory, quiet)).rejects.toThrow('already exists');
     const other = newPlace();
     await mkdir(`${other}.unfinished`);
     await expect(runBackup(config, other, quiet)).rejects.toThrow('another backup is running, or was killed');
@@ -205,7 +205,7 @@ describe('a restore', () => {
     await expect(runRestore(config, directory, false, quiet)).rejects.toThrow('is not empty');
     await expect(runRestore(empty, newPlace(), false, quiet)).rejects.toThrow('There is no database');
     await using(empty, async ({ blobs }) => void (await blobs.put('artifacts/other', Buffer.from('1'))));
-    await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('such as artifacts/other');
+    await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('it has artifacts/other');
     await rm(join(empty.dataDirectory, 'blobs'), { recursive: true });
     await cp(join(directory, 'blobs'), join(empty.dataDirectory, 'blobs'), { recursive: true });
     await writeFile(join(empty.dataDirectory, 'blobs', stored.artifactBlob), 'half');

@@ -214,7 +214,7 @@ test('a database that knows none of the blobs is not trusted', async () => {
   await using(empty, async ({ blobs }) => void (await blobs.put('jobs/1/body.jsonl', sealJson(1))));
   const { findings } = await runDoctor(empty, true, quiet);
   expect(findings).toMatchObject([{ kind: 'orphan_blob', repaired: false }]);
-  expect(findings[0]!.remedy).toContain('look whether it is the right one');
+  expect(findings[0]!.remedy).toContain('check that it is the right database');
 });
 
 test('it refuses while a server uses the directory, and makes no store if there is none', async () => {

@@ -88,7 +88,7 @@ test.each<[LineFault, string]>([
   ['500', 'answers 500'],
   ['503', 'answers 503'],
   ['stalled', 'does not answer'],
-  ['bit flipped', 'changed on their way'],
+  ['bit flipped', 'changed in transit'],
 ])('a store whose reads are all %s says so, and is read again when it is well', async (fault, cause) => {
   await blobs.put('d/a', Buffer.from('content'));
   const named = withNamedFaults(blobs);
@@ -187,14 +187,14 @@ test('the error for a store that cannot work when it is opened is a sentence tha
   const because = (reason: string) =>
     expect.stringMatching(
       new RegExp(
-        `^The bucket .* at http:.* cannot be read: ${reason}. Look at WHETSTONE_BLOBS_URL and the AWS_… variables.$`,
+        `^The bucket .* at http:.* cannot be read: ${reason}. Check WHETSTONE_BLOBS_URL and the AWS_… variables.$`,
       ),
     ) as string;
   const refusal = (reason: string) => ({ code: 'invalid_request', message: because(reason) });
   s3.next('503', Infinity);
   await expect(open()).rejects.toMatchObject(refusal('the store answers 503'));
   s3.next('stalled', Infinity);
-  await expect(open()).rejects.toMatchObject(refusal('the store does not answer \\(nothing came for too long\\)'));
+  await expect(open()).rejects.toMatchObject(refusal('the store does not answer \\(it timed out\\)'));
   await s3.begin(0, 0);
   const nowhere = open({ endpoint: 'http://127.0.0.1:9' });
   await expect(nowhere).rejects.toMatchObject(refusal('the store does not answer \\(ECONNREFUSED\\)'));

@@ -70,7 +70,7 @@ test.each([
 
 test('a damaged directory in the store is named in the error, and is found once it has been restored', async () => {
   const { open, fetched } = await openStore(OTHERS, OTHERS, PUT);
-  const message = expect.stringContaining('weights has other bytes than were stored') as string;
+  const message = expect.stringContaining('weights has changed since it was stored') as string;
   await expect(open()).rejects.toMatchObject({ code: 'damaged_data', message });
   expect(fetched()).toBe(2);
   expect(await weightsIn(await open())).toBe(PUT);

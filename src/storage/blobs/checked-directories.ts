@@ -92,7 +92,7 @@ async function findDamage(directory: string): Promise<string | null> {
   for (const [name, sum] of Object.entries(expected)) {
     const actual = await sha256Of(join(directory, name)).catch(() => null);
     if (actual === null) return `${name} cannot be read`;
-    if (actual !== sum) return `${name} has other bytes than were stored`;
+    if (actual !== sum) return `${name} has changed since it was stored`;
   }
   return null;
 }

@@ -28,9 +28,9 @@ export function describeS3Fault(error: unknown): string | null {
     if (!mayPass(status ?? 0)) return null;
     return /Unknown|^\d/.test(name) ? `answers ${status}` : `answers ${status} ${name}`;
   }
-  if ($response !== undefined) return `answers ${status} with what is no answer of S3`;
+  if ($response !== undefined) return `answers ${status}, but not in the format of S3`;
   if (code !== undefined && LOST.test(code)) return `does not answer (${code})`;
-  return name === 'TimeoutError' ? 'does not answer (nothing came for too long)' : null;
+  return name === 'TimeoutError' ? 'does not answer (it timed out)' : null;
 }
 
 interface ErrorOfSdk extends Error {

@@ -41,7 +41,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
     });
     if (rest && rest.ETag === etag && rest.ContentRange?.startsWith(`bytes ${from}-`) === true) return bodyOf(rest);
     if (rest) bodyOf(rest).destroy();
-    throw s3Unavailable('has other bytes under this name than when reading them began');
+    throw s3Unavailable('changed this object while it was being read');
   }
 
   /** All bytes from this position, in order, over as many connections as needed. */
@@ -84,7 +84,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
 
   /** The bytes do not match the ETag: the store's own if they come twice. */
   async function confirm(key: string, etag: string | undefined, sum: string): Promise<void> {
-    const changed = () => s3Unavailable('gave bytes that were changed on their way');
+    const changed = () => s3Unavailable('sent bytes that were changed in transit');
     const again = await get(key);
     const digest = createEtagDigest(again?.ETag);
     if (!again || !digest || again.ETag !== etag) throw changed();
@@ -98,7 +98,7 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
     if (first === null || from === 0) return first && checked(key, first);
     if (first.ContentRange?.startsWith(`bytes ${from}-`) === true) return whole(key, first, from);
     bodyOf(first).destroy();
-    throw s3Unavailable('does not answer with parts of objects');
+    throw s3Unavailable('does not support reading parts of objects');
   }
 
   return {

@@ -177,7 +177,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     const reason = fault === null ? reasonOf(cause) : `the store ${fault}`;
     throw new AppError(
       'invalid_request',
-      `The bucket ${Bucket}${endpoint === null ? '' : ` at ${endpoint}`} cannot be read: ${reason}. Look at WHETSTONE_BLOBS_URL and the AWS_… variables.`,
+      `The bucket ${Bucket}${endpoint === null ? '' : ` at ${endpoint}`} cannot be read: ${reason}. Check WHETSTONE_BLOBS_URL and the AWS_… variables.`,
       { cause },
     );
   }

@@ -40,6 +40,6 @@ async function danglingReferences(db: Kysely<Tables>): Promise<DatabaseFault[]> 
   const { rows } = await sql<{ table: string; rowid: number; parent: string }>`pragma foreign_key_check`.execute(db);
   return rows.slice(0, FAULTS_MAX).map(({ table, rowid, parent }) => ({
     kind: 'dangling_reference',
-    problem: `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
+    problem: `row ${rowid} of ${table} refers to a row of ${parent} that does not exist`,
   }));
 }

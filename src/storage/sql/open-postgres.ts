@@ -21,7 +21,7 @@ export async function openPostgresStorage({ url, log }: PostgresOptions): Promis
     const reason = error instanceof Error ? error.message : String(error);
     throw new AppError(
       'invalid_request',
-      `Cannot open the database ${place}: ${reason}. Look at WHETSTONE_DATABASE_URL.`,
+      `Cannot open the database ${place}: ${reason}. Check WHETSTONE_DATABASE_URL.`,
       {
         cause: error,
       },

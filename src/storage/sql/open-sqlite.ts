@@ -21,7 +21,7 @@ export async function openSqliteStorage({ path, log }: SqliteOptions): Promise<S
   } catch (error) {
     if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const remedy = (error instanceof Error ? storageRemedy(error) : null) ?? 'Name another data directory.';
+    const remedy = (error instanceof Error ? storageRemedy(error) : null) ?? 'Choose another data directory.';
     throw new AppError('invalid_request', `Cannot open the database ${path}: ${reason}. ${remedy}`, { cause: error });
   }
 }
