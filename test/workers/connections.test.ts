@@ -69,7 +69,7 @@ const WRONG = 'a'.repeat(64);
 test.each([
   ['invalid_hello', { roles: [] }, /roles/],
   ['invalid_hello', { sampler: null }, /sampler: is missing/],
-  ['protocol_version', { protocol: 2 }, /version 2, this server 1/],
+  ['protocol_version', { protocol: 2 }, /version 2 of the protocol, this server version 1/],
   ['unknown_model', { model: { id: 'other', configSha256: WRONG, tokenizerSha256: WRONG } }, /it has: tiny\/worker/],
   ['wrong_model', { model: { id: MODEL, configSha256: WRONG, tokenizerSha256: WRONG } }, /config\.json.*same revision/],
   [
@@ -94,11 +94,11 @@ test('a vocabulary that differs from the model’s is refused', async () => {
 });
 
 test.each([
-  ['half a message', (whole: Uint8Array) => whole.slice(0, whole.length / 2), /^4002 no frame/],
+  ['half a message', (whole: Uint8Array) => whole.slice(0, whole.length / 2), /^4002 invalid frame/],
   [
     'a number out of order',
     () => encodeMessage([7, 0, { kind: 'return', id: 0, value: null }]),
-    /^4002 .*7 came after 0/,
+    /^4002 .*message 7 arrived after message 0/,
   ],
   ['more bytes than a message may have', () => Buffer.alloc((64 << 20) + 1), /^1009/],
   ['nothing where a message should be', () => encodeMessage([1, 0, null]), /^4002 sent a message that is not a map/],
@@ -176,7 +176,7 @@ test('wrong answers end their request with the cause, duplicate answers are igno
   say({ kind: 'events', events: [{ id: calls()[0]!.id, payload: event(COUNTING_VOCAB, null) }] });
   await expect(first).rejects.toMatchObject({
     code: 'engine_failed',
-    message: expect.stringMatching(/hand sent the token 260 of 260/) as string,
+    message: expect.stringMatching(/hand sent the token 260, which is not in the vocabulary of 260/) as string,
   });
 
   const second = tokensOf(lab.inference.generate(request('honest', 1), signal()));
@@ -197,7 +197,7 @@ test.each([
   [
     'an end that there is not',
     { choiceIndex: 0, tokenId: 9, logprob: -1, topLogprobs: [], finishReason: 'tired' },
-    'the finishReason tired',
+    'the unknown finishReason tired',
   ],
 ])('a token that is %s ends its request with the cause', async (_name, payload, words) => {
   const hand = await sayHello(lab);

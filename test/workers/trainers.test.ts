@@ -299,7 +299,7 @@ test('a trainer that returns fewer rows than it was sent has failed', async () =
   hand.socket.send(encodeMessage([2, 0, { kind: 'return', id, value: [new Float32Array(3)] }]));
   expect(await computing).toMatchObject({
     code: 'engine_failed',
-    message: 'The worker hand sent other than the results of 2 rows.',
+    message: 'The worker hand sent something other than the results of 2 rows.',
   });
   hand.socket.close();
 });
@@ -311,7 +311,7 @@ test('a trainer without shared prefixes that connects after the rows were laid o
   const shared = { ...ROW, segments: Int32Array.of(0, 0, 0, 1), parents: Int32Array.of(-1, 0) };
   await expect(trainRow(session, shared, crossEntropyLoss)).rejects.toMatchObject({
     code: 'engine_unavailable',
-    message: expect.stringMatching(/share their beginnings/) as string,
+    message: expect.stringMatching(/share a prefix/) as string,
   });
   expect((await trainRow(session, ROW, crossEntropyLoss)).loss).toBeGreaterThan(0);
   await session.close();

@@ -213,7 +213,7 @@ def test_an_adapter_that_vllm_refuses_is_refused_with_vllm_s_message(server: Fil
 
     async def scene(adapters: Adapters, played: PlayedVllm) -> None:
         played.adapters.add(versioned_name(one))
-        with pytest.raises(WorkerError, match=r"vLLM does not load the adapter: .*already been loaded") as fault:
+        with pytest.raises(WorkerError, match=r"vLLM refused to load the adapter: .*already been loaded") as fault:
             await adapters.load(one)
         assert fault.value.code == "bad_model_files"
         assert adapters.ids == []

@@ -149,13 +149,13 @@ def test_a_message_that_cannot_be_encoded_takes_no_number() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\xc1", "no frame"),
-        (encode_message([1, 0, "abcdef"])[:5], "no frame"),
-        (encode_message({"seq": 1}), "a frame is [seq, ack, message]"),
-        (encode_message([2, 0, "x"]), "2 came after 0"),
-        (encode_message([0, 1, None]), "1 acknowledged, 0 sent"),
-        (encode_message([-1, 0, "x"]), "a frame is"),
-        (encode_message([True, 0, "x"]), "a frame is"),
+        (b"\xc1", "invalid frame"),
+        (encode_message([1, 0, "abcdef"])[:5], "invalid frame"),
+        (encode_message({"seq": 1}), "a frame must be [seq, ack, message]"),
+        (encode_message([2, 0, "x"]), "message 2 arrived after message 0"),
+        (encode_message([0, 1, None]), "message 1 was acknowledged, but only 0 were sent"),
+        (encode_message([-1, 0, "x"]), "a frame must be"),
+        (encode_message([True, 0, "x"]), "a frame must be"),
     ],
 )
 def test_invalid_frames_close_the_connection_with_the_cause(data: bytes, reason: str) -> None:

@@ -24,8 +24,8 @@ def arguments(changes: dict[str, str]) -> list[str]:
     [
         ({"--server": "host:8484"}, "such as http://host:8484"),
         ({"--key": ""}, "whetstone keys create --scopes worker"),
-        ({"--roles": "train,cook"}, "--roles must be of sample,train, not 'train,cook'"),
-        ({"--roles": "train,train"}, "--roles must be of sample,train, not 'train,train'"),
+        ({"--roles": "train,cook"}, "--roles must be a comma-separated list of sample,train, not 'train,cook'"),
+        ({"--roles": "train,train"}, "--roles must be a comma-separated list of sample,train, not 'train,train'"),
         (
             {"--roles": "sample", "--row-length-max": "9"},
             "--row-length-max is for --roles train, and this worker has --roles sample",
@@ -77,7 +77,7 @@ def test_a_missing_model_ends_the_command_with_the_cause(capsys: pytest.CaptureF
 @pytest.mark.parametrize("model", ["owner/tiny:Q8_0", "owner/tiny:tiny.gguf@v2", "./tiny-Q8_0.gguf"])
 def test_a_model_in_gguf_is_refused_by_name(model: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments({"--model": model})) == 2
-    assert f"{model} is GGUF, which this worker does not read" in capsys.readouterr().err
+    assert f"{model} is a GGUF file, which this worker does not read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("role", "package"), [("sample", "vllm"), ("train", "torch")])

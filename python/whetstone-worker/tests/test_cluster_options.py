@@ -101,7 +101,7 @@ STATUS = {
 def test_the_table_shows_each_worker_s_node_state_and_fault() -> None:
     lines = status_table(STATUS, now=190.0).splitlines()
     assert lines[0] == "c at http://s:1: 2 samplers (1 to 8), 1 trainers"
-    assert lines[1] == "choices: 12 run, 30 wait"
+    assert lines[1] == "choices: 12 running, 30 waiting"
     assert lines[3].split() == ["c-sampler-0", "connected", "running", "90s", "1", "h", "0,1"]
     assert lines[4].split() == ["c-trainer-0", "unknown", "pausing", "3m", "it", "ended"]
 
@@ -111,15 +111,15 @@ def test_progress_shows_the_state_of_each_worker() -> None:
     waits = {"name": "c-trainer-2", "phase": "unplaced", "on_server": None, "cause": "no room"}
     there = {"name": "c-trainer-3", "phase": "running", "on_server": "connected"}
     said = progress({**STATUS, "fault": None, "workers": [loads, waits, there]})
-    assert said == "c-trainer-1 loads its model, c-trainer-2 unplaced (no room), c-trainer-3 connected"
-    assert progress({**STATUS, "fault": "http://server is not reached", "workers": []}) == "http://server is not reached"
+    assert said == "c-trainer-1 loading its model, c-trainer-2 unplaced (no room), c-trainer-3 connected"
+    assert progress({**STATUS, "fault": "cannot reach http://server", "workers": []}) == "cannot reach http://server"
 
 
 def test_a_worker_without_room_shows_the_resources_that_it_needs_and_those_that_exist() -> None:
     no_gpus = why_unplaced(1, 1, {"CPU": 2})
-    assert no_gpus.startswith("Ray has no room for it: it wants 1 GPUs and 1 CPUs, the cluster has 0 GPUs and 2 CPUs")
+    assert no_gpus.startswith("Ray has no room for it: it needs 1 GPUs and 1 CPUs, the cluster has 0 GPUs and 2 CPUs")
     assert "--gpus-per-trainer 0" in no_gpus
-    assert why_unplaced(1, 1, {"CPU": 2, "GPU": 4}).startswith("Ray starts it")
+    assert why_unplaced(1, 1, {"CPU": 2, "GPU": 4}).startswith("Ray is starting it")
     assert why_unplaced(0, 4, {"CPU": 2}).endswith("the cluster has 0 GPUs and 2 CPUs")
 
 

@@ -158,7 +158,7 @@ def test_calls_end_when_vllm_dies_and_it_is_started_again(
 
     with caplog.at_level(logging.INFO):
         play(tmp_path, "held,good", scene, monkeypatch)
-    assert "vLLM was lost and is started again: it ended with code 137" in caplog.text
+    assert "vLLM stopped and is being restarted: it ended with code 137" in caplog.text
     assert "vLLM: INFO reading the model" in caplog.text
 
 
@@ -169,7 +169,7 @@ def test_a_vllm_that_dies_repeatedly_is_given_up_with_the_cause(tmp_path: Path, 
             os.kill(pid_of(tmp_path, start), signal.SIGKILL)
             await server.next_close()
             server.forget()
-        with pytest.raises(WorkerError, match=r"lost 3 times in a row, and is given up: it ended with code 137"):
+        with pytest.raises(WorkerError, match=r"stopped 3 times in a row and is not restarted: it ended with code 137"):
             await running
 
     play(tmp_path, "good", scene, monkeypatch)
@@ -185,7 +185,7 @@ def test_a_vllm_that_does_not_start_again_counts_as_dead(
         await server.next_connection()
 
     play(tmp_path, "good,broken,good", scene, monkeypatch)
-    assert "started again: vLLM did not start: it ended with code 3" in caplog.text
+    assert "being restarted: vLLM did not start: it ended with code 3" in caplog.text
 
 
 def test_a_vllm_that_does_not_start_ends_the_worker_with_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ def refusal(params: Any) -> WorkerError:
     ("params", "code", "param", "words"),
     [
         (asked(promptTokens=[]), "invalid_request", "messages", "The prompt is empty"),
-        (asked(promptTokens=[1626]), "invalid_request", "messages", "Token 1626 is not in the vocabulary of 1626"),
+        (asked(promptTokens=[1626]), "invalid_request", "messages", "Token 1626 is not in the vocabulary of 1626 tokens"),
         (asked({"maxTokens": 55}), "context_length_exceeded", "max_tokens", "maximum context length is 64 tokens"),
         (asked({"logitBias": [[1626, 1]]}), "invalid_request", "logit_bias", "logit_bias has token 1626"),
         (asked({"allowedTokenIds": [1, -1]}), "invalid_request", "allowed_token_ids", "token -1"),

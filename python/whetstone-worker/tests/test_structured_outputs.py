@@ -88,9 +88,9 @@ def test_contents_of_combined_schemas_are_left_unchanged() -> None:
 @pytest.mark.parametrize(
     ("constraint", "words"),
     [
-        (Constraint("json_schema", "{}", any_whitespace=False), "leaves white space to the model"),
-        (Constraint("json_schema", "{}", whitespace_pattern=" ?"), "leaves white space to the model"),
-        (Constraint("structural_tag", "{"), "it is not JSON"),
+        (Constraint("json_schema", "{}", any_whitespace=False), "cannot restrict white space"),
+        (Constraint("json_schema", "{}", whitespace_pattern=" ?"), "cannot restrict white space"),
+        (Constraint("structural_tag", "{"), "it is not valid JSON"),
         (Constraint("structural_tag", "{}"), "KeyError 'format'"),
         (Constraint("either", "3"), "TypeError"),
         (Constraint("poem", "x"), "'poem'"),

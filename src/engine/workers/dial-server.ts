@@ -189,7 +189,7 @@ function openSocket({ url, key }: Pick<DialOptions, 'url' | 'key'>): Promise<Web
 const HINTS: Readonly<Record<number, string>> = {
   401: ': the key is not valid there',
   403: ': the key needs the scope worker (`whetstone keys create --scopes worker`)',
-  404: ': this is no Whetstone server that takes workers',
+  404: ': this is not a Whetstone server that accepts workers',
 };
 
 /** The messages of a socket, in order; messages without a listener are kept. */

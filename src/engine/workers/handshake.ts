@@ -9,7 +9,7 @@ import { PLAIN_TRAINER } from './shared-capabilities.ts';
 
 const PROTOCOL = WORKER_PROTOCOL.version;
 
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256 in hex');
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in hex');
 const Name = z.string().min(1).max(200);
 const Count = z.int().min(1);
 /** Limited because the server holds the rows of one call in memory. */
@@ -124,15 +124,15 @@ export class WorkerRefused extends Error {
 export function readHello(message: unknown, models: ReadonlyMap<string, WorkerModel>): Hello {
   const version = (message as { protocol?: unknown } | null)?.protocol;
   if (Number.isInteger(version) && version !== PROTOCOL) {
-    throw new WorkerRefused('protocol_version', `You speak version ${String(version)}, this server ${PROTOCOL}.`);
+    throw new WorkerRefused(
+      'protocol_version',
+      `The worker speaks version ${String(version)} of the protocol, this server version ${PROTOCOL}. Install the same version of Whetstone on both.`,
+    );
   }
   const parsed = Hello.safeParse(message);
   if (!parsed.success) {
     const { path, message: fault } = parsed.error.issues[0]!;
-    throw new WorkerRefused(
-      'invalid_hello',
-      `The hello is not as the protocol has it: ${path.join('.') || 'it'}: ${fault}.`,
-    );
+    throw new WorkerRefused('invalid_hello', `The hello message is invalid: ${path.join('.') || 'it'}: ${fault}.`);
   }
   const hello = parsed.data;
   const model = models.get(hello.model.id);
@@ -140,7 +140,7 @@ export function readHello(message: unknown, models: ReadonlyMap<string, WorkerMo
     const known = [...models.keys()].join(', ') || 'none';
     throw new WorkerRefused(
       'unknown_model',
-      `This server has no model ${hello.model.id} for workers; it has: ${known}. Call it by one of these names (whetstone-worker run --model-id), or start the server with it (--worker-model).`,
+      `This server has no model ${hello.model.id} for workers; it has: ${known}. Start the worker with one of these names (--model-id), or the server with --worker-model ${hello.model.id}.`,
     );
   }
   checkModel(hello, model);
@@ -156,13 +156,13 @@ function checkModel({ model: theirs, sampler, trainer }: Hello, ours: WorkerMode
     if (there === here) continue;
     throw new WorkerRefused(
       'wrong_model',
-      `Your ${name} of ${ours.id} is not the server's (yours ${there.slice(0, 12)}…, the server's ${here.slice(0, 12)}…): use the same revision of the model on both sides.`,
+      `The worker's ${name} of ${ours.id} differs from the server's (SHA-256 ${there.slice(0, 12)}…, the server's ${here.slice(0, 12)}…). Use the same revision of the model on both.`,
     );
   }
   const wrong = (what: string, there: number, here: number) =>
-    new WorkerRefused('wrong_limits', `${what} of ${there} does not fit ${ours.id}, which has ${here}.`);
-  if (sampler && sampler.vocabSize !== ours.vocabSize) throw wrong('A vocabulary', sampler.vocabSize, ours.vocabSize);
+    new WorkerRefused('wrong_limits', `The worker has a ${what} of ${there} for ${ours.id}, this server ${here}.`);
+  if (sampler && sampler.vocabSize !== ours.vocabSize) throw wrong('vocabulary', sampler.vocabSize, ours.vocabSize);
   for (const length of [sampler?.contextLength, trainer?.limits.contextLength]) {
-    if (length !== undefined && length > ours.contextLength) throw wrong('A context', length, ours.contextLength);
+    if (length !== undefined && length > ours.contextLength) throw wrong('context length', length, ours.contextLength);
   }
 }

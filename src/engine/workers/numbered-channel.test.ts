@@ -80,12 +80,16 @@ test('a channel whose other end acknowledges nothing is full, until it does', as
 });
 
 test.each([
-  ['no MessagePack', Uint8Array.of(0xc1), /no frame/],
-  ['half a message', encodeMessage([1, 0, 'abcdef']).slice(0, 5), /no frame/],
-  ['another value', encodeMessage({ seq: 1 }), /a frame is \[seq, ack, message\]/],
-  ['a gap', encodeMessage([2, 0, 'x']), /2 came after 0/],
-  ['an acknowledgement of what was not sent', encodeMessage([0, 1, null]), /1 acknowledged, 0 sent/],
-  ['a negative number', encodeMessage([-1, 0, 'x']), /a frame is/],
+  ['no MessagePack', Uint8Array.of(0xc1), /invalid frame/],
+  ['half a message', encodeMessage([1, 0, 'abcdef']).slice(0, 5), /invalid frame/],
+  ['another value', encodeMessage({ seq: 1 }), /a frame must be \[seq, ack, message\]/],
+  ['a gap', encodeMessage([2, 0, 'x']), /message 2 arrived after message 0/],
+  [
+    'an acknowledgement of what was not sent',
+    encodeMessage([0, 1, null]),
+    /message 1 was acknowledged, but only 0 were sent/,
+  ],
+  ['a negative number', encodeMessage([-1, 0, 'x']), /a frame must be/],
 ])('%s closes the connection with the reason', (_name, bytes, reason) => {
   const closed: [number, string][] = [];
   const channel = createNumberedChannel<number, string>(100);

@@ -85,10 +85,10 @@ export function createNumberedChannel<Outgoing, Incoming>(
 
   function readFrame(bytes: Uint8Array): Frame {
     const value = decodeMessage(bytes);
-    if (!isFrame(value)) throw new RangeError('a frame is [seq, ack, message]');
+    if (!isFrame(value)) throw new RangeError('a frame must be [seq, ack, message]');
     const [seq, ack] = value;
-    if (ack > sent) throw new RangeError(`${ack} acknowledged, ${sent} sent`);
-    if (seq > received + 1) throw new RangeError(`${seq} came after ${received}`);
+    if (ack > sent) throw new RangeError(`message ${ack} was acknowledged, but only ${sent} were sent`);
+    if (seq > received + 1) throw new RangeError(`message ${seq} arrived after message ${received}`);
     return value;
   }
 
@@ -119,7 +119,7 @@ export function createNumberedChannel<Outgoing, Incoming>(
       try {
         read = readFrame(bytes);
       } catch (error) {
-        connection?.close(PROTOCOL_FAULT, `no frame: ${(error as Error).message}`.slice(0, 120));
+        connection?.close(PROTOCOL_FAULT, `invalid frame: ${(error as Error).message}`.slice(0, 120));
         return;
       }
       const [seq, ack, message] = read;

@@ -74,7 +74,7 @@ export function createSamplerPool({ model, registry, offered, limits, log }: Sam
       const call = worker.rpc.call('generate', asked, { signal: running.signal, onEvents: take });
       running.follow(call);
       await call.result;
-      running.abandon(new AppError('engine_failed', `The worker ${name} ended before its choices did.`));
+      running.abandon(new AppError('engine_failed', `The worker ${name} returned before all choices had ended.`));
     } finally {
       place.leave();
     }
@@ -155,14 +155,15 @@ function findFault(events: readonly TokenEvent[], { n }: GenerateRequest, { voca
   for (const event of events) {
     if ((event as unknown) === null || typeof event !== 'object') return 'an event that is not a map';
     const { choiceIndex, tokenId, logprob, topLogprobs, finishReason } = event;
-    if (!isIndex(choiceIndex, n)) return `an event of choice ${String(choiceIndex)} of ${n}`;
-    if (!isIndex(tokenId, vocabSize)) return `the token ${String(tokenId)} of ${vocabSize}`;
+    if (!isIndex(choiceIndex, n)) return `an event of choice ${String(choiceIndex)}, although there are ${n}`;
+    if (!isIndex(tokenId, vocabSize))
+      return `the token ${String(tokenId)}, which is not in the vocabulary of ${vocabSize}`;
     if (typeof logprob !== 'number' || Number.isNaN(logprob) || logprob > 1e-3) {
-      return `the log-probability ${String(logprob)}`;
+      return `the invalid log-probability ${String(logprob)}`;
     }
     if (!Array.isArray(topLogprobs)) return 'an event whose topLogprobs are not a list';
     if (finishReason !== null && !FINISH_REASONS.has(finishReason)) {
-      return `the finishReason ${String(finishReason).slice(0, 40)}`;
+      return `the unknown finishReason ${String(finishReason).slice(0, 40)}`;
     }
   }
   return null;

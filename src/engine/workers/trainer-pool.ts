@@ -64,7 +64,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
     const until = AbortSignal.any([signal, AbortSignal.timeout(FREE_TIMEOUT_MS)]);
     for (;;) {
       const free = usable().find(isFree);
-      if (isClosed) throw unavailable(`The trainers of ${model.id} are let go: the server stops.`);
+      if (isClosed) throw unavailable(`The server is stopping and has released the trainers of ${model.id}.`);
       if (free) return free;
       if (signal.aborted) throw cancelled(signal);
       if (until.aborted || usable().length > 0) throw nobodyFree();
@@ -75,7 +75,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
   function nobodyFree(): AppError {
     return unavailable(
       usable().length > 0
-        ? `Each of the ${usable().length} workers that train ${model.id} has a session.`
+        ? `All ${usable().length} workers that train ${model.id} are busy with other sessions.`
         : `No worker that trains ${model.id} has been connected for ${FREE_TIMEOUT_MS} ms. Start one: \`whetstone-worker run --model ${model.id} --roles train\`.`,
     );
   }
@@ -142,7 +142,7 @@ function createSession(
   /** The worker may have connected after the job's rows were packed; they are packed again when the job retries. */
   function checkRow({ parents }: TrainingRow): void {
     if (hello.trainer!.capabilities.sharedPrefixRows || parents.every((parent) => parent === -1)) return;
-    throw unavailable(`The worker ${name} trains no rows in which sequences share their beginnings.`);
+    throw unavailable(`The worker ${name} does not support rows in which sequences share a prefix.`);
   }
   async function ask<T>(
     rows: readonly TrainingRow[],
@@ -153,19 +153,19 @@ function createSession(
     const results: T[] = [];
     for (const together of splitIntoCalls(rows, rowsAtOnce)) {
       const answers = fromWireResults(together, await call(toWireRows(together)));
-      if (!answers) throw wrong(`other than the results of ${together.length} rows`);
+      if (!answers) throw wrong(`something other than the results of ${together.length} rows`);
       results.push(...answers.map((answer, i) => read(answer, together[i]!)));
     }
     return results;
   }
   function readLogprobs(answer: unknown, { targets }: TrainingRow): Float32Array {
     if (answer instanceof Float32Array && answer.length === targets.length) return answer;
-    throw wrong(`other than ${targets.length} log-probabilities`);
+    throw wrong(`something other than ${targets.length} log-probabilities`);
   }
   function readResult(answer: unknown, row: TrainingRow): ForwardBackwardResult {
     const result = answer as ForwardBackwardResult | null;
     const numbers = [result?.loss, ...Object.values(result?.metrics ?? {})];
-    if (!numbers.every((value) => typeof value === 'number')) throw wrong('a loss or metrics that are no numbers');
+    if (!numbers.every((value) => typeof value === 'number')) throw wrong('a loss or metrics that are not numbers');
     if (result!.logprobs) readLogprobs(result!.logprobs, row);
     return result!;
   }
@@ -177,14 +177,14 @@ function createSession(
       ask(rows, (asked) => rpc.call('forwardBackward', { session, loss, ...asked }, { timeoutMs }).result, readResult),
     async optimStep(params) {
       const result = await rpc.call('optimStep', { session, params }, { timeoutMs }).result;
-      if (typeof result?.gradNorm !== 'number') throw wrong('a norm that is no number');
+      if (typeof result?.gradNorm !== 'number') throw wrong('a gradient norm that is not a number');
       return result;
     },
     async save(directory, options) {
       await uploaded.receive(async () => {
         const files = await rpc.call('save', { session, options }, { timeoutMs: SAVE_TIMEOUT_MS }).result;
         const isList: boolean = Array.isArray(files) && files.length > 0;
-        if (!isList) throw wrong('no files of what it saved');
+        if (!isList) throw wrong('no list of the files that it saved');
         return files;
       }, directory);
     },

@@ -94,7 +94,8 @@ export async function openWorkerFiles({
           body: piece,
           headers: { 'content-range': range, 'content-type': 'application/octet-stream' },
         });
-        if (response.status === 409) throw new AppError('engine_unavailable', `Another brings ${sha256}.`);
+        if (response.status === 409)
+          throw new AppError('engine_unavailable', `The file ${sha256} is already being uploaded.`);
         ({ complete, offset } = (await response.json()) as UploadProgress);
       }
     } finally {

@@ -84,7 +84,7 @@ class NumberedChannel:
             seq, ack, message = self._read_frame(data)
         except ValueError as fault:
             if self._connection:
-                self._connection.close(PROTOCOL_FAULT, f"no frame: {fault}"[:120])
+                self._connection.close(PROTOCOL_FAULT, f"invalid frame: {fault}"[:120])
             return
         self._forget(ack)
         if seq != self.received + 1:  # already received, or only an acknowledgement
@@ -96,12 +96,12 @@ class NumberedChannel:
     def _read_frame(self, data: bytes) -> tuple[int, int, Any]:
         frame = decode_message(data)
         if not isinstance(frame, list) or len(frame) != 3 or not _is_count(frame[0]) or not _is_count(frame[1]):
-            raise ValueError("a frame is [seq, ack, message]")
+            raise ValueError("a frame must be [seq, ack, message]")
         seq, ack, message = frame
         if ack > self._sent:
-            raise ValueError(f"{ack} acknowledged, {self._sent} sent")
+            raise ValueError(f"message {ack} was acknowledged, but only {self._sent} were sent")
         if seq > self.received + 1:
-            raise ValueError(f"{seq} came after {self.received}")
+            raise ValueError(f"message {seq} arrived after message {self.received}")
         return seq, ack, message
 
     def _forget(self, ack: int) -> None:

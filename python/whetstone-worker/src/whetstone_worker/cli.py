@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="whetstone-worker", description="Engines of Whetstone that run where the GPUs are.")
+    parser = argparse.ArgumentParser(
+        prog="whetstone-worker", description="Runs engines for a Whetstone server on machines with GPUs."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     add_ray(commands)
     add_run(commands)

@@ -41,8 +41,8 @@ def find_model(name: str, model_id: str | None) -> ModelDirectory:
     if path.suffix.lower() == ".gguf" or (_HUB_ID.fullmatch(name.partition(":")[0]) and ":" in name):
         raise WorkerError(
             "bad_model_files",
-            f"{name} is GGUF, which this worker does not read. Name the model it was made of, in safetensors, or start "
-            f"`whetstone workers run --model {name}`, which reads it.",
+            f"{name} is a GGUF file, which this worker does not read. Use the original model in safetensors, or run "
+            f"`whetstone workers run --model {name}` instead, which reads it.",
         )
     if not _HUB_ID.fullmatch(name):
         raise WorkerError(

@@ -89,7 +89,7 @@ def read_roles(given: argparse.Namespace, parser: argparse.ArgumentParser) -> li
     named = [part.strip() for part in given.roles.split(",")]
     roles = [role for role in ROLES if role in named]
     if len(roles) != len(named):
-        parser.error(f"--roles must be of {','.join(ROLES)}, not {given.roles!r}")
+        parser.error(f"--roles must be a comma-separated list of {','.join(ROLES)}, not {given.roles!r}")
     for role in ROLES:
         if role not in roles and (flags := [flag_of(action) for action in given_flags(given, role)]):
             parser.error(f"{flags[0]} is for --roles {role}, and this worker has --roles {given.roles}")

@@ -67,7 +67,7 @@ def _try_server(spec: ClusterSpec) -> None:
     except KeyRefusedError as fault:
         raise ClusterError(f"{fault} Give a key with the scope worker in --key or WHETSTONE_API_KEY.") from fault
     except ServerError as fault:
-        _say(f"{fault}. Workers keep dialing until the server answers.")
+        _say(f"{fault}. Workers keep trying to connect until the server answers.")
 
 
 def _status(name: str, as_json: bool) -> int:
@@ -108,7 +108,7 @@ def _wait_until_gone() -> None:
     until = time.monotonic() + ANSWER_SECONDS
     while CONTROLLER in list_named_actors():
         if time.monotonic() > until:
-            raise ClusterError(f"the previous controller did not end within {ANSWER_SECONDS:.0f} s: look at Ray's dashboard")
+            raise ClusterError(f"the previous controller did not end within {ANSWER_SECONDS:.0f} s: see Ray's dashboard")
         time.sleep(POLL_SECONDS)
 
 
@@ -143,7 +143,7 @@ def _answer(asked: Any) -> Any:
     try:
         return ray.get(asked, timeout=ANSWER_SECONDS)
     except ray.exceptions.GetTimeoutError as fault:
-        raise ClusterError(f"the controller did not answer within {ANSWER_SECONDS:.0f} s: look at Ray's dashboard") from fault
+        raise ClusterError(f"the controller did not answer within {ANSWER_SECONDS:.0f} s: see Ray's dashboard") from fault
     except ray.exceptions.RayActorError as fault:
         raise ClusterError(f"the controller ended: {fault}") from fault
 

@@ -59,7 +59,7 @@ class Controller:
         """None: the existing samplers have not been counted yet."""
         self._needs: list[Need] = []
         self._view: ServerView | None = None
-        self._fault: str | None = "the server has not been asked yet"
+        self._fault: str | None = "the server's queue has not been read yet"
         self._ticked = threading.Event()
         self._http = server_client(spec.server, spec.key)
         threading.Thread(target=self._run, name="controller", daemon=True).start()
@@ -141,7 +141,7 @@ class Controller:
         self._needs = keep_recent([*self._needs, Need(now, need)], now, spec.windows)
         count = choose_count(samplers, self._needs, now, spec.samplers, spec.windows)
         if count != samplers:
-            log.info("%d samplers instead of %d.", count, samplers)
+            log.info("Changing the number of samplers from %d to %d.", samplers, count)
         return count
 
     def _read_reports(self) -> None:
@@ -167,7 +167,7 @@ class Controller:
         ).remote(worker, seat.worker_name(self._spec.name), seat.name)
 
     def _let_go(self, member: Member) -> None:
-        log.info("Letting %s go.", member.seat.name)
+        log.info("Asking %s to leave.", member.seat.name)
         member.leaving_since = time.monotonic()
         member.actor.leave.remote()
 
@@ -182,7 +182,7 @@ class Controller:
         elif waited > LEAVE_SECONDS + KILL_SECONDS:
             cause = f"it did not leave within {waited:.0f} s"
         elif member.is_silent:
-            cause = "it is on no node"
+            cause = "it is not on any node"
         else:
             if phase not in (None, "leaving"):
                 member.actor.leave.remote()  # it was restarted and does not know that it should leave

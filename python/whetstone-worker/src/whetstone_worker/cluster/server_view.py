@@ -91,7 +91,7 @@ def _get(client: httpx.Client, path: str) -> httpx.Response:
     try:
         response = client.get(path, timeout=ANSWER_SECONDS)
     except httpx.HTTPError as fault:
-        raise ServerError(f"{client.base_url} is not reached: {fault or type(fault).__name__}") from fault
+        raise ServerError(f"cannot reach {client.base_url}: {fault or type(fault).__name__}") from fault
     if response.status_code == httpx.codes.OK:
         return response
     refused = response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)

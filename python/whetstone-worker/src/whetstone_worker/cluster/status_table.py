@@ -13,7 +13,7 @@ def status_table(status: Mapping[str, Any], now: float | None = None) -> str:
     counts = f"{samplers['wanted']} samplers{bounds}, {status['trainers']['wanted']} trainers"
     lines = [
         f"{status['cluster']} at {status['server']}: {counts}",
-        f"choices: {queue['running']} run, {queue['waiting']} wait" if queue else str(status["fault"]),
+        f"choices: {queue['running']} running, {queue['waiting']} waiting" if queue else str(status["fault"]),
     ]
     rows = [_row(worker, time.time() if now is None else now) for worker in status["workers"]]
     return "\n".join([*lines, *_columns([_HEAD, *rows])])
@@ -27,7 +27,7 @@ def what_is_missing(status: Mapping[str, Any]) -> str:
             cause = worker.get("cause") or "it has not connected yet"
             words = "".join(f"\n    | {line}" for line in str(worker.get("words") or "").splitlines()[-5:])
             lines.append(f"  {worker['name']} ({worker['phase']}): {cause}{words}")
-    return "\n".join(lines) or "  workers are started, or replaced"
+    return "\n".join(lines) or "  workers are being started or replaced"
 
 
 def progress(status: Mapping[str, Any]) -> str:
@@ -36,18 +36,18 @@ def progress(status: Mapping[str, Any]) -> str:
     names = (worker["name"] for worker in status["workers"])
     causes = (f" ({worker['cause']})" if worker["phase"] == "unplaced" else "" for worker in status["workers"])
     said = ", ".join(
-        f"{name} {state or 'loads its model'}{cause}" for name, state, cause in zip(names, states, causes, strict=True)
+        f"{name} {state or 'loading its model'}{cause}" for name, state, cause in zip(names, states, causes, strict=True)
     )
-    return "; ".join(filter(None, [status["fault"], said])) or "no worker is started yet"
+    return "; ".join(filter(None, [status["fault"], said])) or "no worker has been started yet"
 
 
 def why_unplaced(gpus: float, cpus: float, cluster: Mapping[str, float]) -> str:
     """`cluster`: the total resources of Ray's nodes, by Ray's names."""
     there = f"the cluster has {cluster.get('GPU', 0):g} GPUs and {cluster.get('CPU', 0):g} CPUs"
-    wanted = f"Ray has no room for it: it wants {gpus:g} GPUs and {cpus:g} CPUs, {there}"
+    wanted = f"Ray has no room for it: it needs {gpus:g} GPUs and {cpus:g} CPUs, {there}"
     if gpus > cluster.get("GPU", 0):
         return f"{wanted}; --gpus-per-sampler 0 and --gpus-per-trainer 0 use the CPU"
-    return wanted if cpus > cluster.get("CPU", 0) else "Ray starts it, waits for room, or moves it from a node that is gone"
+    return wanted if cpus > cluster.get("CPU", 0) else "Ray is starting it, waiting for room, or moving it from a lost node"
 
 
 def _row(worker: Mapping[str, Any], now: float) -> tuple[str, ...]:

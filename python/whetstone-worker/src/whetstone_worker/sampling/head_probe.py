@@ -28,10 +28,10 @@ async def takes_head_adapters(client: VllmClient, base_name: str, vocab_size: in
         except VllmGoneError:
             raise
         except WorkerError as fault:
-            log.info("Adapters of the output head are not sampled here: %s", fault)
+            log.info("Adapters of the output head are not supported by this vLLM: %s", fault)
             return False
     if not moved:
-        log.warning("Adapters of the output head are not sampled here: vLLM loads them but does not compute with them.")
+        log.warning("Adapters of the output head are not supported by this vLLM: it loads them but does not compute with them.")
     return moved
 
 

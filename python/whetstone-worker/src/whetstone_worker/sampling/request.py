@@ -111,7 +111,7 @@ def check_request(request: GenerateRequest, model: ModelShape) -> None:
     if not request.prompt:
         raise WorkerError("invalid_request", "The prompt is empty.", param="messages")
     if (foreign := _foreign(request.prompt, size)) is not None:
-        words = f"Token {foreign} is not in the vocabulary of {size}."
+        words = f"Token {foreign} is not in the vocabulary of {size} tokens."
         raise WorkerError("invalid_request", words, param="messages")
     if len(request.prompt) + sampling.max_tokens > model.context_length:
         asked = f"{len(request.prompt)} prompt tokens and up to {sampling.max_tokens} new ones"
@@ -124,7 +124,7 @@ def check_request(request: GenerateRequest, model: ModelShape) -> None:
     }
     for param, ids in named.items():
         if (foreign := _foreign(ids, size)) is not None:
-            words = f"{param} has token {foreign}, which is not in the vocabulary of {size}."
+            words = f"{param} has token {foreign}, which is not in the vocabulary of {size} tokens."
             raise WorkerError("invalid_request", words, param=param)
     if request.n < 1:
         raise WorkerError("invalid_request", f"n must be at least 1, got {request.n}.", param="n")

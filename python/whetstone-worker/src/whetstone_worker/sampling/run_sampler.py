@@ -77,8 +77,8 @@ async def _keep_up(options: VllmOptions, serve: Callable[[VllmProcess], Awaitabl
             return
         deaths = 1 if monotonic() - began > SERVED_SECONDS else deaths + 1
         if deaths > len(RESTART_PAUSES):
-            raise WorkerError("engine_failed", f"vLLM was lost {deaths} times in a row, and is given up: {cause}")
-        log.error("vLLM was lost and is started again: %s", cause)
+            raise WorkerError("engine_failed", f"vLLM stopped {deaths} times in a row and is not restarted: {cause}")
+        log.error("vLLM stopped and is being restarted: %s", cause)
         with suppress(asyncio.TimeoutError):
             await result_within(leaving.wait(), RESTART_PAUSES[deaths - 1])
 

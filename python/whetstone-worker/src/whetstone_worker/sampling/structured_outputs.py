@@ -71,7 +71,7 @@ def _replace(form: Any, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -
 
 def _schema(constraint: Constraint) -> Any:
     if constraint.whitespace_pattern is not None or not constraint.any_whitespace:
-        words = "This JSON schema cannot be used: the engine of this model leaves white space to the model. Do not limit it."
+        words = "This JSON schema cannot be used: the engine of this model cannot restrict white space. Omit those options."
         raise WorkerError("invalid_constraint", words)
     schema = _parse(constraint.source)
     return _closed(schema) if constraint.strict else schema
@@ -107,4 +107,4 @@ def _parse(source: str) -> Any:
     try:
         return json.loads(source)
     except ValueError as fault:
-        raise WorkerError("invalid_constraint", f"This constraint cannot be used: it is not JSON ({fault}).") from fault
+        raise WorkerError("invalid_constraint", f"This constraint cannot be used: it is not valid JSON ({fault}).") from fault

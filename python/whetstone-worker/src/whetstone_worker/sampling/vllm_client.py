@@ -72,7 +72,7 @@ class VllmClient:
         except WorkerError as fault:
             if fault.code == "engine_unavailable":
                 raise
-            raise WorkerError("bad_model_files", f"vLLM does not load the adapter: {fault.message}") from fault
+            raise WorkerError("bad_model_files", f"vLLM refused to load the adapter: {fault.message}") from fault
 
     async def unload_adapter(self, name: str) -> None:
         await self._ask("POST", "/v1/unload_lora_adapter", {"lora_name": name}, ADAPTER_SECONDS)

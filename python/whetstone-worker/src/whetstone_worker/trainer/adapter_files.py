@@ -47,7 +47,7 @@ def find_optimizer(directory: Path, layers: Sequence[LinearLayer], shape: LoraSh
     tensors = read_tensors(path, _stored(trained))
     step = float(tensors[STEP][0])
     if not step.is_integer() or step < 0:
-        raise WorkerError("bad_model_files", f"{path}: step {step} is not a count.")
+        raise WorkerError("bad_model_files", f"{path}: step {step} is not a whole number.")
     return AdamwState(
         step=int(step),
         mean={p.name: tensors[_mean(p.name)] for p in trained},

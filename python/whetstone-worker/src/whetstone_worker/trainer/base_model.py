@@ -151,7 +151,7 @@ def _check_config(config: Mapping[str, Any], path: Path) -> ModelSizes:
             raise refuse(f"the checkpoint is quantised ({key}), which is not supported. Use the unquantised one.")
     windows = [kind for kind in config.get("layer_types") or [] if kind != "full_attention"]
     if windows or config.get("use_sliding_window"):
-        raise refuse(f"{windows[0] if windows else 'sliding_window'} is not supported; supported is full attention.")
+        raise refuse(f"{windows[0] if windows else 'sliding_window'} is not supported: only full attention is.")
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     kind = rope.get("rope_type") or rope.get("type") or "default"
     if kind not in ROPE_TYPES:

@@ -127,7 +127,7 @@ class LeadingEngine:
         except Exception as fault:
             if _is_shared(fault):
                 raise
-            log.critical("The ranks are out of step; all of them end.", exc_info=fault)
+            log.critical("The ranks are out of step: all of them exit.", exc_info=fault)
             os._exit(1)
 
 
