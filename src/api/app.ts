@@ -192,7 +192,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
         return endpoint.answer === null ? reply.code(204).send() : answer;
       };
       if (!creates) return respond(createId());
-      invariant(caller, `${path} creates and must ask for a key`);
+      invariant(caller, `${path} creates and must need a key`);
       const header = request.headers['idempotency-key'];
       const key = typeof header === 'string' ? header : null;
       return services.idempotent(
@@ -317,7 +317,7 @@ function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply
   const allowed = endpoints.filter((endpoint) => pathPattern(endpoint.path).test(path)).map(({ method }) => method);
   if (allowed.length === 0) {
     const isWithoutV1 = endpoints.some((endpoint) => pathPattern(endpoint.path).test(`/v1${path}`));
-    const advice = isWithoutV1 ? 'The base URL of OpenAI clients ends in /v1.' : 'GET /docs lists what there is.';
+    const advice = isWithoutV1 ? 'The base URL of OpenAI clients ends in /v1.' : 'GET /docs lists all endpoints.';
     return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. ${advice}`));
   }
   const message = `Method Not Allowed: ${request.method}. ${path.slice(0, 200)} takes ${allowed.join(', ')}.`;

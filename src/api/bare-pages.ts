@@ -23,8 +23,8 @@ export function landingPage(version: string, baseModels: readonly string[]): str
   return html(
     'Whetstone',
     `<h1>Whetstone</h1>
-<p>Chat with a model, train it by reinforcement learning or on examples, chat with what came out. Version ${escape(version)}.</p>
-<p>The dashboard is not built: <code>npm run build</code> makes it, and it stands here when the server starts again.</p>
+<p>Chat with a model, train it by reinforcement learning or on examples, chat with the result. Version ${escape(version)}.</p>
+<p>The dashboard is not built: <code>npm run build</code> makes it, then restart the server.</p>
 <p>Base models here:</p><ul>${models}</ul>
 <pre>curl $URL/v1/chat/completions -H "Authorization: Bearer $WHETSTONE_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -37,7 +37,7 @@ export const barePage = (version: string): string =>
   html(
     'Whetstone API',
     `<h1>The API of Whetstone ${escape(version)}</h1>
-<p>The page that searches it and tries it is not built: <code>npm run build</code> makes it, and it stands here when the server starts again.</p>
+<p>The page with search and requests to try is not built: <code>npm run build</code> makes it, then restart the server.</p>
 <p>Everything it shows is in <a href="openapi.json">openapi.json</a>.</p>`,
   );
 

@@ -45,7 +45,7 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
     if (request.raw.readableAborted && !(error instanceof AppError)) throw brokenOff(error);
     if (!isZlibError(error)) throw error;
     const encoding = String(request.headers['content-encoding']).slice(0, 50);
-    throw new AppError('invalid_request', `The body is not what its Content-Encoding says: ${encoding}.`, {
+    throw new AppError('invalid_request', `The body cannot be decoded with its Content-Encoding, ${encoding}.`, {
       cause: error,
     });
   } finally {
@@ -55,7 +55,7 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
 
 /** Only logged: gives a lost connection a cause of its own, so that it is not mistaken for that of a store. */
 const brokenOff = (cause: unknown): AppError =>
-  new AppError('invalid_request', 'The body broke off: the connection was closed before its end.', { cause });
+  new AppError('invalid_request', 'The body is incomplete: the connection was closed before its end.', { cause });
 
 const isZlibError = (error: unknown): boolean =>
   error instanceof Error &&
@@ -68,7 +68,7 @@ async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace)
   const late = (came: number) =>
     new AppError(
       'request_timeout',
-      `The body came too slowly: ${came} bytes within ${stallMs / 1000} s. Send it again over a better connection.`,
+      `The body arrived too slowly: ${came} bytes within ${stallMs / 1000} s. Send it again over a better connection.`,
     );
   for (let came = 0, waitedMs = 0; ;) {
     const startMs = performance.now();

@@ -83,6 +83,6 @@ function describe({ code, rawPacket }: ParserError): {
   if (code === 'HPE_HEADER_OVERFLOW')
     return { status: 431, message: `The headers are over ${HEADER_BYTES_MAX} bytes. Send less in them.` };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return { status: 408, message: 'The headers of the request came too slowly. Send it again.' };
+    return { status: 408, message: 'The headers of the request arrived too slowly. Send it again.' };
   return { status: 400, message: 'This is not an HTTP/1.1 request.' };
 }

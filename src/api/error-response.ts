@@ -145,9 +145,15 @@ function typeOf(status: number): string {
 
 const SHOWN_ITEMS = 5;
 
-/** JavaScript clients show only `error.message`, so it repeats `detail`, in one line. */
+/**
+ * JavaScript clients show only `error.message`, so it repeats `detail`, in one line. For broken JSON it adds the cause, which `detail`
+ * has in `ctx`, because `msg` is then a fixed text.
+ */
 function validationBody(items: readonly ValidationItem[]): ErrorBody {
-  const shown = items.slice(0, SHOWN_ITEMS).map(({ loc, msg, type }) => `${loc.join('.')}: ${msg} (${type})`);
+  const shown = items.slice(0, SHOWN_ITEMS).map(({ loc, msg, type, ctx }) => {
+    const cause = type === 'json_invalid' ? `: ${String(ctx?.['error'])}` : '';
+    return `${loc.join('.')}: ${msg}${cause} (${type})`;
+  });
   const more = items.length > SHOWN_ITEMS ? `; and ${items.length - SHOWN_ITEMS} more` : '';
   const param = items[0]?.loc.at(-1);
   return {

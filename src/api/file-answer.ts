@@ -26,7 +26,7 @@ export async function answerWithFile(
   const range = readRange(headers, sizeBytes, etag);
   if (range === 'beyond') {
     reply.header('content-range', `bytes */${sizeBytes}`);
-    throw new AppError('range_not_satisfiable', `${name} has ${sizeBytes} bytes: none from where the range begins.`);
+    throw new AppError('range_not_satisfiable', `${name} has only ${sizeBytes} bytes: the range begins after its end.`);
   }
   const { first, last }: ByteRange = range ?? { first: 0, last: sizeBytes - 1 };
   const content = await open(first);

@@ -35,7 +35,7 @@ export function readJson(text: string, mode: Mode): unknown {
     const value = JSON.parse(marked) as unknown;
     return marks && marked !== text ? exactIntegers(value, mark) : value;
   } catch {
-    if (text.length > LOCATED_CHARACTERS_MAX) throw notJson(0, 'Not JSON, somewhere in what begins here');
+    if (text.length > LOCATED_CHARACTERS_MAX) throw notJson(0, 'Not valid JSON, somewhere after this position');
     const { offset, reason } = locateSyntaxError(text);
     throw notJson(offset, reason);
   }
@@ -152,7 +152,8 @@ function quoteTokens(text: string, mark: string, marksLongIntegers: boolean): st
           ? mark + token.split('.')[0]!
           : null;
       if (quoted === null) continue;
-      if (++count > QUOTED_MAX) throw notJson(start, `More than ${QUOTED_MAX} numbers that JSON has no form for`);
+      if (++count > QUOTED_MAX)
+        throw notJson(start, `More than ${QUOTED_MAX} numbers that are not valid JSON (NaN, Infinity)`);
       if (quoted !== token && ++longIntegers > LONG_INTEGERS_MAX)
         throw notJson(start, `More than ${LONG_INTEGERS_MAX} integers beyond 2^53`);
       result += `${text.slice(copied, start)}"${quoted}"`;

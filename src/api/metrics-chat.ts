@@ -51,7 +51,7 @@ export function createChatMetrics(registry: Registry, baseModelIds: () => readon
   const promptTokens = counter('vllm:prompt_tokens_total', 'Prompt tokens of chat requests, in tokens.');
   const generationTokens = counter('vllm:generation_tokens_total', 'Tokens sampled for chat requests, in tokens.');
   const cacheQueries = counter('vllm:prefix_cache_queries_total', 'Prompt tokens looked up in the cache, in tokens.');
-  const cacheHits = counter('vllm:prefix_cache_hits_total', 'Prompt tokens that the cache had, in tokens.');
+  const cacheHits = counter('vllm:prefix_cache_hits_total', 'Prompt tokens found in the cache, in tokens.');
   const finished = new Counter({
     name: 'vllm:request_success_total',
     help: 'Choices of chat requests by how they ended; a request has one unless it asks for more.',
@@ -64,17 +64,17 @@ export function createChatMetrics(registry: Registry, baseModelIds: () => readon
   });
   const firstToken = histogram(
     'vllm:time_to_first_token_seconds',
-    'From the arrival of a chat request to its first token, in seconds.',
+    'Time from the arrival of a chat request to its first token, in seconds.',
     FIRST_TOKEN_SECONDS,
   );
   const interToken = histogram(
     'vllm:inter_token_latency_seconds',
-    'Between two tokens of one choice, in seconds.',
+    'Time between two tokens of one choice, in seconds.',
     INTER_TOKEN_SECONDS,
   );
   const endToEnd = histogram(
     'vllm:e2e_request_latency_seconds',
-    'From the arrival of a chat request to the last token of its last choice, in seconds; complete answers only.',
+    'Time from the arrival of a chat request to the last token of its last choice, in seconds; complete answers only.',
     REQUEST_SECONDS,
   );
   const requestPrompt = histogram(

@@ -34,7 +34,7 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
   let running = 0;
   new Gauge({
     name: 'whetstone_training_jobs',
-    help: 'Training jobs that wait for their turn (queued), and those that this server runs (running).',
+    help: 'Training jobs that are waiting (queued), and those that this server runs (running).',
     labelNames: ['status'],
     registers,
     async collect() {
@@ -45,7 +45,7 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
   });
   new Gauge({
     name: 'whetstone_queue_limit',
-    help: 'What a queue holds at most, in jobs: beyond that, clients get 429.',
+    help: 'Maximum length of a queue, in jobs; further jobs are refused with 429.',
     labelNames: ['queue'],
     registers,
   }).set({ queue: 'training_jobs' }, queuedJobsMax);
@@ -57,20 +57,20 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
   });
   const seconds = new Histogram({
     name: 'whetstone_training_step_seconds',
-    help: 'Time of a gradient step, in seconds.',
+    help: 'Duration of a gradient step, in seconds.',
     labelNames: ['type', 'model_name'],
     buckets: STEP_SECONDS,
     registers,
   });
   const latest = new Gauge({
     name: 'whetstone_training_latest',
-    help: 'What training measured last on this server, whichever job it was: quantities of a gradient step, and of a checkpoint.',
+    help: 'The latest training metrics on this server, from any job: those of a gradient step, and those of a checkpoint.',
     labelNames: ['quantity', 'type', 'model_name'],
     registers,
   });
   const skipped = new Counter({
     name: 'whetstone_training_skipped_total',
-    help: 'Trajectories, or rows of SFT and DPO jobs, that were not trained on, by the reason.',
+    help: 'Trajectories, or rows of SFT and DPO jobs, that were not trained on, by reason.',
     labelNames: ['reason', 'type', 'model_name'],
     registers,
   });
@@ -80,7 +80,7 @@ export function createJobMetrics(registry: Registry, { queuedJobs, queuedJobsMax
   };
   const ended = new Counter({
     name: 'whetstone_training_jobs_ended_total',
-    help: 'Training jobs that ended on this server, by how they did.',
+    help: 'Training jobs that ended on this server, by how they ended.',
     labelNames: ['status', 'type'],
     registers,
   });

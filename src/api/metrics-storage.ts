@@ -16,14 +16,14 @@ export function createStorageMetrics(registry: Registry): StorageMetrics {
   const labelNames = ['operation'] as const;
   const seconds = new Histogram({
     name: 'whetstone_storage_operation_seconds',
-    help: 'Time of an operation on rows or blobs, in seconds; of streams, until they are open.',
+    help: 'Duration of an operation on rows or blobs, in seconds; for streams, until they are open.',
     labelNames,
     buckets: SECONDS,
     registers,
   });
   const faults = new Counter({
     name: 'whetstone_storage_faults_total',
-    help: 'Operations that the database, the disk or the blob store could not do.',
+    help: 'Operations of the database, the disk or the blob store that failed.',
     labelNames,
     registers,
   });

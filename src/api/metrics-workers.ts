@@ -27,28 +27,36 @@ export function createWorkerMetrics(registry: Registry, tallies: () => readonly 
 type Metric = readonly [name: string, help: string, value: (tally: WorkerTally) => number];
 
 const GAUGES: readonly Metric[] = [
-  ['whetstone_worker_count', 'Workers of this name that are there, or expected back.', ({ count }) => count],
-  ['whetstone_worker_num_requests_running', 'Choices that the worker computes, as it says.', ({ running }) => running],
-  ['whetstone_worker_num_requests_waiting', 'Choices that wait at the worker, as it says.', ({ waiting }) => waiting],
-  ['whetstone_worker_training_sessions', 'Training sessions that are open at the worker.', ({ sessions }) => sessions],
+  ['whetstone_worker_count', 'Workers of this name that are connected or expected to reconnect.', ({ count }) => count],
+  [
+    'whetstone_worker_num_requests_running',
+    'Choices that the worker is computing, as it reports.',
+    ({ running }) => running,
+  ],
+  [
+    'whetstone_worker_num_requests_waiting',
+    'Choices that are waiting on the worker, as it reports.',
+    ({ waiting }) => waiting,
+  ],
+  ['whetstone_worker_training_sessions', 'Training sessions that are open on the worker.', ({ sessions }) => sessions],
   ['whetstone_worker_adapters_loaded', 'Checkpoints in the memory of the worker.', ({ adapters }) => adapters],
   [
     'whetstone_worker_silent_seconds',
-    'Since anything came of the worker, in seconds.',
+    'Time since the last message from the worker, in seconds.',
     ({ silentMs }) => silentMs / 1000,
   ],
 ];
 
 const COUNTERS: readonly Metric[] = [
-  ['whetstone_worker_calls_total', 'Requests to sample that the worker was given.', ({ calls }) => calls],
+  ['whetstone_worker_calls_total', 'Sampling requests that were sent to the worker.', ({ calls }) => calls],
   [
     'whetstone_worker_wait_seconds_total',
-    'How long these waited for a place at a worker, together, in seconds.',
+    'Total time that sampling requests waited for a worker, in seconds.',
     ({ waitedMs }) => waitedMs / 1000,
   ],
   [
     'whetstone_worker_message_bytes_total',
-    'Messages to and from the worker, in bytes; files of adapters travel beside them.',
+    'Messages to and from the worker, in bytes; files of adapters are not included.',
     ({ messageBytes }) => messageBytes,
   ],
   ['whetstone_worker_generation_tokens_total', 'Tokens that the worker sampled, in tokens.', ({ tokens }) => tokens],

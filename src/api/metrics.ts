@@ -41,17 +41,17 @@ export function createMetrics({ baseModels, workers, ...jobs }: MetricsSources):
   });
   const inFlight = new Gauge({
     name: 'whetstone_http_requests_in_flight',
-    help: 'Requests that arrived and are not answered to the end.',
+    help: 'Requests that have not been answered completely.',
     registers,
   });
   const tracesDropped = new Counter({
     name: 'whetstone_weave_requests_dropped_total',
-    help: 'Requests with traces of the weave library that were taken and dropped.',
+    help: 'Requests with traces of the weave library that were accepted and dropped.',
     registers,
   });
   const traceBytesDropped = new Counter({
     name: 'whetstone_weave_bytes_dropped_total',
-    help: 'Bytes of those requests.',
+    help: 'Size of the requests with traces that were accepted and dropped, in bytes.',
     registers,
   });
   for (const [name, help, value] of ENGINE_GAUGES) {
@@ -94,5 +94,9 @@ const ENGINE_GAUGES: readonly [name: string, help: string, value: (status: Statu
     'Checkpoints in the memory of the inference engine.',
     ({ adapters }) => adapters.length,
   ],
-  ['whetstone_engine_restarts', 'Times the process of the inference engine was replaced.', ({ restarts }) => restarts],
+  [
+    'whetstone_engine_restarts',
+    'Number of times that the process of the inference engine was replaced.',
+    ({ restarts }) => restarts,
+  ],
 ];

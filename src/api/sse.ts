@@ -76,7 +76,7 @@ async function drained({ raw }: FastifyReply, stallMs: number): Promise<void> {
   raw.off('close', stop);
   clearTimeout(timer);
   if (!isUnread) return;
-  const message = `Nobody read this stream for ${stallMs / 1000} s, so it was ended. Read it as it comes, or ask for less.`;
+  const message = `The client did not read this stream for ${stallMs / 1000} s, so it was ended. Read it as it arrives, or request less.`;
   throw new AppError('request_timeout', message);
 }
 

@@ -103,12 +103,12 @@ const bodyOf = (trajectories: string, more = '') =>
 test.each([
   ['More than 50000 trajectories', bodyOf(repeated('{}', 50_001))],
   ['More than 1500000 values', bodyOf(`{"x": [${repeated('0', 1_500_000)}]}`)],
-  ['More than 100000 values beside token ids and log-probabilities', bodyOf(`{"x": [${repeated('[]', 100_000)}]}`)],
+  ['More than 100000 values besides token ids and log-probabilities', bodyOf(`{"x": [${repeated('[]', 100_000)}]}`)],
   ['More than 50000 different keys', bodyOf(`{${Array.from({ length: 50_001 }, (_, i) => `"${i}":0`).join(',')}}`)],
-  ['More than 250000 numbers that JSON has no form for', bodyOf(`{"x": [${repeated('NaN', 250_001)}]}`)],
+  ['More than 250000 numbers that are not valid JSON (NaN, Infinity)', bodyOf(`{"x": [${repeated('NaN', 250_001)}]}`)],
   ['A trajectory of more than 32000000 bytes', bodyOf(`{"x": "${'a'.repeat(32_000_000)}"}`)],
   ['More than 250000 values', bodyOf('', `,"x": [${repeated('0', 250_000)}]`)],
-  ['More than 32000000 bytes beside trajectories', bodyOf('', `,"x": "${'a'.repeat(32_000_000)}"`)],
+  ['More than 32000000 bytes outside of trajectories', bodyOf('', `,"x": "${'a'.repeat(32_000_000)}"`)],
 ])('%s: refused', async (error, source) => {
   await expect(parseInChunks(source, 1_000_000)).rejects.toMatchObject({
     items: [{ type: 'json_invalid', loc: ['body', expect.any(Number)], ctx: { error } }],

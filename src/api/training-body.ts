@@ -50,7 +50,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
   function addToSkeleton(bytes: Uint8Array, offset: number): void {
     skeletonBytes += bytes.length;
     if (skeletonBytes > PIECE_BYTES_MAX)
-      throw notJson(offset, `More than ${PIECE_BYTES_MAX} bytes beside trajectories`);
+      throw notJson(offset, `More than ${PIECE_BYTES_MAX} bytes outside of trajectories`);
     skeleton.push(bytes);
   }
 
@@ -72,7 +72,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
       await step();
       packLogprobs(value);
       if (countChecked(value, CHECKED_VALUES_MAX + 1) > CHECKED_VALUES_MAX) {
-        throw notJson(0, `More than ${CHECKED_VALUES_MAX} values beside token ids and log-probabilities`);
+        throw notJson(0, `More than ${CHECKED_VALUES_MAX} values besides token ids and log-probabilities`);
       }
       await step();
       const checked = await check(value, yieldToLoop);

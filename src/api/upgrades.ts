@@ -28,7 +28,7 @@ export function takeUpgrades(app: FastifyInstance, addRoutes: (app: FastifyInsta
       handleProtocols: (offered) => (offered.has(WORKER_PROTOCOL.subprotocol) ? WORKER_PROTOCOL.subprotocol : false),
     },
     preClose(done) {
-      for (const client of app.websocketServer.clients) client.close(GOING_AWAY, 'the server stops');
+      for (const client of app.websocketServer.clients) client.close(GOING_AWAY, 'the server is stopping');
       done();
     },
   });

@@ -287,6 +287,13 @@ describe('a request', () => {
     },
     { name: 'for an unknown step is a 404', url, body: chat({ model: 'default/p/rollouts@7' }), status: 404 },
     {
+      name: 'for a step of a base model is a 404 that says that it has none',
+      url,
+      body: chat({ model: `${BASE}:step3` }),
+      status: 404,
+      answer: { error: { code: 'model_not_found', message: containing('is a base model, which has no steps') } },
+    },
+    {
       name: 'too long for the model says “maximum context length”',
       url,
       body: chat({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT_LENGTH) }] }),

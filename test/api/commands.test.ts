@@ -66,7 +66,7 @@ const NO_DATA = /^There is no data directory \/no\/such\/store\./;
 
 /** A failing call of each command, and its error. */
 const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said: RegExp]>> = {
-  serve: [['--role', 'serve'], /^A server with the role serve works together with others/],
+  serve: [['--role', 'serve'], /^A server with the role serve shares its data with other servers/],
   migrate: [['--data', join(import.meta.filename, 'data')], /a part of its path is a file, not a directory\.$/],
   'keys create': [['--scopes', 'all'], /^--scopes must be a comma-separated list of/],
   'keys list': [NO_STORE, NO_DATA],
@@ -186,7 +186,7 @@ describe('--json', () => {
   async function asks(question: string, ...args: readonly string[]): Promise<void> {
     const { stdout, said, error } = await run(...args);
     expect({ stdout, code: exitCodeOf(error) }).toEqual({ stdout: '', code: CALLED_WRONGLY });
-    expect(said).toBe(`${question} There is no terminal to answer at: add --yes to go ahead without being asked.`);
+    expect(said).toBe(`${question} There is no terminal to ask: add --yes to go ahead without confirmation.`);
     asking.add(nameOf(args));
   }
 

@@ -84,7 +84,7 @@ test('a preference pair has both answers, each with its tokens after the prompt'
   expect(data[0]!.sequences!.every(({ texts }) => texts.join('').includes('Hi'))).toBe(true);
   expect(data[1]).toMatchObject({
     chosen: null,
-    problem: expect.stringContaining('chosen begins with a message of user') as string,
+    problem: expect.stringContaining('chosen begins with a message of the role user') as string,
   });
   expect(data[2]).toMatchObject({ chosen: null, rejected: null, problem: null });
 });
@@ -100,7 +100,7 @@ test('lines that a job would refuse show the reason and how they begin', async (
   expect(data.map(({ line }) => line)).toEqual([1, 3, 4]);
   expect(data[0]).toMatchObject({ messages: null, beginning: 'no json', sequences: null });
   expect(data[0]!.problem).toContain('is not JSON');
-  expect(data[1]!.problem).toContain('the last message must be an assistant');
+  expect(data[1]!.problem).toContain('the last message must have the role assistant');
   expect(data[2]!.problem).toBeNull();
 });
 

@@ -121,7 +121,7 @@ describe('an answer', () => {
   test('that is cut in a call says so, and has the text of the model', async () => {
     const answer = await ask(call('get_weather', '{"city": "Oslo"}'), { tools, max_tokens: 30 });
     expect(answer).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use', input: {} }] });
-    expect(answer.warnings).toEqual([containing('no JSON object')]);
+    expect(answer.warnings).toEqual([containing('not a JSON object')]);
   });
 
   test('ends at a stop sequence, which is named', async () => {
@@ -277,7 +277,7 @@ runScenarios(
     { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404, answer: told('not_found_error', 'nope') },
     { name: 'tools of the server', url, body: body({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), status: 400, answer: told('invalid_request_error', 'web_search_20250305') },
     { name: 'a choice without tools', url, body: body({ tool_choice: { type: 'any' } }), status: 400, answer: told('invalid_request_error', 'tools') },
-    { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: told('invalid_request_error', 'none of the tools') },
+    { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: told('invalid_request_error', 'not in tools') },
     { name: 'MCP servers', url, body: body({ mcp_servers: [{ url: 'http://x' }] }), status: 400, answer: told('invalid_request_error', 'mcp_servers') },
     { name: 'too long a conversation', url, body: body({ messages: [{ role: 'user', content: 'word '.repeat(700) }] }), status: 400, answer: told('invalid_request_error', 'maximum context length') },
     { name: 'an unused field is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },

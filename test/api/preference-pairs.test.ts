@@ -44,18 +44,22 @@ test.each([
   ['is a row of SFT', { messages: [...prompt, ...chosen] }, 'prompt: '],
   ['has an empty prompt', { prompt: [], chosen, rejected }, 'prompt: '],
   ['has a message without a role', { prompt, chosen: [{ content: '4' }], rejected }, 'chosen.0.role: Field required'],
-  ['has a prompt of plain text', { prompt: 'What is 2 + 2?', chosen, rejected }, 'prompt is text that no message says'],
+  [
+    'has a prompt of plain text',
+    { prompt: 'What is 2 + 2?', chosen, rejected },
+    'prompt is a text that is not in the messages',
+  ],
   ['has answers of plain text', { prompt: 'What?', chosen: '4', rejected: '5' }, 'chosen: '],
   ['has conversations that share nothing', { chosen, rejected }, 'there is no prompt: send its messages'],
   [
     'repeats the prompt',
     { prompt, chosen: [...prompt, ...chosen], rejected },
-    'chosen begins with a message of system',
+    'chosen begins with a message of the role system',
   ],
   [
     'ends with a question',
     { prompt, chosen, rejected: [...rejected, prompt[1]] },
-    'rejected ends with a message of user',
+    'rejected ends with a message of the role user',
   ],
   ['prefers nothing', { prompt, chosen, rejected: chosen }, 'chosen and rejected are the same'],
   [

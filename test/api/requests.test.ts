@@ -84,7 +84,7 @@ describe('bodies', () => {
       status: 422,
       answer: {
         detail: [{ type: 'json_invalid', loc: ['body', 10], msg: 'JSON decode error', input: {}, ctx: { error: 'Expecting value' } }],
-        error: { type: 'invalid_request_error', message: containing('json_invalid') },
+        error: { type: 'invalid_request_error', message: 'body.10: JSON decode error: Expecting value (json_invalid)' },
       },
     },
     { name: 'no body is a missing body', method: 'POST', url, status: 422, answer: { detail: [{ type: 'missing', loc: ['body'], input: null }] } },

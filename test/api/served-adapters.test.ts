@@ -146,7 +146,7 @@ async function change(fields: object): Promise<void> {
 
 test('adapters that do not fit are refused in one sentence, and leave no model', async () => {
   const cases: [spoil: () => Promise<void>, says: RegExp][] = [
-    [() => rm(join(adapter, 'adapter_model.safetensors')), /tutor: it has no adapter_model\.safetensors\. Give/],
+    [() => rm(join(adapter, 'adapter_model.safetensors')), /tutor: it has no adapter_model\.safetensors\. Pass/],
     [() => rm(adapter, { recursive: true }), /tutor: it has no adapter_config\.json/],
     [() => change({ use_dora: true }), /tutor: Cannot load the adapter: .*use_dora is not supported/],
     [
@@ -175,6 +175,6 @@ test('of several models it adapts the one that it names, or none', async () => {
   await stop();
   await change({ base_model_name_or_path: 'nobody/knows' });
   await expect(start([adapter], hosted)).rejects.toThrow(
-    /"nobody\/knows", is none of the models of this server \(other, tiny\)\. Write there/,
+    /"nobody\/knows", which this server does not host\. Change it to .*: other, tiny/,
   );
 });

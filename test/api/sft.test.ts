@@ -201,7 +201,7 @@ describe('training data', () => {
       'train.jsonl line 3: Input should be a valid dictionary or object to extract fields from',
       'train.jsonl line 4: messages: Field required',
       containing('train.jsonl line 5: messages: '),
-      containing('line 6: the last message must be an assistant'),
+      containing('line 6: the last message must have the role assistant'),
       'train.jsonl line 7: messages.0.content: Field required',
       containing('train.jsonl line 8: tools.0.function'),
     ]);

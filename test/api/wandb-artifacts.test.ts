@@ -211,8 +211,8 @@ test('lists of types and names show one entity’s own, and continue after the l
 });
 
 test.each([
-  ['a name with a slash', { artifactCollectionName: 'a/b' }, 'cannot be a name'],
-  ['an alias that is a version', { aliases: [{ alias: 'v3' }] }, 'cannot be an alias'],
+  ['a name with a slash', { artifactCollectionName: 'a/b' }, 'is not a valid name'],
+  ['an alias that is a version', { aliases: [{ alias: 'v3' }] }, 'is not a valid alias'],
   ['metadata that are no object', { metadata: '[1]' }, 'JSON object'],
   ['metadata that are long', { metadata: JSON.stringify({ a: 'x'.repeat(40_000) }) }, 'at most'],
   ['another digest', { digestAlgorithm: 'MANIFEST_XXH128' }, 'MD5'],
@@ -221,7 +221,7 @@ test.each([
 });
 
 test.each([
-  ['a reference', { ref: 'https://example.com/a' }, 'no references'],
+  ['a reference', { ref: 'https://example.com/a' }, 'not references'],
   ['another size', { size: 7 }, 'not arrived'],
   ['no digest', { digest: 'x' }, 'no MD5'],
 ])('a list of files with %s is refused when it is committed', async (_, change, word) => {
@@ -242,5 +242,5 @@ test('an upload that is not committed is deleted after a day, and its account ge
   server.clock.advance(25 * 60 * 60 * 1000);
   await server.services.artifacts.cleanUp();
   expect(await used()).toBeLessThan(before);
-  expect(await ask(COMMIT, { id })).toMatchObject({ errors: [{ message: containing('longer than a day') }] });
+  expect(await ask(COMMIT, { id })).toMatchObject({ errors: [{ message: containing('after a day') }] });
 });

@@ -134,7 +134,7 @@ test('another entity learns nothing of a run, and a read-only key changes none',
 test('the error for an unsupported operation names it, and the field', async () => {
   const { statusCode, body } = await ask('query GetSweep($id: ID!) { sweep(id: $id) { id } }', { id: 'x' });
   expect(statusCode).toBe(200);
-  expect(body).toMatch(/GetSweep is not served by Whetstone.*sweep.*docs\/wandb\.md/);
+  expect(body).toMatch(/GetSweep is not supported by Whetstone.*sweep.*docs\/wandb\.md/);
 });
 
 test('the error for a served operation that lacks an argument names it, and does not call it unserved', async () => {
@@ -155,7 +155,7 @@ test.each([
     `{ viewer { ${'defaultEntity { organization { orgEntity { '.repeat(8)} id ${'} } }'.repeat(8)} } }`,
     'deeper',
   ],
-  ['many aliases', `{ ${Array.from({ length: 11 }, (_, i) => `a${i}: viewer { id }`).join(' ')} }`, 'questions'],
+  ['many aliases', `{ ${Array.from({ length: 11 }, (_, i) => `a${i}: viewer { id }`).join(' ')} }`, 'objects at once'],
   ['many fields', `{ viewer { ${'id '.repeat(1_001)} } }`, 'fields'],
   ['long', `{ viewer { ${'id '.repeat(5_000)} } }`, '5000 tokens'],
   [

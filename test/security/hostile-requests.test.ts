@@ -183,7 +183,7 @@ describe('slow', () => {
     await over;
     let received = '';
     for await (const bytes of socket) received = (received + String(bytes)).slice(-1_000);
-    expect(received).toContain('data: Nobody read this stream for 2 s');
+    expect(received).toContain('data: The client did not read this stream for 2 s');
     await app.close();
   });
 });

@@ -153,6 +153,6 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
     "application/json": {"urls":{"adapter_config.json":"http://127.0.0.1:8484/tinker/api/v1/external_files?link=WyJkZWZhdWx0Il0.c2lnbmF0dXJl","adapter_model.safetensors":"http://127.0.0.1:8484/tinker/api/v1/external_files?link=WyJkZWZhdWx0Il0.c2lnbmF0dXJl…"},"expires":"2026-11-25T08:16:36.207Z"},
   },
   "GET /tinker/api/v1/external_files": {
-    "403": {"detail":"This link is not valid: it is not whole. Ask for a new one.","error":{"message":"This link is not valid: it is not whole. Ask for a new one.","type":"permission_error","param":null,"code":"link_refused"}},
+    "403": {"detail":"This link is not valid: it is incomplete. Ask for a new one.","error":{"message":"This link is not valid: it is incomplete. Ask for a new one.","type":"permission_error","param":null,"code":"link_refused"}},
   },
 };

@@ -13,11 +13,11 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
     "application/json": {},
   },
   "PUT /wandb/files": {
-    "403": {"detail":"This link is not valid: it is not whole. Ask for a new one.","error":{"message":"This link is not valid: it is not whole. Ask for a new one.","type":"permission_error","param":null,"code":"link_refused"},"errors":[{"message":"This link is not valid: it is not whole. Ask for a new one."}]},
+    "403": {"detail":"This link is not valid: it is incomplete. Ask for a new one.","error":{"message":"This link is not valid: it is incomplete. Ask for a new one.","type":"permission_error","param":null,"code":"link_refused"},"errors":[{"message":"This link is not valid: it is incomplete. Ask for a new one."}]},
     "application/json": {},
   },
   "GET /wandb/files": {
-    "403": {"detail":"This link is not valid: it is not whole. Ask for a new one.","error":{"message":"This link is not valid: it is not whole. Ask for a new one.","type":"permission_error","param":null,"code":"link_refused"},"errors":[{"message":"This link is not valid: it is not whole. Ask for a new one."}]},
+    "403": {"detail":"This link is not valid: it is incomplete. Ask for a new one.","error":{"message":"This link is not valid: it is incomplete. Ask for a new one.","type":"permission_error","param":null,"code":"link_refused"},"errors":[{"message":"This link is not valid: it is incomplete. Ask for a new one."}]},
   },
   "POST /sdk/otel/v1/metrics": {
     "application/json": {},

@@ -45,7 +45,7 @@ export function keptResponseRoutes(
         const id = params.response_id!;
         if (stream) return sendResponseEvents({ responses, log }, call, { id, after: after ?? -1 }, limits, closing);
         if (after === undefined) return responses.get(call.caller, id);
-        throw new AppError('invalid_request', 'starting_after goes with stream=true.', { param: 'starting_after' });
+        throw new AppError('invalid_request', 'starting_after needs stream=true.', { param: 'starting_after' });
       },
     }),
     endpoint({

@@ -28,8 +28,7 @@ const listQuery = z.looseObject({
   base_model: z.string().optional(),
 });
 
-const NO_SECOND_FORK =
-  'from_checkpoint was not used: the model existed already, and its step 0 is what it was made from then.';
+const NO_SECOND_FORK = 'from_checkpoint was not used: the model existed already, and its step 0 was not changed.';
 
 const NO_SECOND_POLICY =
   'save_policy was not used: the model existed already. PUT /v1/preview/models/{model_id}/save-policy changes it.';

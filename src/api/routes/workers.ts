@@ -103,7 +103,7 @@ async function* atMost(bytes: number, content: AsyncIterable<Uint8Array>): Async
   for await (const chunk of content) {
     left -= chunk.length;
     if (left < 0) {
-      throw new AppError('invalid_request', `The body is longer than its Content-Range says (${bytes} bytes).`);
+      throw new AppError('invalid_request', `The body is longer than the ${bytes} bytes of its Content-Range.`);
     }
     yield chunk;
   }

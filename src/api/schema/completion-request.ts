@@ -124,11 +124,15 @@ function promptsOf(prompt: Wire['prompt']): CompletionRequest['prompts'] {
 
 function refuseWhatCannotBe(wire: Wire, { n, bestOf, prompts, beamSearch }: CompletionRequest): void {
   if (wire.suffix)
-    refuse(['body', 'suffix'], 'The models here continue texts, they fill no gaps. Leave suffix out.', wire.suffix);
+    refuse(
+      ['body', 'suffix'],
+      'Insertion is not supported: the models here only continue a text. Leave suffix out.',
+      wire.suffix,
+    );
   if ((wire.thinking_token_budget ?? -1) !== -1)
     refuse(
       ['body', 'thinking_token_budget'],
-      'Thinking is not told apart in texts. Send messages to /v1/chat/completions instead.',
+      'Completions do not separate reasoning from the answer. Send messages to /v1/chat/completions instead.',
       wire.thinking_token_budget,
     );
   if (wire.max_tokens === 0 && listedIds(wire))
@@ -139,16 +143,20 @@ function refuseWhatCannotBe(wire: Wire, { n, bestOf, prompts, beamSearch }: Comp
     );
   if (prompts.length === 0) refuse(['body', 'prompt'], 'Send at least one prompt.', wire.prompt);
   if (wire.max_tokens === 0 && wire.echo !== true)
-    refuse(['body', 'max_tokens'], 'max_tokens 0 asks for the prompt alone, which only echo shows.', 0);
+    refuse(['body', 'max_tokens'], 'max_tokens may be 0 only with echo, which returns the prompt.', 0);
   if (bestOf < n) refuse(['body', 'best_of'], `best_of ${bestOf} is less than n, which is ${n}.`, bestOf);
   if (bestOf > n && wire.stream === true)
     refuse(
       ['body', 'best_of'],
-      'Which choice is best is known when all have ended: best_of cannot be streamed.',
+      'best_of cannot be streamed: the best choices are known only when all have ended.',
       bestOf,
     );
   if (bestOf > n && beamSearch)
-    refuse(['body', 'best_of'], 'Beam search finds the best by itself. Send n only.', bestOf);
+    refuse(
+      ['body', 'best_of'],
+      'best_of has no effect on beam search, which returns the best beams. Send only n.',
+      bestOf,
+    );
   if (prompts.length * bestOf > MAX_CHOICES) {
     const what = `${prompts.length} prompts of ${bestOf} choices are more than the ${MAX_CHOICES} that one request may have.`;
     refuse(['body', 'prompt'], what, prompts.length);

@@ -114,7 +114,9 @@ function readImplicit(value: unknown): ReadPreferencePair {
   const { prompt: text, shared, ...row } = parse(ROWS.implicit, value, 'body');
   const isSaid = shared.some(({ content }) => content === text);
   if (typeof text === 'string' && text !== '' && !isSaid) {
-    return { problem: `prompt is text that no message says: send messages, [{"role": "user", "content": "…"}]` };
+    return {
+      problem: `prompt is a text that is not in the messages: send it as messages, [{"role": "user", "content": "…"}]`,
+    };
   }
   if (shared.length === 0) {
     return {
@@ -141,10 +143,12 @@ function checked({ prompt, chosen, rejected, tools: given }: WirePair): ReadPref
     const [first, last] = [answer[0]!.role, answer.at(-1)!.role];
     if (first !== 'assistant')
       return {
-        problem: `${name} begins with a message of ${first}: an answer begins with the assistant's, what comes before is the prompt`,
+        problem: `${name} begins with a message of the role ${first}, but an answer must begin with an assistant message: move the messages before it to prompt`,
       };
     if (last !== 'assistant')
-      return { problem: `${name} ends with a message of ${last}: the last one must be the assistant's` };
+      return {
+        problem: `${name} ends with a message of the role ${last}, but the last message must be the assistant's`,
+      };
   }
   if (isDeepStrictEqual(chosen, rejected)) return { problem: 'chosen and rejected are the same: nothing is preferred' };
   return { row: { prompt, chosen, rejected, tools: given && given.length > 0 ? given : null } };

@@ -75,8 +75,7 @@ export function readEvaluation(wire: z.output<typeof evaluation>): ReadEvaluatio
   const has = (value: unknown) => value !== null && value !== undefined;
   if (has(prompts) === has(url))
     refuse(['body', 'evaluation'], 'needs either prompts or prompts_url', { prompts_url: url ?? null });
-  if (has(file) && !has(url))
-    refuse(['body', 'evaluation', 'file'], 'belongs to prompts_url, which is not there', file);
+  if (has(file) && !has(url)) refuse(['body', 'evaluation', 'file'], 'needs prompts_url', file);
   const artifact = has(url) ? parseArtifactUri(url) : null;
   if (has(url) && !artifact)
     refuse(['body', 'evaluation', 'prompts_url'], 'must look like wandb-artifact:///entity/project/name:version', url);
@@ -119,7 +118,7 @@ function toPrompt({ messages, tools: own, metadata }: z.output<typeof promptRow>
   const last = messages.at(-1);
   const reference = last?.role === 'assistant' ? last : null;
   const asked = reference ? messages.slice(0, -1) : messages;
-  if (asked.length === 0) return { problem: 'must hold a message that can be answered' };
+  if (asked.length === 0) return { problem: 'must contain a message that can be answered' };
   const prompt: EvaluationPrompt = {
     messages: asked,
     tools: nonEmpty(own),

@@ -135,12 +135,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const NOT_HERE: Readonly<Record<string, string>> = {
   logits_processors: 'This server has no registered logits processors. Leave the field out.',
   mm_processor_kwargs: 'Text models have no image or audio processor. Leave the field out.',
-  kv_transfer_params:
-    'This engine computes and keeps its cache in one place: there is nothing to transfer. Leave the field out.',
-  ec_transfer_params: 'There is no encoder cache here to transfer. Leave the field out.',
-  prompt_embeds: 'Prompts are text or token ids here. Send prompt or messages instead.',
-  repetition_detection: 'Repetitions are not detected here. Set max_tokens, or frequency_penalty.',
-  watermarking: 'Answers are not watermarked here. Leave the field out.',
+  kv_transfer_params: 'KV caches are not transferred between servers here. Leave the field out.',
+  ec_transfer_params: 'There is no encoder cache to transfer here. Leave the field out.',
+  prompt_embeds: 'Prompt embeddings are not supported. Send prompt or messages instead.',
+  repetition_detection: 'Repetition detection is not supported. Set max_tokens or frequency_penalty.',
+  watermarking: 'Watermarking is not supported. Leave the field out.',
 };
 
 /** They are accepted with an empty value, so that clients that send every key work. */

@@ -13,7 +13,7 @@ const ALL = 'all-linear';
 
 /** Targets that PEFT supports and this server does not, and why. */
 const REFUSED_TARGETS: Readonly<Record<string, string>> = {
-  embed_tokens: 'embeddings are not trained by LoRA here, as they are no linear layer',
+  embed_tokens: 'only linear layers are adapted here, and an embedding is not one',
 };
 
 const target = z.string().superRefine((name, ctx) => {

@@ -134,7 +134,7 @@ function readConversation(wire: Conversing): { conversation: Conversation; warni
   );
   if (messages.length === 0) refuse(['body', 'messages'], 'Send at least one message.', wire.messages);
   if ((wire.thinking?.budget_tokens ?? null) !== null)
-    warnings.push('thinking.budget_tokens is no limit of its own here: thinking and answer share max_tokens.');
+    warnings.push('thinking.budget_tokens was not used: thinking and answer share max_tokens.');
   return {
     conversation: {
       model: wire.model,
@@ -171,8 +171,12 @@ const content = (parts: readonly { type: 'text'; text: string }[]): ChatMessage[
 
 function textBlock({ type, text: words }: Block, place: Place): { type: 'text'; text: string } {
   if (type !== 'text')
-    refuse([...place, 'type'], `Text models read no blocks of type ${type.slice(0, 50)} here.`, type);
-  if (words === undefined) refuse([...place, 'text'], 'A text block has a text.', null);
+    refuse(
+      [...place, 'type'],
+      `Blocks of type ${type.slice(0, 50)} are not supported: models here read text only.`,
+      type,
+    );
+  if (words === undefined) refuse([...place, 'text'], 'A text block must have a text.', null);
   return { type: 'text', text: words };
 }
 
@@ -207,7 +211,7 @@ function toAssistant(said: readonly Block[], place: Place, warnings: string[]): 
 }
 
 function toCall({ id, name, input }: Block, place: Place) {
-  if (name === undefined) refuse([...place, 'name'], 'A tool_use block has a name.', null);
+  if (name === undefined) refuse([...place, 'name'], 'A tool_use block must have a name.', null);
   return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
 }
 
@@ -233,7 +237,8 @@ function toTurns(role: string, said: readonly Block[], place: Place): ChatMessag
 
 /** The error flag is passed on, because templates may read it. */
 function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, place: Place): ChatMessage {
-  if (id === undefined) refuse([...place, 'tool_use_id'], 'A tool_result block names the call.', null);
+  if (id === undefined)
+    refuse([...place, 'tool_use_id'], 'A tool_result block must have the tool_use_id of its call.', null);
   const parts = typeof result === 'string' ? result : parse(blocks.nullish(), result ?? null, 'body');
   const said =
     typeof parts === 'string'
@@ -250,10 +255,10 @@ function toTool(
   if (type && type !== 'custom')
     refuse(
       [...place, 'type'],
-      `This server runs no tools: there is no ${type.slice(0, 50)} here. Send tools of your own.`,
+      `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`,
       type,
     );
-  if (parameters === undefined) refuse([...place, 'input_schema'], 'A tool has an input_schema.', null);
+  if (parameters === undefined) refuse([...place, 'input_schema'], 'A tool must have an input_schema.', null);
   return {
     type: 'function',
     function: { name, ...(description ? { description } : {}), parameters, ...(strict ? { strict: true } : {}) },
@@ -272,16 +277,16 @@ function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
   if (type === 'auto') return { mode: 'auto', callable: null };
   if (type === 'any') return { mode: 'required', callable: null };
   if (name === undefined || !names.includes(name))
-    refuse(['body', 'tool_choice', 'name'], 'tool_choice names none of the tools.', name ?? null);
+    refuse(['body', 'tool_choice', 'name'], 'tool_choice names a tool that is not in tools.', name ?? null);
   return { mode: 'named', callable: [name] };
 }
 
 /** Features of Anthropic's servers outside of the model. If they were ignored silently, the answer would differ. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  container: 'This server has no containers',
-  mcp_servers: 'This server calls no MCP servers',
-  context_management: 'This server edits no conversations',
-  fallbacks: 'This server falls back to no other model',
+  container: 'Containers are not supported',
+  mcp_servers: 'MCP servers are not supported',
+  context_management: 'Context management is not supported',
+  fallbacks: 'Fallbacks to other models are not supported',
 };
 
 function refuseElsewhere(wire: Readonly<Record<string, unknown>>): void {

@@ -97,7 +97,7 @@ function inputOf(text: string): object | null {
 function brokenCall(part: Part): string[] {
   if (part.kind !== 'call' || inputOf(part.text) !== null) return [];
   return [
-    `The input of ${part.id} is empty: the model wrote no JSON object, but ${JSON.stringify(part.text.slice(0, 500))}.`,
+    `The input of ${part.id} is empty: the model wrote ${JSON.stringify(part.text.slice(0, 500))}, which is not a JSON object.`,
   ];
 }
 

@@ -9,5 +9,5 @@ export function namedArtifact(caller: Caller, params: Readonly<Record<string, st
   const text = `${entity}/${params.project}/${params.artifact}`;
   const name = parseArtifactName(text);
   if (name) return name;
-  throw new AppError('artifact_not_found', `${text} is not a name of an artifact: entity/project/name[:version].`);
+  throw new AppError('artifact_not_found', `${text} does not name an artifact: use entity/project/name[:version].`);
 }

@@ -36,7 +36,7 @@ export function toMessages(input: readonly Item[], before: number, warnings: Set
     else if (type === 'function_call') turns.call(toCall(item, place));
     else if (type === 'function_call_output') turns.result(toResult(item, place));
     else if (type === 'reasoning') turns.think(thoughtOf(item, warnings));
-    else refuse([...place, 'type'], `This server reads no items of type ${type.slice(0, 50)}.`, type);
+    else refuse([...place, 'type'], `Items of type ${type.slice(0, 50)} are not supported.`, type);
   }
   return turns.end();
 }
@@ -87,7 +87,7 @@ function createTurns() {
 
 function roleOf({ role }: Item, place: Place): string {
   if (role !== undefined && ROLES.includes(role)) return role;
-  refuse([...place, 'role'], `A message has a role of ${ROLES.join(', ')}.`, role ?? null);
+  refuse([...place, 'role'], `The role of a message must be one of ${ROLES.join(', ')}.`, role ?? null);
 }
 
 const TEXT_FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = {
@@ -99,7 +99,7 @@ const TEXT_FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = {
 
 function contentOf(content: unknown, place: Place): ChatMessage['content'] {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) refuse(place, 'Content is a text, or a list of parts.', content ?? null);
+  if (!Array.isArray(content)) refuse(place, 'Content must be a text, or a list of parts.', content ?? null);
   const parts = (content as unknown[]).map((part, index) => ({ type: 'text', text: textOf(part, [...place, index]) }));
   return parts.length === 1 ? parts[0]!.text : parts;
 }
@@ -109,16 +109,21 @@ function textOf(part: unknown, place: Place): string {
   const field = typeof type === 'string' ? TEXT_FIELDS[type] : undefined;
   const said = field === undefined ? undefined : rest[field];
   if (typeof said === 'string') return said;
-  refuse([...place, 'type'], `Text models read no parts of type ${String(type).slice(0, 50)} here.`, part);
+  refuse(
+    [...place, 'type'],
+    `Parts of type ${String(type).slice(0, 50)} are not supported: models here read text only.`,
+    part,
+  );
 }
 
 function toCall({ call_id: id, name, arguments: text }: Item, place: Place): ToolCall {
-  if (name === undefined) refuse([...place, 'name'], 'A function_call has a name.', null);
+  if (name === undefined) refuse([...place, 'name'], 'A function_call must have a name.', null);
   return { id, type: 'function', function: { name, arguments: text ?? '' } };
 }
 
 function toResult({ call_id: id, output }: Item, place: Place): ChatMessage {
-  if (id === undefined) refuse([...place, 'call_id'], 'A function_call_output names its call.', null);
+  if (id === undefined)
+    refuse([...place, 'call_id'], 'A function_call_output must have the call_id of its call.', null);
   return { role: 'tool', tool_call_id: id, content: contentOf(output, [...place, 'output']) };
 }
 

@@ -43,7 +43,7 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
   const wire = parse(responsesRequestSchema, body, 'body');
   refuseElsewhere(wire);
   if (wire.background && wire.store === false)
-    refuse(['body', 'background'], 'An answer in the background is kept. Leave store out, or background.', true);
+    refuse(['body', 'background'], 'A background response is always stored. Leave out store, or background.', true);
   const items = itemsOf(wire.input);
   const found = new Set(unknownFields(responsesRequestSchema, sentFields(wire)));
   noteWithoutEffect(wire, found);
@@ -60,7 +60,7 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
       const warnings = new Set(found);
       const own = items.map((item) => (item.type === 'item_reference' ? named.get(String(item['id']))! : item));
       const input = [...conversation, ...own];
-      if (own.length === 0) refuse(['body', 'input'], 'Send an input.', wire.input);
+      if (own.length === 0) refuse(['body', 'input'], 'Send input.', wire.input);
       const messages = toMessages(input, conversation.length, warnings);
       return { request: toRequest(wire, messages, logprobs), input, warnings: [...warnings] };
     },
@@ -113,7 +113,7 @@ function responseFormat({
   strict,
 }: z.output<typeof format>): Parameters<typeof formatConstraint>[0] {
   if (type !== 'json_schema') return { type };
-  if (!schema) refuse(['body', 'text', 'format', 'schema'], 'A format of type json_schema has a schema.', null);
+  if (!schema) refuse(['body', 'text', 'format', 'schema'], 'A format of type json_schema must have a schema.', null);
   return { type, json_schema: { name, schema, strict } };
 }
 
@@ -122,10 +122,10 @@ function toTool({ type, name, description, parameters, strict }: z.output<typeof
   if (type !== 'function')
     refuse(
       [...place, 'type'],
-      `This server runs no tools: there is no ${type.slice(0, 50)} here. Send functions of your own.`,
+      `Built-in tools such as ${type.slice(0, 50)} are not supported. Send your own functions.`,
       type,
     );
-  if (name === undefined) refuse([...place, 'name'], 'A function has a name.', null);
+  if (name === undefined) refuse([...place, 'name'], 'A function must have a name.', null);
   return {
     type,
     function: {
@@ -148,16 +148,16 @@ function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
   const callable = choice.type === 'function' ? [choice.name] : choice.tools.map(({ name }) => name);
   const unknown = callable.find((name) => !names.includes(name));
   if (unknown !== undefined)
-    refuse(['body', 'tool_choice'], `tool_choice names ${unknown.slice(0, 100)}, which is none of the tools.`, choice);
+    refuse(['body', 'tool_choice'], `tool_choice names ${unknown.slice(0, 100)}, which is not in tools.`, choice);
   return choice.type === 'function' ? { mode: 'named', callable } : { mode: choice.mode, callable };
 }
 
 /** Features of OpenAI's servers outside of the model, and why they are not supported. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  conversation: 'Conversations have no ids of their own here: send previous_response_id',
-  prompt: 'Prompts are not kept here: send instructions and input',
-  context_management: 'This server compacts no conversations',
-  moderation: 'This server moderates nothing',
+  conversation: 'Conversation ids are not supported: send previous_response_id',
+  prompt: 'Stored prompts are not supported: send instructions and input',
+  context_management: 'Context management is not supported',
+  moderation: 'Moderation is not supported',
 };
 
 function refuseElsewhere(wire: Readonly<Record<string, unknown>>): void {
@@ -174,5 +174,5 @@ function noteWithoutEffect({ text: shape, reasoning, include }: Wire, warnings: 
   if (reasoning?.summary) warnings.add('reasoning.summary was not used: the thinking itself is in the output.');
   for (const what of include ?? [])
     if (what !== 'message.output_text.logprobs')
-      warnings.add(`include ${what.slice(0, 100)}: there is nothing of it here.`);
+      warnings.add(`include ${what.slice(0, 100)} was not used: this server has no such output.`);
 }

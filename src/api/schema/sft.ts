@@ -70,7 +70,7 @@ export function readSftLine(text: string): ReadSftRow {
   try {
     const value = parseJson(text);
     if (isPreference(value))
-      return { problem: 'is a preference pair, no conversation: a DPO job trains it (dpo-training-jobs)' };
+      return { problem: 'is a preference pair, not a conversation: send it to a DPO job (dpo-training-jobs)' };
     return checked(parse(rowSchemaOf(value), value, 'body'));
   } catch (error) {
     return { problem: problemOf(error) };
@@ -96,7 +96,7 @@ const rowSchemaOf = (value: unknown) =>
 function checked({ messages, tools: given }: z.output<typeof row>): ReadSftRow {
   if (messages.at(-1)!.role !== 'assistant') {
     return {
-      problem: `the last message must be an assistant's: it is what is learnt, and this one is ${messages.at(-1)!.role}'s`,
+      problem: `the last message must have the role assistant, because it is what is learnt, not ${messages.at(-1)!.role}`,
     };
   }
   const result: SftRow = { messages, tools: given && given.length > 0 ? given : null };

@@ -28,7 +28,7 @@ export function futureRoutes(
         const answer: FutureAnswer | null = isSample
           ? await sampling.retrieve(caller, id, signal)
           : await operations.retrieve(caller, id, signal);
-        if (answer === null) return reply.code(410).send({ detail: 'This sample is not here any more. Ask again.' });
+        if (answer === null) return reply.code(410).send({ detail: 'This sample is no longer stored. Sample again.' });
         switch (answer.state) {
           case 'pending':
             return reply.code(408).send({ type: 'try_again', request_id: id, queue_state: 'active' });

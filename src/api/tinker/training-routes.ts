@@ -151,7 +151,7 @@ type Saved = (typeof wire.saveWeights)['_output'];
 
 function refuseOtherOptimizers(config: { readonly type: string } | null | undefined): void {
   if (!config || config.type === 'adamw') return;
-  const message = `optimizer_config.type \`${config.type}\` is not offered. Use adamw.`;
+  const message = `optimizer_config.type \`${config.type}\` is not supported. Use adamw.`;
   throw new AppError('invalid_request', message, { param: 'optimizer_config' });
 }
 

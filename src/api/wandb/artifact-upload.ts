@@ -31,8 +31,9 @@ export async function createArtifact(asked: Asked, input: CreateArtifactInput) {
   const name = input.artifactCollectionName ?? input.artifactCollectionNames?.[0];
   if (!name) throw refused('An artifact needs a name.', 'artifactCollectionName');
   if ((input.digestAlgorithm ?? 'MANIFEST_MD5') !== 'MANIFEST_MD5')
-    throw refused('Whetstone names files by MD5.', 'digestAlgorithm');
-  if (input.clientID.length > CLIENT_ID_MAX) throw refused('That is too long for an id of a client.', 'clientID');
+    throw refused('Only MANIFEST_MD5 is supported.', 'digestAlgorithm');
+  if (input.clientID.length > CLIENT_ID_MAX)
+    throw refused(`clientID has more than ${CLIENT_ID_MAX} characters.`, 'clientID');
   const begun = await services.artifactDrafts.begin(caller, {
     entity: input.entityName || caller.entity,
     project: input.projectName,
@@ -57,7 +58,10 @@ export async function createArtifact(asked: Asked, input: CreateArtifactInput) {
 function readMetadata(text: string | null | undefined): Readonly<Record<string, unknown>> {
   if (!text) return {};
   if (text.length > METADATA_CHARACTERS_MAX)
-    throw refused(`metadata of an artifact has at most ${METADATA_CHARACTERS_MAX} characters of JSON.`, 'metadata');
+    throw refused(
+      `The metadata of an artifact may have at most ${METADATA_CHARACTERS_MAX} characters of JSON.`,
+      'metadata',
+    );
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -65,17 +69,17 @@ function readMetadata(text: string | null | undefined): Readonly<Record<string, 
   } catch {
     // below
   }
-  throw refused('metadata of an artifact is a JSON object, without NaN and Infinity.', 'metadata');
+  throw refused('The metadata of an artifact must be a JSON object, without NaN and Infinity.', 'metadata');
 }
 
 /** `latest` is updated automatically. */
 function checkAliases(aliases: readonly string[]): readonly string[] {
   const own = [...new Set(aliases)].filter((alias) => alias !== 'latest');
-  if (own.length > ALIASES_MAX) throw refused(`An artifact has at most ${ALIASES_MAX} aliases.`, 'aliases');
+  if (own.length > ALIASES_MAX) throw refused(`An artifact may have at most ${ALIASES_MAX} aliases.`, 'aliases');
   const bad = own.find((alias) => !isClientAlias(alias));
   if (bad === undefined) return own;
   throw refused(
-    `${JSON.stringify(bad.slice(0, 200))} cannot be an alias: 1 to 128 letters, digits, dots, dashes or underscores, and not vN.`,
+    `${JSON.stringify(bad.slice(0, 200))} is not a valid alias: use 1 to 128 letters, digits, dots, dashes or underscores, and not vN.`,
     'aliases',
   );
 }
@@ -96,7 +100,7 @@ export async function createArtifactFiles(asked: Asked, { artifactFiles }: { art
   if (artifactFiles.length > FILES_AT_ONCE_MAX)
     throw refused(`Announce at most ${FILES_AT_ONCE_MAX} files at once.`, 'artifactFiles');
   const md5s = artifactFiles.map(({ md5 }) => Buffer.from(md5, 'base64').toString('hex'));
-  if (md5s.some((md5) => md5.length !== 32)) throw refused('Files are named by their MD5 in base64.', 'md5');
+  if (md5s.some((md5) => md5.length !== 32)) throw refused('The MD5 of a file must be 16 bytes in base64.', 'md5');
   const url = await asked.fileUrls();
   const known = new Map<string, ReadonlySet<string>>();
   for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
@@ -147,7 +151,7 @@ interface UpdateArtifactInput {
 
 /** Null leaves the metadata unchanged. */
 export async function updateArtifact(asked: Asked, { artifactID, metadata, tagsToAdd }: UpdateArtifactInput) {
-  if (tagsToAdd?.length) throw refused('Whetstone keeps no tags of artifacts. Use aliases.', 'tagsToAdd');
+  if (tagsToAdd?.length) throw refused('Whetstone does not store tags of artifacts. Use aliases.', 'tagsToAdd');
   if (metadata) await asked.services.artifacts.setMetadata(asked.caller, artifactID, readMetadata(metadata));
   const found = await asked.services.artifacts.look(asked.caller, { id: artifactID });
   return { artifact: found && artifactFields(asked, found) };

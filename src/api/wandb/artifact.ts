@@ -161,7 +161,7 @@ export function collectionFields(asked: Asked, { entity, project, name }: Artifa
     },
     async artifacts({ after, first, order, filters }: PageArguments & { order?: string; filters?: string }) {
       if (!/^(?:\{\}|\{"state": ?"COMMITTED"\})?$/.test(filters ?? ''))
-        throw new AppError('invalid_request', 'Whetstone lists artifacts without filters. Leave them out.');
+        throw new AppError('invalid_request', 'Filters of artifacts are not supported. Leave them out.');
       const page = { after: after ?? null, limit: upTo(first) };
       const direction = order?.startsWith('+') ? 'asc' : 'desc';
       const { rows, hasMore } = await asked.services.artifacts.versions(

@@ -40,10 +40,11 @@ export function refuseBombs({ definitions }: DocumentNode): void {
   const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
   if (operations.length > OPERATIONS_MAX) throw tooMuch(`has more than ${OPERATIONS_MAX} operations`);
   for (const { selectionSet } of operations) {
-    if (count(selectionSet, 1) > ROOT_FIELDS_MAX) throw tooMuch(`asks more than ${ROOT_FIELDS_MAX} questions at once`);
+    if (count(selectionSet, 1) > ROOT_FIELDS_MAX)
+      throw tooMuch(`asks for more than ${ROOT_FIELDS_MAX} objects at once`);
   }
   for (const { selectionSet } of fragments.values()) count(selectionSet, 1); // including those that no operation spreads
 }
 
 const tooMuch = (what: string): AppError =>
-  new AppError('invalid_request', `The GraphQL document ${what}. Ask in several requests.`, { param: 'query' });
+  new AppError('invalid_request', `The GraphQL document ${what}. Split it into several requests.`, { param: 'query' });

@@ -82,7 +82,7 @@ function readDocument({ query, operationName }: GraphQLRequest): {
   if (unknown)
     throw new AppError(
       'invalid_request',
-      `${name} is not served by Whetstone, which answers a part of the W&B API: ${unknown.message} docs/wandb.md lists what it answers.`,
+      `${name} is not supported by Whetstone, which has a part of the W&B API: ${unknown.message} docs/wandb.md lists what is supported.`,
       { param: 'query' },
     );
   const [fault] = validate(schema, document, undefined, { maxErrors: 1 });

@@ -36,7 +36,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
   const { caller, services } = asked;
   const look = ({ name: text }: Named) => {
     const [name = '', version = null, ...rest] = text.split(':');
-    if (rest.length > 0) throw new AppError('invalid_request', 'An artifact is name, or name:version.');
+    if (rest.length > 0) throw new AppError('invalid_request', 'An artifact must be given as name or name:version.');
     return services.artifacts.look(caller, { entity, project, name, version });
   };
 
@@ -55,7 +55,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
     (type?: string) =>
     async ({ after, first, order, filters }: ListArguments) => {
       if ((filters ?? '{}') !== '{}' || order)
-        throw new AppError('invalid_request', 'Whetstone lists artifacts by name. Leave filters and order out.');
+        throw new AppError('invalid_request', 'Filters and order of artifacts are not supported. Leave them out.');
       const of = { entity, project, ...(type === undefined ? {} : { type }) };
       const page = { after: after || null, limit: upTo(first) };
       const { rows, hasMore } = await services.artifacts.collections(caller, of, page);

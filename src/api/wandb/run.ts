@@ -21,7 +21,7 @@ export const runField =
 export const runsField = (asked: Asked, project: string) => ({
   async runs({ after, first, order, filters }: { after?: string; first?: number; order?: string; filters?: string }) {
     if (filters && filters !== '{}')
-      throw new AppError('invalid_request', 'Whetstone lists runs without filters. Leave them out.', {
+      throw new AppError('invalid_request', 'Filters of runs are not supported. Leave them out.', {
         param: 'filters',
       });
     const page = { after: after ?? null, limit: Math.min(Math.max(first ?? RUNS_MAX, 1), RUNS_MAX) };
@@ -96,7 +96,7 @@ export async function upsertBucket(asked: Asked, input: UpsertBucketInput) {
   const { name, modelName } = input;
   if (!name || !modelName)
     throw new AppError('invalid_request', 'A run needs a name and a project.', { param: 'name' });
-  if (input.sweep) throw new AppError('invalid_request', 'Whetstone has no sweeps.', { param: 'sweep' });
+  if (input.sweep) throw new AppError('invalid_request', 'Sweeps are not supported.', { param: 'sweep' });
   const of: RunName = { entity: input.entityName || asked.caller.entity, project: modelName, name };
   const given = {
     displayName: input.displayName,
@@ -129,7 +129,7 @@ export async function createRunFiles(
   if (kept !== undefined) {
     throw new AppError(
       'invalid_request',
-      `Whetstone keeps no files of runs, so ${kept.slice(0, 200)} is refused: tables, images and other media are such files. Log an artifact instead.`,
+      `Whetstone does not store files of runs, such as tables, images and other media, so ${kept.slice(0, 200)} is refused. Log an artifact instead.`,
       { param: 'files' },
     );
   }

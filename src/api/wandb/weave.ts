@@ -50,5 +50,5 @@ export function weaveRoutes(
 const refused = (): AppError =>
   new AppError(
     'not_found',
-    'This server keeps no traces and refuses them (--weave-traces refuse). Set WEAVE_DISABLED=true in the script.',
+    'This server does not store traces and refuses them (--weave-traces refuse). Set WEAVE_DISABLED=true in the script.',
   );

@@ -246,13 +246,19 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       const find = (text: string) => findNamedCheckpoint(storage, caller.entity, text);
       const named = (await find(name!)) ?? (await find(`${ADAPTERS_PROJECT}/${name}`));
       if (named) return sampledCheckpoint(named);
-      throw new AppError(
-        'model_not_found',
-        `The model \`${name}\` does not exist. GET /v1/models lists the available ones.`,
-        { param: 'model' },
-      );
+      throw noModel(name!, baseModels);
     },
   };
+}
+
+/** Base models have no steps: a name such as `whetstone/starter:step3` gets its own message. */
+function noModel(name: string, baseModels: BaseModels): AppError {
+  const [, stem = ''] = /^(.+?)(?::latest|@latest|(?::step|:v|@)\d+)$/.exec(name) ?? [];
+  const base = baseModels.find(stem) ?? baseModels.find(withSlashes(stem));
+  const why = base
+    ? `\`${base.id}\` is a base model, which has no steps. Send \`${base.id}\`, or a step of a trained model.`
+    : `The model \`${name}\` does not exist. GET /v1/models lists the available ones.`;
+  return new AppError('model_not_found', why, { param: 'model' });
 }
 
 function existing(model: Model, { baseModel, returnExisting }: Registration): Registered {
