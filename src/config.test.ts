@@ -124,7 +124,7 @@ test('a single server may leave out chat or training, but not the role that stor
     'train',
   ]);
   for (const role of ['serve', 'train', 'api', 'serve,train'])
-    expect(() => readServerConfig({ role }, {})).toThrow('One that is alone takes --role api,serve');
+    expect(() => readServerConfig({ role }, {})).toThrow('A single server that only chats needs --role api,serve');
   const postgres = { WHETSTONE_DATABASE_URL: 'postgres://x/y' };
   expect(() => readServerConfig({ role: 'api,serve' }, postgres)).toThrow('set WHETSTONE_BLOBS_URL=s3://…');
 });

@@ -237,10 +237,10 @@ function rolesWithin(roles: readonly Role[], { databaseUrl, s3 }: StoreConfig): 
   ].join(' and ');
   const alone =
     databaseUrl === null
-      ? 'One that is alone takes --role api,serve to chat only, or --role api,train to train only.'
+      ? 'A single server that only chats needs --role api,serve, and one that only trains --role api,train.'
       : 'Or leave --role out.';
   throw new UsageError(
-    `A server with the role ${roles.join(',')} works together with others, and a data directory belongs to one server: set ${missing}, the same for all of them. ${alone}`,
+    `A server with the role ${roles.join(',')} shares its data with other servers, and a data directory belongs to one server: set ${missing}, the same for all of them. ${alone}`,
   );
 }
 

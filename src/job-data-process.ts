@@ -11,7 +11,7 @@ import { readJobData, type DataTools } from '#services/jobs/read-job-data';
 import { readTextModel } from '#text/text-model';
 
 const [directory, id, vocabSize, template = ''] = process.argv.slice(2);
-invariant(process.send && directory && id, 'a process that reads job data is started by fork');
+invariant(process.send && directory && id, 'a process that reads job data must be started by fork');
 
 lowerPriority();
 process.on('SIGINT', () => {}); // sent to the whole process group: this process ends with its channel instead
@@ -38,7 +38,7 @@ function ask(message: FromReader): Promise<ToReader> {
 process.on('message', (message: ToReader) => answered(message));
 
 async function read(message: ToReader): Promise<void> {
-  invariant('kind' in message, 'a reader is asked for something first');
+  invariant('kind' in message, 'the first message to a reader must be a request');
   try {
     const put = async (piece: unknown) => void (await ask({ piece }));
     // The sender has checked which call belongs to which kind.
@@ -56,7 +56,7 @@ async function read(message: ToReader): Promise<void> {
 async function* content(): AsyncGenerator<Uint8Array> {
   for (;;) {
     const message = await ask('more');
-    invariant('chunk' in message, 'more was asked for');
+    invariant('chunk' in message, 'a reader that asks for more gets a chunk');
     if (message.chunk === null) return;
     yield message.chunk;
   }

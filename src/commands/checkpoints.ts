@@ -83,7 +83,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       'write a checkpoint as a PEFT directory, as a whole model in Hugging Face layout (--merged), or as a GGUF file for llama.cpp (--format gguf)',
     )
     .option('--out <path>', 'path to write (default: <name>-step<step>, with --format gguf <name>-step<step>.gguf)')
-    .option('--merged', 'fold the adapter into the weights of the base model, which must be on this machine')
+    .option('--merged', 'merge the adapter into the weights of the base model, which must be on this machine')
     .addOption(
       new Option(
         '--format <name>',

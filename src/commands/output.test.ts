@@ -22,7 +22,7 @@ test.each([true, false])('--yes confirms without a question (at a terminal: %s)'
 test('without a terminal and without --yes the command is refused, and says what to add', async () => {
   const pipe = aTerminal('y', false);
   await expect(confirm({}, 'Delete all?', pipe)).rejects.toThrow(
-    'Delete all? There is no terminal to answer at: add --yes to go ahead without being asked.',
+    'Delete all? There is no terminal to ask: add --yes to go ahead without confirmation.',
   );
   expect(pipe.ask).not.toHaveBeenCalled();
 });

@@ -59,7 +59,7 @@ export interface YesFlag {
 }
 
 export const withYes = (command: Command): Command =>
-  command.option('--yes', 'do not ask for confirmation; needed where no terminal can be asked');
+  command.option('--yes', 'do not ask for confirmation; required without a terminal');
 
 export interface Terminal {
   readonly isTTY: boolean;
@@ -70,7 +70,7 @@ export interface Terminal {
 export async function confirm({ yes = false }: YesFlag, question: string, terminal = processTerminal): Promise<void> {
   if (yes) return;
   if (!terminal.isTTY)
-    throw new UsageError(`${question} There is no terminal to answer at: add --yes to go ahead without being asked.`);
+    throw new UsageError(`${question} There is no terminal to ask: add --yes to go ahead without confirmation.`);
   if (/^y(?:es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())) return;
   throw new AppError('cancelled', 'Nothing was changed.');
 }

@@ -77,19 +77,20 @@ export function addTrain(program: Command, remote: Remote): void {
         .choices(['linear', 'cosine', 'constant'])
         .default('linear'),
     )
-    .option('--warmup <part>', 'SFT, DPO: fraction of the steps in which the learning rate rises', decimal(0, 1), 0.1)
-    .option('--warmup-steps <count>', 'SFT, DPO: number of such steps, instead of --warmup', wholeNumber(1))
+    .option(
+      '--warmup <part>',
+      'SFT, DPO: fraction of the steps during which the learning rate rises',
+      decimal(0, 1),
+      0.1,
+    )
+    .option('--warmup-steps <count>', 'SFT, DPO: number of warm-up steps, instead of --warmup', wholeNumber(1))
     .option('--no-packing', 'SFT, DPO: compute each row on its own instead of several together')
     .option(
       '--validation-split <part>',
       'SFT, DPO: fraction of the rows to hold out, taken from the end (default: none)',
       decimal(0, 0.5),
     )
-    .option(
-      '--eval-steps <count>',
-      'SFT, DPO: evaluate the held-out rows every this many gradient steps',
-      wholeNumber(1),
-    )
+    .option('--eval-steps <count>', 'SFT, DPO: gradient steps between evaluations of the held-out rows', wholeNumber(1))
     .option(
       '--early-stopping-patience <count>',
       'SFT, DPO: stop after this many evaluations without improvement',

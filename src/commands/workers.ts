@@ -44,7 +44,7 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
 
   remote
     .command(workers, 'run')
-    .description('run a worker on this machine: it samples from or trains a model that a server has as --worker-model')
+    .description('run a worker on this machine: it samples from or trains a model that a server has in --worker-model')
     .requiredOption(
       '--model <name>',
       'model, named as in the server’s --worker-model: "starter", a directory, a GGUF file, or a Hub id',
@@ -68,7 +68,7 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
     })
     .addHelpText(
       'after',
-      '\nExits with 0 when it has left its server, with 2 when the server refuses it and trying again does not help, else with 1.',
+      '\nExit codes: 0 the worker has left its server, 2 the server refuses it for good, 1 another failure.',
     );
 }
 

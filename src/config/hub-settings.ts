@@ -15,7 +15,7 @@ export const HUB_SETTINGS = {
     value: directory,
     default: null,
     defaultText: 'hub in HF_HOME',
-    help: 'where models from the Hugging Face Hub are cached, in the layout of its own tools; what is there is not downloaded again',
+    help: 'cache of models from the Hugging Face Hub, in the layout of its own tools; cached models are not downloaded again',
   }),
   hubHome: setting({
     variable: 'HF_HOME',

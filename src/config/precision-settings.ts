@@ -8,7 +8,7 @@ export const PRECISION_SETTINGS = {
     flag: '--precision <name>',
     value: choice(SERVING_PRECISIONS),
     default: 'float32',
-    help: 'number format of the weights that sample: float32, int8 (less memory, faster) or w8a8 (faster still); the logprobs of int8 and w8a8 are rounded',
+    help: 'number format of the weights for sampling: float32, int8 (less memory, faster) or w8a8 (faster still); the logprobs of int8 and w8a8 are rounded',
     reason: 'sampling and training then agree to 1e-4',
   }),
   trainingPrecision: setting({

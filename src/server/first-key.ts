@@ -28,6 +28,6 @@ export async function refuseOpenDoor(
   if ((await apiKeys.list(null)).some(({ revokedAtMs }) => revokedAtMs === null)) return;
   throw new AppError(
     'invalid_request',
-    `${host} can be reached from other machines, and there is no API key yet. Make one with \`whetstone keys create --data ${dataDirectory}\`, or set WHETSTONE_API_KEY; or listen on 127.0.0.1.`,
+    `${host} can be reached from other machines, and there is no API key yet. Create one with \`whetstone keys create --data ${dataDirectory}\`, or set WHETSTONE_API_KEY; or listen on 127.0.0.1.`,
   );
 }

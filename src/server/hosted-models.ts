@@ -85,7 +85,7 @@ function refuseNamesakes(all: readonly ResolvedModel[]): void {
     if (other !== directory)
       throw new AppError(
         'invalid_request',
-        `Two models of this server would be called ${id}: ${other} and ${directory}. Host one of them, or give a copy another name.`,
+        `Two models of this server would be called ${id}: ${other} and ${directory}. Host only one of them, or rename one directory.`,
       );
     directories.set(id, directory);
   }

@@ -13,8 +13,8 @@ const budget = { tokensMax: 1 } as never; // nothing is read completely
 const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ');
 
 test.each([
-  ['SIGSEGV', /killed by SIGSEGV: it crashed .* not for want of memory/],
-  ['SIGABRT', /killed by SIGABRT: the data takes more than the \d+ MB of memory/],
+  ['SIGSEGV', /killed by SIGSEGV: it crashed .* not for lack of memory/],
+  ['SIGABRT', /killed by SIGABRT: the data needs more than its \d+ MB of memory/],
 ] as const)(
   'the error for a reader that %s ended names the cause',
   { timeout: 60_000, ...skipOutsideLinux() },

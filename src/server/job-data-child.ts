@@ -168,21 +168,21 @@ const lost = (how: string): AppError =>
 const tooMuch = (how: string): AppError =>
   new AppError(
     'invalid_training_data',
-    `The process that reads the job's data ${how}: the data takes more than the ${heapMb()} MB of memory that there are for it. ` +
+    `The process that reads the job's data ${how}: the data needs more than its ${heapMb()} MB of memory. ` +
       'Send shorter conversations, or smaller groups. The operator can give more with NODE_OPTIONS=--max-old-space-size=MB.',
   );
 
 const crashed = (how: string): AppError =>
   new AppError(
     'invalid_training_data',
-    `The process that reads the job's data ${how}: it crashed while it read this data, and not for want of memory. ` +
-      'Submit the job again; if it fails again, find the row at fault by sending a part of the data at a time.',
+    `The process that reads the job's data ${how}: it crashed on this data, but not for lack of memory. ` +
+      'Submit the job again; if it fails again, find the faulty row by submitting the data in parts.',
   );
 
 const tooLong = (): AppError =>
   new AppError(
     'invalid_training_data',
-    `The process that reads the job's data said nothing for ${SILENT_MS / 60_000} minutes: a conversation takes longer than that to read. Send shorter ones.`,
+    `The process that reads the job's data did not respond for ${SILENT_MS / 60_000} minutes, because a conversation takes longer to process. Send shorter conversations.`,
   );
 
 /** The process inherits the options of this one. */

@@ -12,7 +12,7 @@ export async function listen(app: FastifyInstance, { host, port }: ServerConfig[
     if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error;
     const why = {
       EADDRINUSE: 'is in use by another program',
-      EACCES: 'may not be used by this user',
+      EACCES: 'may be used only by a user with more rights',
       EADDRNOTAVAIL: 'is not an address of this machine',
     }[code];
     throw new AppError('invalid_request', `${host}:${port} ${why}. Choose another with --host or --port.`, {

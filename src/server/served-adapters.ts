@@ -78,7 +78,7 @@ async function filesIn(directory: string): Promise<ArtifactFile[]> {
   for (const path of PEFT_FILES) {
     const info = await stat(join(directory, path)).catch(() => null);
     if (!info?.isFile())
-      throw refused(directory, `it has no ${path}. Give the directory that save_pretrained of PEFT writes.`);
+      throw refused(directory, `it has no ${path}. Pass the directory that PEFT's save_pretrained wrote.`);
     const { sha256 } = await digestOf(createReadStream(join(directory, path)));
     files.push({ path, sizeBytes: info.size, sha256 });
   }
@@ -114,7 +114,7 @@ async function baseModelOf(directory: string, baseModels: BaseModels): Promise<s
   if (id !== undefined) return id;
   throw refused(
     directory,
-    `base_model_name_or_path of its adapter_config.json, ${JSON.stringify(named)}, is none of the models of this server (${hosted.join(', ')}). Write there the one that it adapts.`,
+    `its adapter_config.json has the base_model_name_or_path ${JSON.stringify(named)}, which this server does not host. Change it to the model that it adapts: ${hosted.join(', ')}.`,
   );
 }
 

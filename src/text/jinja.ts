@@ -158,7 +158,7 @@ function strip(
   characters: JinjaValue | undefined,
   side: { left: boolean; right: boolean },
 ): string {
-  if (typeof text?.value !== 'string') throw new Error(`strip() is for strings, not for ${text?.type}`);
+  if (typeof text?.value !== 'string') throw new Error(`strip() needs a string, not ${text?.type}`);
   const unwanted = typeof characters?.value === 'string' ? new Set(characters.value) : null;
   const drops = (character: string) => (unwanted ? unwanted.has(character) : /\s/u.test(character));
   const letters = Array.from(text.value);

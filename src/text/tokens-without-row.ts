@@ -20,7 +20,7 @@ export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, direc
     if (tokenText(id) === '' || isUnspoken(id, spoken)) continue;
     throw new AppError(
       'bad_model_files',
-      `The tokenizer of ${directory} has tokens up to id ${vocabSize - 1}, and config.json says that the model has ${rows} (vocab_size): it could not read ${JSON.stringify(tokenText(id))}, which has id ${id}. Are both of the same model, and was its embedding resized?`,
+      `The tokenizer of ${directory} has tokens up to id ${vocabSize - 1}, and config.json says that the model has ${rows} (vocab_size): it could not read ${JSON.stringify(tokenText(id))}, which has id ${id}. Check that both are of the same model, and that its embedding was resized.`,
     );
   }
 }

@@ -13,7 +13,7 @@ export function createTokenLimit(tokensMax = JOB_TOKENS_MAX): (count: number) =>
     if (total <= tokensMax) return;
     throw new AppError(
       'invalid_training_data',
-      `This job has more than ${tokensMax} tokens, with each turn behind its whole prompt where prompts do not continue each other. Send its data as several jobs.`,
+      `This job has more than ${tokensMax} tokens (a turn whose prompt does not continue the previous one counts with its whole prompt). Split its data into several jobs.`,
     );
   };
 }

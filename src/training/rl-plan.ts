@@ -202,8 +202,8 @@ function renderedPromptWarnings(count: number): string[] {
   if (count === 0) return [];
   const what = count === 1 ? '1 prompt was' : `${count} prompts were`;
   return [
-    `${what} rendered from the messages: neither the choices nor the memory of this server had their tokens. ` +
-      'Where the chat request said more than the trajectory does, the answers were sampled behind another prompt. ' +
+    `${what} rendered from the messages: neither the choices nor this server's record had their tokens. ` +
+      'If the chat request had fields that the trajectory lacks, the answers were sampled with another prompt. ' +
       'Send prompt_token_ids with each choice.',
   ];
 }
@@ -214,8 +214,8 @@ function constraintWarnings(count: number): string[] {
   const what = count === 1 ? '1 turn was' : `${count} turns were`;
   return [
     `${what} sampled under a constraint (tool_choice, strict tools, response_format, guided fields): the log-probabilities are ` +
-      'those of the masked distribution, the trainer computes those of the free one, and their ratio is not 1 at an unchanged ' +
-      'policy. Set precalculate_logprobs in experimental_config.',
+      'those of the constrained distribution, the trainer computes those of the unconstrained one, so their ratio is not 1 even ' +
+      'if the policy has not changed. Set precalculate_logprobs in experimental_config.',
   ];
 }
 
@@ -225,8 +225,8 @@ function reshapingWarnings(turns: readonly (readonly string[])[]): string[] {
   const what = turns.length === 1 ? '1 turn was' : `${turns.length} turns were`;
   const fields = [...new Set(turns.flat())].sort().join(', ');
   return [
-    `${what} sampled off-policy, from a distribution that ${fields} changed: the loss takes them for samples of the policy itself. ` +
-      "Sample rollouts with temperature 1 and nothing else; where the model's defaults set a field, send the value that switches it off.",
+    `${what} sampled off-policy, from a distribution that ${fields} changed: the loss treats them as samples of the policy itself. ` +
+      "Sample rollouts with temperature 1 and no other sampling fields; if the model's defaults set a field, send the value that switches it off.",
   ];
 }
 

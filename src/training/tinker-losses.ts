@@ -105,7 +105,7 @@ export function tinkerLoss(name: string, config: TinkerLossConfig): TinkerLoss {
   if (!written) {
     const why = Object.hasOwn(REFUSED, name) ? `: ${REFUSED[name]}` : '';
     throw refuse(
-      `loss_fn \`${name.slice(0, 100)}\` is not offered${why}. Use one of ${Object.keys(LOSSES).join(', ')}.`,
+      `loss_fn \`${name.slice(0, 100)}\` is not supported${why}. Use one of ${Object.keys(LOSSES).join(', ')}.`,
     );
   }
   const settings = readSettings(name, written, config);

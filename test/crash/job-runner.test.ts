@@ -137,7 +137,7 @@ describe('a job', () => {
         type: 'training_ended',
         data: {
           num_gradient_steps: expected.events.length - 2,
-          warnings: [expect.stringContaining('Training began again') as string],
+          warnings: [expect.stringContaining('Training started again') as string],
         },
       });
     },
@@ -202,7 +202,7 @@ describe('a job', () => {
     await runUntilEnd(lab, world, id);
     expect(await jobs.get(OWNER, id)).toMatchObject({
       status: 'failed',
-      errorMessage: expect.stringContaining('were deleted: there is nothing to go on from') as string,
+      errorMessage: expect.stringContaining('were deleted: training cannot continue') as string,
     });
     expect(await storage.checkpoints.findLatest(modelId)).toBeNull();
     for (const body of [BODY, IMITATION])

@@ -79,7 +79,7 @@ test('of adapters that do not fit together some wait: their requests get a 429 w
   expect(refused.length).toBeLessThan(ADAPTERS.length);
   for (const error of refused) {
     expect(error).toMatchObject({ status: 429 });
-    expect(error.message).toMatch(/This adapter takes 0\.\d\d GB .* for adapters \(WHETSTONE_ADAPTERS_MB\)/);
+    expect(error.message).toMatch(/This adapter needs 0\.\d\d GB .* for adapters \(WHETSTONE_ADAPTERS_MB\)/);
   }
   for (const name of ADAPTERS) await ask(`adapters/${name}`, { max_tokens: 1 });
   await expectAlive();

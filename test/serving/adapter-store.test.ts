@@ -44,7 +44,7 @@ test('adapters are evicted before they exceed their limit, and those in use make
   for (const ref of [a, b]) await store.load(ref);
   await store.acquire(a);
   await expect(store.acquire(c)).rejects.toThrow(
-    /adapter takes .* while it is used beside others, .*the 1 in use leave less/,
+    /adapter needs .* of memory, and the adapters in use \(1\) leave less/,
   );
   expect(store.ids).toEqual(['b', 'a']); // a refused adapter displaces none
   const d = await model.writeAdapter('d', { seed: 4, rank: 8 });

@@ -90,7 +90,7 @@ test.each([
   ['logprob_token_ids', { logprobTokenIds: [TOKENS] }],
 ])('%s has no place for a row that is no token', async (param, overrides) => {
   const asked = collect(engine, request({ sampling: sampling(overrides) }));
-  const message = `${param} has token ${TOKENS}, which is not in the vocabulary of ${TOKENS}.`;
+  const message = `${param} has token ${TOKENS}, which is not in the vocabulary of ${TOKENS} tokens.`;
   await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param, message });
 });
 
@@ -106,7 +106,8 @@ test('a token that the tokenizer has for other models is refused in a prompt, by
   const asked = collect(other, request({ promptTokens: [1, ROWS], sampling: sampling() }));
   await expect(asked).rejects.toMatchObject({
     code: 'invalid_request',
-    message: 'Token 260 is not in the vocabulary of 260: its tokenizer has it for models that read more than text.',
+    message:
+      'Token 260 is not in the vocabulary of 260 tokens: the tokenizer has it for models that also read images or sound.',
   });
   expect(await collect(other, request({ sampling: sampling({ maxTokens: 2 }) }))).toHaveLength(1);
   await other.close();

@@ -129,16 +129,20 @@ const OPERATOR = { scopes: SCOPES, limits: {} };
 function checkScopes(asked: readonly Scope[], held: readonly Scope[]): void {
   const missing = asked.find((scope) => !allows(held, scope));
   if (missing === undefined) return;
-  throw new AppError('missing_scope', `This key does not have the scope ${missing} and cannot give it to another.`, {
-    param: 'scopes',
-  });
+  throw new AppError(
+    'missing_scope',
+    `This key does not have the scope ${missing} and cannot give it to another key.`,
+    {
+      param: 'scopes',
+    },
+  );
 }
 
 function refuseLimited(limits: Limits): void {
   if (Object.keys(limits).length === 0) return;
   throw new AppError(
     'beyond_own_limits',
-    'A key with limits cannot make others, which would each have limits of their own. Use a key without limits, or have the operator make it (`whetstone keys create`).',
+    'A key with limits cannot create other keys, because each would have its own limits. Use a key without limits, or ask the operator to create it (`whetstone keys create`).',
   );
 }
 

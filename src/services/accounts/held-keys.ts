@@ -33,12 +33,13 @@ export function createHeldKeys(store: Pick<IdempotencyStore, 'letGo'>, log: Log)
   }
 
   function giveUp(keys: number, cause: string, error: unknown): void {
-    log.warn('idempotency.keys_held', { keys, cause, consequence: 'repeats must wait', err: error });
+    log.warn('idempotency.keys_held', { keys, cause, consequence: 'repeated requests must wait', err: error });
   }
 
   return {
     letGo(key, heldSinceMs) {
-      if (held.length >= HELD_KEYS_MAX) return giveUp(1, `${HELD_KEYS_MAX} others wait to be let go`, null);
+      if (held.length >= HELD_KEYS_MAX)
+        return giveUp(1, `${HELD_KEYS_MAX} other keys are waiting to be released`, null);
       held.push({ key, heldSinceMs });
       if (!working) void letAllGo();
     },

@@ -56,7 +56,10 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     const fits = pending.size < ENTRIES_MAX || pending.has(usageId(entry));
     if (!fits && !outage.full) {
       outage.full = true;
-      log.error('usage.buffer_full', { entries: pending.size, consequence: 'new projects are counted as none' });
+      log.error('usage.buffer_full', {
+        entries: pending.size,
+        consequence: 'usage of new projects is counted without a project',
+      });
     }
     addUsage(pending, fits ? entry : { ...entry, project: '' });
   }
@@ -134,7 +137,7 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     async list(caller, filter, page) {
       const written = await within(LIST_WAIT_MS, () => flush().then(() => true));
       if (written === null) {
-        throw new AppError('internal', 'The last requests are still being written to the accounts. Try again later.');
+        throw new AppError('internal', 'The usage of the latest requests is still being written. Try again later.');
       }
       return storage.list({ ...filter, entity: caller.entity }, page);
     },

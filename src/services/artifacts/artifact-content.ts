@@ -105,5 +105,5 @@ export async function* checked(
 export const damagedFile = (path: string, sha256: string): AppError =>
   new AppError(
     'damaged_data',
-    `The stored file ${path} is damaged: its bytes have another SHA-256 than ${sha256}. Restore it from a backup, or delete what it belongs to and store that again.`,
+    `The stored file ${path} is damaged: its SHA-256 is not ${sha256}. Restore it from a backup, or delete the version that contains it and upload it again.`,
   );

@@ -66,7 +66,10 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
   async function own(caller: Caller, id: string): Promise<ArtifactDraft> {
     const draft = await storage.artifacts.findDraft(id);
     if (draft?.entity === caller.entity) return draft;
-    throw new AppError('artifact_not_found', `No artifact ${id} is being uploaded, or it took longer than a day.`);
+    throw new AppError(
+      'artifact_not_found',
+      `No artifact ${id} is being uploaded. An upload that is not complete after a day is deleted.`,
+    );
   }
 
   async function noteLogged(caller: Caller, by: ArtifactName & { run: string | null }, id: string): Promise<void> {
@@ -131,7 +134,7 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
       if (bad !== undefined)
         throw new AppError(
           'invalid_request',
-          `${JSON.stringify(bad.slice(0, 200))} cannot be a name: 1 to 128 characters without / : @ and spaces.`,
+          `${JSON.stringify(bad.slice(0, 200))} is not a valid name: use 1 to 128 characters without / : @ or spaces.`,
         );
       const model = await findModel(announced);
       if (type !== CHECKPOINT_TYPE && model)

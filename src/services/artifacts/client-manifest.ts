@@ -33,7 +33,7 @@ export function readClientManifest(text: string): readonly ManifestEntry[] {
     const { ref, digest, size } = entry as Record<string, unknown>;
     if (ref !== undefined && ref !== null)
       throw bad(
-        `refers to ${JSON.stringify(ref).slice(0, 200)} for ${path}: Whetstone stores files and no references. Add the file itself`,
+        `refers to ${JSON.stringify(ref).slice(0, 200)} for ${path}: Whetstone stores files, not references. Add the file itself`,
       );
     const md5 = typeof digest === 'string' ? Buffer.from(digest, 'base64').toString('hex') : '';
     if (md5.length !== 32) throw bad(`has no MD5 for ${path}`);
@@ -49,7 +49,7 @@ function parsed(text: string): Record<string, unknown> {
   } catch {
     // below
   }
-  throw bad('is no JSON object');
+  throw bad('is not a JSON object');
 }
 
 export async function writeClientManifest({

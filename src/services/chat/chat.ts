@@ -154,7 +154,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
   const { reasoningSyntax, toolSyntax, eosTokenIds } = text;
   if (toolChoice.mode === 'auto' && tools && toolSyntax === null) {
     const message =
-      "This model's chat template knows no tool calls. Leave tools out, set tool_choice to required, or start the server with --tool-call-parser.";
+      "This model's chat template does not support tool calls. Leave tools out, set tool_choice to required, or start the server with --tool-call-parser.";
     throw new AppError('invalid_request', message, { param: 'tool_choice' });
   }
   return {

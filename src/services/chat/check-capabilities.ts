@@ -39,7 +39,7 @@ export function checkSampling(sampling: SamplingParams, capabilities: EngineCapa
   if (missing !== undefined)
     throw unsupported(
       FIELDS[missing],
-      "Leave it out; where the model's defaults set it, send the value that switches it off.",
+      "Leave it out; if the model's defaults set it, send the value that switches it off.",
     );
   if (sampling.promptLogprobs !== null && !capabilities.promptLogprobs)
     throw unsupported('prompt_logprobs', 'Leave it out.');

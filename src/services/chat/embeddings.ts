@@ -75,7 +75,7 @@ export function createEmbed({ settings, ...deps }: EmbeddingsDeps): Embed {
       };
       for await (const { prompt } of generateWithReplay(inference, generate, capabilities, log, context.signal))
         if (prompt?.lastHidden) return pooled(prompt.lastHidden, request.dimensions);
-      throw new AppError('engine_failed', 'The engine gave no hidden state of this input.');
+      throw new AppError('engine_failed', 'The engine returned no hidden state for this input.');
     }
 
     const vectors: Float32Array[] = [];

@@ -56,7 +56,9 @@ export async function buildPrompt(
   refuseLonger(text.length);
   const tokens = truncate(all ?? [], options, contextLength, answerRoom);
   if (tokens.length === 0)
-    throw new AppError('invalid_request', 'These messages give an empty prompt.', { param: options.name });
+    throw new AppError('invalid_request', 'The chat template renders these messages as an empty prompt.', {
+      param: options.name,
+    });
   return { text, tokens, role: addGenerationPrompt ? 'assistant' : (messages.at(-1)?.role ?? 'assistant') };
 }
 

@@ -45,7 +45,7 @@ export function refuseLongText(
   if (characters <= charactersMax) return;
   throw contextTooShort(
     contextLength,
-    `${HAVE[name]} ${characters} characters, and ${contextLength} tokens hold fewer`,
+    `${HAVE[name]} ${characters} characters, more than ${contextLength} tokens can hold`,
     name,
   );
 }

@@ -50,7 +50,7 @@ function checkLogprobs(param: string, count: number, limit: number): void {
   const asked = count < 0 ? 'the whole vocabulary' : String(count);
   throw new AppError(
     'invalid_request',
-    `${param} asks for ${asked}; this server gives at most ${limit} (--max-logprobs).`,
+    `${param} asks for ${asked}; this server returns at most ${limit} (--max-logprobs).`,
     { param },
   );
 }

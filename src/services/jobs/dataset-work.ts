@@ -49,7 +49,8 @@ export async function readDatasetWork<Input, Config extends BatchConfig>(
   kind: DatasetKind<Input, Config>,
 ): Promise<JobWork> {
   const body = await blobs.find(job.bodyBlob);
-  if (!body) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
+  if (!body)
+    throw new AppError('internal', `The request of this job (${job.bodyBlob}) is missing from the blob store.`);
   const opened = parseSealedJson<DatasetBody<Input>>(body);
   if (!opened) throw new AppError('damaged_data', 'The stored request of this job is damaged. Submit it again.');
   const { dataset, config: asked, warnings = [] } = opened.value;

@@ -305,8 +305,8 @@ async function keepRecord(
 
 /** In the last event of a job whose first gradient steps were made by an attempt with another plan. */
 const BEGAN_AGAIN =
-  'Training began again, because the trainer that went on with this job plans other rows than the one that began it. ' +
-  'The first gradient_step events are about steps that are not in this checkpoint.';
+  'Training started again from the beginning, because the trainer that continued this job groups its data into other rows than the first one. ' +
+  'The gradient_step events before that belong to steps that are not in this checkpoint.';
 
 /** Unknown for a job that an older version began. */
 async function beganWithOtherRows({ events }: Storage, { id }: TrainingJob, { rowsDigest }: JobWork): Promise<boolean> {

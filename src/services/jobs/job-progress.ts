@@ -55,7 +55,7 @@ export async function findProgress(
   }
   const { stepsDone, standing = null, keptStep = stepsDone } = opened.value;
   if (opened.value.rowsDigest !== rowsDigest) {
-    log.warn('job.begins_again', { stepsDone, reason: 'other rows are planned than those that were trained' });
+    log.warn('job.begins_again', { stepsDone, reason: 'the planned rows differ from those that were trained' });
     await blobs.delete(progressPointerBlob(jobId)); // first, so that nothing points to what is deleted next
     await blobs.delete(jobProgressBlobs(jobId));
     return null;

@@ -60,12 +60,12 @@ function nothingTrained(skipped: JudgedJob['plan']['skipped'], all: number): str
 
 const REMEDIES: Readonly<Record<string, string>> = {
   equal_rewards: 'Let rewards differ within a group.',
-  zero_advantage: 'Let rewards differ within a group, and look at advantage_balance.',
+  zero_advantage: 'Let rewards differ within a group, and check advantage_balance.',
   no_trainable_tokens: 'Send choices of the chat endpoint in messages_and_choices: plain messages are context.',
   unknown_tokens: 'Send choices as this base model sampled them.',
   logprob_count_mismatch: 'Send choices as they came, without changing their log-probabilities.',
-  too_long: 'Send shorter conversations: their answers lie beyond the context.',
-  exceptions: 'Look at why the rollouts failed.',
+  too_long: 'Send shorter conversations: their answers are beyond the context.',
+  exceptions: 'Find out why the rollouts failed.',
 };
 
 /** The fall is the difference of two means, so its standard error combines those of both. */

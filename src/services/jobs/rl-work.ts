@@ -22,7 +22,8 @@ export async function readRlWork(
   signal: AbortSignal,
 ): Promise<JobWork> {
   const content = await blobs.stream(job.bodyBlob);
-  if (!content) throw new AppError('internal', `The body ${job.bodyBlob} is gone from the blob store.`);
+  if (!content)
+    throw new AppError('internal', `The request of this job (${job.bodyBlob}) is missing from the blob store.`);
   const rows: PackedRow[] = [];
   const { exactLogprobs, sharedPrefixRows } = capabilities;
   const sharing = sharedPrefixRows ? 'shared' : 'separate';

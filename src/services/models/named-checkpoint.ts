@@ -34,7 +34,7 @@ export async function getLatestCheckpoint(
   if (latest) return latest;
   throw new AppError(
     'checkpoint_not_found',
-    `All checkpoints of model ${modelId} were deleted: there is nothing to go on from. Register another model; with from_checkpoint it starts from a checkpoint that is left.`,
+    `All checkpoints of model ${modelId} were deleted: training cannot continue. Register another model, with from_checkpoint to start from an existing checkpoint.`,
     { param: 'model_id' },
   );
 }

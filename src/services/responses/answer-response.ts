@@ -54,10 +54,13 @@ export async function answerResponse(
     last: null,
   });
   if (attempt > ATTEMPTS_MAX) {
-    return failed('attempts_exhausted', `The server was lost ${ATTEMPTS_MAX} times while it answered this. Ask again.`);
+    return failed(
+      'attempts_exhausted',
+      `The server stopped ${ATTEMPTS_MAX} times while it generated this response. Send the request again.`,
+    );
   }
   const content = await retrying(() => findContent(blobs, row));
-  if (!content?.work) throw new AppError('not_found', `The response ${id} is gone.`);
+  if (!content?.work) throw new AppError('not_found', `The response ${id} was deleted.`);
   const { request, head } = content.work;
   const events = content.events && live.events;
   events?.push(...content.events!);

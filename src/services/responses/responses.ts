@@ -120,7 +120,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
 
     async checkRoom(caller) {
       if (deps.keeps) return limits.storing(caller, async (bytes) => bytes.hold(0));
-      const message = 'This server keeps no responses (WHETSTONE_KEEP_RESPONSES_DAYS is 0). Send store: false.';
+      const message = 'This server does not store responses (WHETSTONE_KEEP_RESPONSES_DAYS is 0). Send store: false.';
       throw new AppError('invalid_request', message, { param: 'store' });
     },
 
@@ -169,7 +169,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
         return [...content.input, ...(content.response['output'] as readonly WireObject[])];
       }
       const todo = isAnswered(row.status) ? 'Continue from another one' : 'Wait until it has ended';
-      throw new AppError('invalid_request', `The response \`${id}\` is ${row.status}: it has no answer. ${todo}.`, {
+      throw new AppError('invalid_request', `The response \`${id}\` is ${row.status}: it has no output. ${todo}.`, {
         param: 'previous_response_id',
       });
     },
@@ -179,7 +179,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
       const output = (found?.content.response['output'] ?? []) as readonly WireObject[];
       const item = [...output, ...(found?.content.input ?? [])].find((each) => each['id'] === itemId);
       if (item) return item;
-      throw new AppError('not_found', `No item \`${itemId.slice(0, 100)}\` of a response that is kept.`, {
+      throw new AppError('not_found', `No stored response has an item \`${itemId.slice(0, 100)}\`.`, {
         param: 'input',
       });
     },

@@ -66,7 +66,10 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
   function checkName(caller: Caller, name: RunName): void {
     if (name.entity !== caller.entity) throw notFound(name);
     if (NAME.test(name.project) && NAME.test(name.name)) return;
-    throw refused('A project and a run are 1 to 128 characters without / \\ # ? % : and control characters', 'name');
+    throw refused(
+      'The names of a project and a run must have 1 to 128 characters without / \\ # ? % : and control characters',
+      'name',
+    );
   }
 
   const find: Runs['find'] = async (caller, name) => (name.entity === caller.entity ? runs.find(name) : null);
@@ -140,14 +143,14 @@ function checkAbout({ config, summary, tags, ...texts }: Partial<RunAbout>): voi
     if (text === undefined) continue;
     if (text.length > DOCUMENT_CHARACTERS_MAX)
       throw refused(`${field} of a run has at most ${DOCUMENT_CHARACTERS_MAX} characters of JSON`, field);
-    if (!readLoggedObject(text)) throw refused(`${field} of a run is a JSON object`, field);
+    if (!readLoggedObject(text)) throw refused(`${field} of a run must be a JSON object`, field);
   }
 }
 
 const NAMES_MAX = 128;
 
 function checkLines(offset: number, lines: readonly string[]): void {
-  if (!Number.isSafeInteger(offset) || offset < 0) throw refused('offset is the number of a line', 'offset');
+  if (!Number.isSafeInteger(offset) || offset < 0) throw refused('offset must be the number of a line', 'offset');
   if (offset + lines.length > LINES_MAX) throw refused(`A run has at most ${LINES_MAX} lines of history`, 'content');
   for (const [at, line] of lines.entries()) {
     if (line.length > LINE_CHARACTERS_MAX) {

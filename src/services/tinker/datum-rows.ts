@@ -40,7 +40,7 @@ const PREDICTIONS_MAX = 65_536;
 
 /** Throws `invalid_request`, `row_too_long`. */
 export function planDatumRows(data: readonly TinkerDatum[], loss: TinkerLoss, options: RowOptions): RowPlan {
-  if (data.length === 0) throw refuse(null, 'there are no data');
+  if (data.length === 0) throw refuse(null, 'there is no data');
   const checked = data.map((datum, index) => checkDatum(datum, index, loss.inputs, options));
   const rows = fillRows<Checked>(checked, {
     rowLength: filledLength(options.limits),
@@ -105,16 +105,16 @@ function checkDatum(
   if (targets.values instanceof Float32Array) throw refuse(index, 'target_tokens must be integers');
   const [places = 1, width = null] = targets.shape;
   if (places !== tokens.length || width === 0)
-    throw refuse(index, `target_tokens has ${places} places, model_input ${tokens.length} tokens`);
+    throw refuse(index, `target_tokens has ${places} positions, but model_input has ${tokens.length} tokens`);
   for (const [name, ids] of [['model_input', tokens] as const, ['target_tokens', targets.values] as const]) {
     const unknown = ids.find((id) => id < 0 || id >= vocabSize);
     if (unknown !== undefined)
-      throw refuse(index, `${name} has the token ${unknown}, and the model's are from 0 to ${vocabSize - 1}`);
+      throw refuse(index, `${name} has the token ${unknown}, but the model's tokens are 0 to ${vocabSize - 1}`);
   }
   const unread = [...inputs.keys()].find((name) => name !== 'target_tokens' && !wanted.some((each) => each === name));
   if (unread !== undefined) throw refuse(index, `this loss_fn does not read the input ${unread.slice(0, 100)}`);
   if (width !== null && wanted.includes('logprobs'))
-    throw refuse(index, 'several targets at a place are for cross_entropy only');
+    throw refuse(index, 'only cross_entropy supports several targets at a position');
   const count = targets.values.length;
   const read = wanted.map((name) => [name, readInput(inputs, name, count, index)] as const);
   return { tokens, targets: targets.values, width, inputs: Object.fromEntries(read) };

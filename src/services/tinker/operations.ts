@@ -68,7 +68,7 @@ export function createOperations(deps: OperationsDeps): Operations {
       if (seq <= run.doneSeq)
         throw new AppError(
           'invalid_request',
-          `Request ${seq} of ${runId} came too late: requests up to ${run.doneSeq} are done.`,
+          `Request ${seq} of ${runId} arrived too late: requests up to ${run.doneSeq} have been executed.`,
         );
       if ((await storage.tinker.countQueued(runId)) >= QUEUED_MAX)
         throw new AppError('too_many_requests', `${QUEUED_MAX} requests of this training client are already queued.`, {

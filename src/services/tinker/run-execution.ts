@@ -245,5 +245,5 @@ const isStorageFault = (error: unknown): boolean => error instanceof AppError &&
 const stepLost = (): AppError =>
   new AppError(
     'invalid_request',
-    'A forward_backward before this optim_step failed, so the step would use only part of its data: it was not made, and the gradients were cleared. Send the data again, then the step.',
+    'A forward_backward before this optim_step failed, so the step would use only part of its data: it was not executed, and the gradients were cleared. Send the data again, then the step.',
   );

@@ -162,7 +162,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
         endedAtMs: null,
       };
       if (!kept.add(sample))
-        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are running or not fetched.`, {
+        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are running or have not been retrieved.`, {
           retryAfterSeconds: 1,
         });
       void run(caller, request, sample);
@@ -204,7 +204,7 @@ function generationOf(
   const room = contextLength - prompt.length;
   if (prompt.length === 0) throw new AppError('invalid_request', 'The prompt is empty.');
   if (room < (request.maxTokens ?? 1)) {
-    const message = `This model's maximum context length is ${contextLength} tokens, but the prompt has ${prompt.length} and ${request.maxTokens ?? 1} are to follow. Shorten the prompt, or ask for fewer.`;
+    const message = `This model's maximum context length is ${contextLength} tokens, but the prompt has ${prompt.length} and max_tokens is ${request.maxTokens ?? 1}. Shorten the prompt, or lower max_tokens.`;
     throw new AppError('context_length_exceeded', message);
   }
   const endsItself = stop === null || stop.tokenIds.length > 0 || stop.texts.length > 0;

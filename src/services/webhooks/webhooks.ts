@@ -85,7 +85,7 @@ export function createWebhooks({ store, jobEvents, clock, addresses }: WebhooksD
       if (disabledAtMs !== null) {
         throw new AppError(
           'invalid_request',
-          `Webhook ${id} is disabled: its receiver answered 410 Gone. Make a new one with POST /v1/webhooks.`,
+          `Webhook ${id} is disabled: its receiver answered 410 Gone. Create a new one with POST /v1/webhooks.`,
         );
       }
       const delivery = await store.makeDue(id, deliveryId, clock.now());

@@ -27,7 +27,7 @@ export function makePrompt(
   { chatTemplate, tokenizer }: PromptMaker,
   { prompt, addSpecialTokens, charactersMax }: PromptCall,
 ): MadePrompt {
-  invariant(typeof prompt === 'string' || chatTemplate, 'messages were to be rendered without a template');
+  invariant(typeof prompt === 'string' || chatTemplate, 'rendering messages needs a template');
   const text = typeof prompt === 'string' ? prompt : chatTemplate!.render(prompt);
   return { text, tokens: text.length > charactersMax ? null : tokenizer.encode(text, { addSpecialTokens }) };
 }

@@ -69,7 +69,7 @@ export function createPrompts(files: PromptFiles, here: PromptMaker): Prompts {
     heard.abort();
     if (answer === null) {
       end(worker);
-      throw unmade(`It took longer than ${MAKE_MS / 1000} s, or more memory than there is. Shorten it.`);
+      throw unmade(`It took longer than ${MAKE_MS / 1000} s, or more memory than is available. Shorten it.`);
     }
     idle = setTimeout(() => end(worker), IDLE_MS).unref();
     return answer;
@@ -86,7 +86,7 @@ export function createPrompts(files: PromptFiles, here: PromptMaker): Prompts {
 }
 
 const unmade = (why: string): AppError =>
-  new AppError('too_many_requests', `The prompt could not be made. ${why}`, {
+  new AppError('too_many_requests', `The prompt could not be built. ${why}`, {
     param: 'messages',
     retryAfterSeconds: 5,
   });

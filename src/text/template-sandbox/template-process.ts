@@ -36,7 +36,7 @@ process.on('message', (call: RenderCall) => {
 say('ready');
 
 function say(message: FromTemplateProcess): void {
-  invariant(process.connected, 'a template process is started by fork');
+  invariant(process.connected, 'a template process must be started by fork');
   process.send!(message, () => {});
 }
 
@@ -45,7 +45,7 @@ function render({ source, namedTokens, request, outputLengthMax }: RenderCall): 
     const text = createChatTemplate({ default: source }, namedTokens, systemClock).render(request);
     if (text.length <= outputLengthMax) return { text };
     return {
-      fault: `It writes ${text.length} characters; at most ${outputLengthMax} are read.`,
+      fault: `Its output has ${text.length} characters; at most ${outputLengthMax} are allowed.`,
       param: 'chat_template',
     };
   } catch (error) {

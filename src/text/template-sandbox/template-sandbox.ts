@@ -58,13 +58,13 @@ export function createTemplateSandbox(given: Partial<TemplateLimits> = {}): Temp
   function lossError(loss: Loss): AppError {
     if (loss === 'late') return fault(`It took longer than ${limits.renderMs / 1000} s.`);
     if (loss === 'crashed') return fault(`It needs more than ${limits.heapMb} MB, or crashed.`);
-    return unavailable('The process that renders chat templates was lost.');
+    return unavailable('The process that renders chat templates ended unexpectedly.');
   }
 
   return {
     async render(source, namedTokens, request, by) {
       if (source.length > limits.sourceLengthMax)
-        throw fault(`It has ${source.length} characters; at most ${limits.sourceLengthMax} are read.`);
+        throw fault(`It has ${source.length} characters; at most ${limits.sourceLengthMax} are allowed.`);
       const call = { source, namedTokens, request, outputLengthMax: limits.outputLengthMax };
       return queue.run(by, () => run(call));
     },

@@ -99,7 +99,10 @@ export function serializeGraph(graph: Graph): SerializedModel {
     graph: graphMessage(graph, 'whetstone', tensor),
   };
   const model = Model.encode(message).finish();
-  invariant(directories.size <= 1, `constants in files of ${directories.size} directories: ONNX Runtime takes one`);
+  invariant(
+    directories.size <= 1,
+    `constants are in files of ${directories.size} directories, and ONNX Runtime accepts one`,
+  );
   return { model, filesDirectory: [...directories][0] ?? null };
 }
 

@@ -23,7 +23,7 @@ export function allocateFusedWeights(config: DecoderConfig): FusedWeights {
       views.set(part.name, whole.subarray(at, at + size));
       at += size;
     }
-    invariant(at === whole.length, `${name}: parts of ${at} for ${whole.length}`);
+    invariant(at === whole.length, `${name}: the parts have ${at} values, the whole has ${whole.length}`);
   }
   return { tensors, views };
 }

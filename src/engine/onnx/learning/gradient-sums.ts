@@ -16,7 +16,7 @@ export function createGradientSums(parameters: NamedTensors): GradientSums {
   const gradients = new Map([...parameters].map(([name, { length }]) => [name, new Float32Array(length)]));
   const result = (results: Readonly<Record<string, Float32Array>>, name: string): Float32Array => {
     const tensor = results[name];
-    invariant(tensor, `the graph gave no ${name}`);
+    invariant(tensor, `the graph has no output ${name}`);
     return tensor;
   };
   return {

@@ -49,7 +49,7 @@ export async function findOptimizerFile(
   const tensors = await readTensors(path, stored(parameters));
   const step = tensors.get(STEP)![0]!;
   if (!Number.isInteger(step) || step < 0)
-    throw new AppError('bad_model_files', `${path}: step ${step} is not a count.`);
+    throw new AppError('bad_model_files', `${path}: step ${step} is not a whole number.`);
   const moments = (nameOf: (name: string) => string) =>
     new Map(parameters.map(({ name }) => [name, tensors.get(nameOf(name))!]));
   return { step, mean: moments(meanName), square: moments(squareName) };

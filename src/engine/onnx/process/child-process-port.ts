@@ -4,7 +4,7 @@ import { invariant } from '#base/invariant';
 import type { Port, ToClient, ToServer } from '../../rpc/rpc-messages.ts';
 
 export function connectToParent(): Port<ToClient, ToServer> {
-  invariant(process.connected, 'an engine worker is started by fork');
+  invariant(process.connected, 'an engine worker must be started by fork');
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => {});
   process.on('disconnect', () => process.exit(0));

@@ -159,8 +159,8 @@ function noRoom(inUse: number, bytes: number, { maxAdapters, adapterBytes }: Ada
   const reason =
     inUse >= maxAdapters
       ? `All ${maxAdapters} places for adapters are in use.`
-      : `This adapter takes ${gigabytes(2 * bytes, 2)} while it is used beside others, and of the ${gigabytes(adapterBytes, 2)} for adapters ` +
-        `(WHETSTONE_ADAPTERS_MB) the ${inUse} in use leave less.`;
+      : `This adapter needs ${gigabytes(2 * bytes, 2)} of memory, and the adapters in use (${inUse}) leave less of the ` +
+        `${gigabytes(adapterBytes, 2)} for adapters (WHETSTONE_ADAPTERS_MB).`;
   return new AppError('too_many_requests', `${reason} Try again when requests have finished.`, {
     retryAfterSeconds: 5,
   });
@@ -170,6 +170,6 @@ function noRoom(inUse: number, bytes: number, { maxAdapters, adapterBytes }: Ada
 function checkFinite({ tensors }: LoraAdapter, directory: string): void {
   for (const [name, data] of tensors) {
     if (data.every(Number.isFinite)) continue;
-    throw new AppError('bad_model_files', `${directory}: tensor ${name} holds values that are not finite numbers.`);
+    throw new AppError('bad_model_files', `${directory}: tensor ${name} contains values that are not finite numbers.`);
   }
 }

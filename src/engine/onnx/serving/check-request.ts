@@ -19,8 +19,8 @@ export function checkRequest(
   if (promptTokens.length === 0) throw new AppError('invalid_request', 'The prompt is empty.', { param: 'messages' });
   const foreign = promptTokens.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
   if (foreign !== undefined) {
-    const whose = foreign < tokenizerSize ? ': its tokenizer has it for models that read more than text' : '';
-    throw new AppError('invalid_request', `Token ${foreign} is not in the vocabulary of ${vocabSize}${whose}.`, {
+    const whose = foreign < tokenizerSize ? ': the tokenizer has it for models that also read images or sound' : '';
+    throw new AppError('invalid_request', `Token ${foreign} is not in the vocabulary of ${vocabSize} tokens${whose}.`, {
       param: 'messages',
     });
   }
@@ -39,9 +39,13 @@ export function checkRequest(
   ] as const) {
     const unknown = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < size));
     if (unknown === undefined) continue;
-    throw new AppError('invalid_request', `${param} has token ${unknown}, which is not in the vocabulary of ${size}.`, {
-      param,
-    });
+    throw new AppError(
+      'invalid_request',
+      `${param} has token ${unknown}, which is not in the vocabulary of ${size} tokens.`,
+      {
+        param,
+      },
+    );
   }
   if (!(n >= 1 && n <= maxWaiting)) {
     throw new AppError('invalid_request', `n must be between 1 and ${maxWaiting}, got ${n}.`, { param: 'n' });

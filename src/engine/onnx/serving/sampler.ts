@@ -40,7 +40,7 @@ export function sampleToken(input: SamplerInput, params: SamplerParams, random: 
   if (!Number.isFinite(input.logsumexp)) {
     throw new AppError(
       'engine_failed',
-      `The model's output is not a number (logsumexp ${input.logsumexp}): weights overflow?`,
+      `The model's logits are not finite (logsumexp ${input.logsumexp}): its weights may be damaged, or overflow.`,
     );
   }
   const { logits, logsumexp } = input.mask === null ? input : masked(input.logits, input.mask);

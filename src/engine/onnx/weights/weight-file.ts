@@ -124,7 +124,7 @@ function diskFault(error: unknown, { path, byteLength }: WeightFile): AppError |
   const directory = dirname(path);
   if (code === 'ENOSPC' || code === 'EDQUOT') return noRoom(directory, byteLength, 'which is full', error);
   if (!['EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'EIO'].includes(code)) return null;
-  return new AppError('engine_unavailable', `The weights cannot be kept in ${directory}: ${message}.`, {
+  return new AppError('engine_unavailable', `The weights cannot be stored in ${directory}: ${message}.`, {
     cause: error,
   });
 }
@@ -132,6 +132,6 @@ function diskFault(error: unknown, { path, byteLength }: WeightFile): AppError |
 const noRoom = (directory: string, neededBytes: number, room: string, cause?: unknown): AppError =>
   new AppError(
     'engine_unavailable',
-    `The weights need ${gigabytes(neededBytes)} on the disk of ${directory}, ${room}. Make room, or choose another directory for the data.`,
+    `The weights need ${gigabytes(neededBytes)} on the disk of ${directory}, ${room}. Free some space, or choose another data directory.`,
     { cause },
   );

@@ -195,7 +195,7 @@ test('without enough disk space, the error says how much is needed and where, an
   const full = () => Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
   await expect(ensureWeightFile(aFile(path, full))).rejects.toMatchObject({
     code: 'engine_unavailable',
-    message: `The weights need 0.0 GB on the disk of ${directory}, which is full. Make room, or choose another directory for the data.`,
+    message: `The weights need 0.0 GB on the disk of ${directory}, which is full. Free some space, or choose another data directory.`,
   });
   const tooLarge = ensureWeightFile(aFile(path, undefined, 1e18));
   await expect(tooLarge).rejects.toThrow(`The weights need 1000000000.0 GB on the disk of ${directory}, which has`);

@@ -65,7 +65,7 @@ test.each([
   ['a shape that is not its size', tensor(integers([1, 2]), 2, [3]), /shape has 3 numbers, but it contains 2/],
   ['half a number', tensor(Uint8Array.from([1, 2, 3]), 1, [1]), /not a whole number/],
   ['a type that is not sent', tensor(integers([1]), 4, [1]), /its type is 4/],
-  ['a token that is none', tensor(integers([2 ** 40]), 2, [1]), /is no token id/],
+  ['a token that is none', tensor(integers([2 ** 40]), 2, [1]), /is not a token id/],
   ['three dimensions', tensor(integers([1]), 2, [1, 1, 1]), /more than two dimensions/],
   ['more cells than are read', tensor(integers([1]), 2, [100_000, 100_000]), /at most 8000000/],
 ])('%s is refused', (_, bytes, message) => {

@@ -73,7 +73,7 @@ function aligned(bytes: Uint8Array, size: number, name: string): ArrayBuffer {
 
 function toInt32(values: BigInt64Array, name: string): Int32Array {
   return Int32Array.from(values, (value) => {
-    if (value < -2_147_483_648n || value > 2_147_483_647n) throw refuse(name, `${value} is no token id`);
+    if (value < -2_147_483_648n || value > 2_147_483_647n) throw refuse(name, `${value} is not a token id`);
     return Number(value);
   });
 }
