@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import pRetry from 'p-retry';
 import { createId } from '#base/ids';
 import { makePrivateDirectory } from '#base/private-directory';
+import { limitSilence } from '#base/silence-limit';
 import { digestOf } from '#base/stream-digest';
 import { AppError } from '#domain/errors';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
@@ -18,7 +19,7 @@ import type { UploadProgress } from './uploaded-files.ts';
 import type { WireAdapter, WireFile } from './worker-procedures.ts';
 
 const RETRIES = { retries: 5, minTimeout: 200, maxTimeout: 5_000 };
-/** Limit for one request: one piece of an upload, or a download that receives nothing. */
+/** Limit for one request with a small answer, and for a download that receives nothing. */
 const REQUEST_MS = 120_000;
 
 export interface WorkerFiles {
@@ -40,6 +41,8 @@ export interface WorkerFilesOptions {
   readonly directory: string;
   /** Disk space: half for files by hash, half for directories of adapters. A larger file or directory is kept alone. */
   readonly cacheBytesMax: number;
+  /** Default: 120 s. Tests set a shorter limit. */
+  readonly requestMs?: number;
 }
 
 export async function openWorkerFiles({
@@ -47,6 +50,7 @@ export async function openWorkerFiles({
   key,
   directory,
   cacheBytesMax,
+  requestMs = REQUEST_MS,
 }: WorkerFilesOptions): Promise<WorkerFiles> {
   await rm(directory, { recursive: true, force: true });
   await makePrivateDirectory(directory);
@@ -56,9 +60,9 @@ export async function openWorkerFiles({
 
   async function request(path: string, init: RequestInit & { duplex?: 'half' } = {}): Promise<Response> {
     const response = await fetch(`${base}${path}`, {
+      signal: AbortSignal.timeout(requestMs),
       ...init,
       headers: { ...headers, ...init.headers },
-      signal: AbortSignal.timeout(REQUEST_MS),
     });
     if (response.ok || response.status === 409) return response;
     const text = (await response.text()).slice(0, 500);
@@ -68,9 +72,15 @@ export async function openWorkerFiles({
   async function download({ sha256, bytes }: WireFile): Promise<string> {
     const partial = join(directory, `${sha256}.part`);
     const offset = (await stat(partial).catch(() => null))?.size ?? 0;
-    const response = await request(`/files/${sha256}`, offset > 0 ? { headers: { range: `bytes=${offset}-` } } : {});
-    const flags = response.status === 206 ? 'a' : 'w';
-    await pipeline(Readable.fromWeb(response.body as never), createWriteStream(partial, { flags }));
+    const silence = limitSilence(requestMs);
+    try {
+      const headers = offset > 0 ? { range: `bytes=${offset}-` } : {};
+      const { status, body } = await request(`/files/${sha256}`, { headers, signal: silence.signal });
+      const flags = status === 206 ? 'a' : 'w';
+      await pipeline(silence.hear(Readable.fromWeb(body as never)), createWriteStream(partial, { flags }));
+    } finally {
+      silence.end();
+    }
     const { sha256: found, sizeBytes } = await digestOf(createReadStream(partial));
     if (found !== sha256 || sizeBytes !== bytes) {
       await rm(partial, { force: true });
