@@ -5,6 +5,7 @@ import type { ApiServices } from '../api-services.ts';
 import { whenOver } from '../ended-answers.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { ownAddress } from '../own-address.ts';
+import * as answers from './tinker-answers.ts';
 import { TINKER_PREFIX, tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
@@ -22,7 +23,7 @@ export function externalRoutes(
       summary: 'Create a URL for each file of saved external weights. The URLs are valid for a day',
       access: 'read',
       errors: [404],
-      answer: wire.anyAnswer,
+      answer: answers.fileUrls,
       async handle({ caller, params, request }) {
         const path = `tinker://${params['run_id']}/external_weights/${params['name']}`;
         const files = await saves.listFiles(caller.entity, path);

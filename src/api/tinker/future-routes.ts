@@ -5,6 +5,7 @@ import { SAMPLE_PREFIX } from '#services/tinker/sampling';
 import type { FutureAnswer } from '#services/tinker/operation-results';
 import type { Endpoint } from '../endpoint.ts';
 import { clientSignal } from '../sse.ts';
+import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
@@ -21,7 +22,8 @@ export function futureRoutes(
       role: 'every',
       errors: [404, 408, 410],
       body: wire.retrieveFuture,
-      answer: ['application/json', PROTOBUF],
+      answer: answers.result,
+      alsoAnswers: [PROTOBUF],
       async handle({ caller, body: { request_id: id }, reply }) {
         const signal = clientSignal(reply, cut);
         const isSample = id.startsWith(SAMPLE_PREFIX);

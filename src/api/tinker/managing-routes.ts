@@ -5,13 +5,14 @@ import type { Caller } from '#domain/caller';
 import type { Tinker } from '#services/tinker/tinker';
 import type { Endpoint } from '../endpoint.ts';
 import { isoOrNull } from '../schema/time.ts';
+import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
 const CHECKPOINT_PATH = '/training_runs/{run_id}/checkpoints/{kind}/{name}';
 
 export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 'saves'>): Endpoint[] {
-  const read = { access: 'read', errors: [404], answer: wire.anyAnswer } as const;
+  const read = { access: 'read', errors: [404] } as const;
   const change = { access: 'train', errors: [404], answer: null } as const;
 
   async function named(caller: Caller, params: Readonly<Record<string, string>>): Promise<TinkerCheckpoint> {
@@ -29,6 +30,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'List training runs, newest first. `accessible` includes those of other teams that published weights',
       query: wire.sliceQuery,
+      answer: answers.runs,
       async handle({ caller, query: { limit, offset, access_scope: scope } }) {
         const { rows, total } = await sessions.listRuns(caller, scope, { limit, offset });
         const runs = await Promise.all(rows.map((run) => runOf(caller, run)));
@@ -39,6 +41,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'Read a training run',
       query: wire.scopeQuery,
+      answer: answers.run,
       async handle({ caller, params, query: { access_scope: scope } }) {
         const id = params['run_id']!;
         return runOf(caller, await (scope === 'owned' ? sessions.getRun(caller, id) : sessions.readRun(caller, id)));
@@ -49,6 +52,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       summary:
         'List the saved weights of a training run, newest first. For a run of another team: only published weights',
       query: wire.sliceQuery,
+      answer: answers.checkpoints,
       async handle({ caller, params, query: { limit, offset } }) {
         const run = await sessions.readRun(caller, params['run_id']!);
         const { rows, total } = await saves.list(caller.entity, run, { limit, offset });
@@ -59,6 +63,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'List the saved weights of all training runs, newest first',
       query: wire.sliceQuery,
+      answer: answers.checkpoints,
       async handle({ caller, query: { limit, offset } }) {
         const { rows, total } = await saves.list(caller.entity, null, { limit, offset });
         return { checkpoints: rows.map(toCheckpoint), cursor: { offset, limit, total_count: total } };
@@ -97,6 +102,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'Read what saved weights were trained from',
       body: wire.weightsInfo,
+      answer: answers.weightsInfo,
       async handle({ caller, body: { tinker_path: path } }) {
         const saved = (await saves.find(caller.entity, path)) ?? noWeights(path);
         const { rank, attention, mlp, unembed } = await saves.describe(saved);
@@ -108,6 +114,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'List sessions, newest first',
       query: wire.sliceQuery,
+      answer: answers.sessions,
       async handle({ caller, query: { limit, offset } }) {
         const { rows } = await sessions.list(caller, { limit, offset });
         return { sessions: rows.map(({ id }) => id) };
@@ -117,6 +124,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary: 'Read the training runs and sampling sessions of a session',
       query: wire.scopeQuery,
+      answer: answers.describedSession,
       async handle({ caller, params }) {
         const { session, runs, samplers } = await sessions.describe(caller, params['session_id']!);
         const ids = { training_run_ids: runs.map(({ id }) => id), sampler_ids: samplers.map(({ id }) => id) };

@@ -1,9 +1,10 @@
 // Sampling sessions, and sampling in them.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { AppError } from '#domain/errors';
 import type { Tinker } from '#services/tinker/tinker';
 import type { SampleRequest } from '#services/tinker/sampling';
 import type { Endpoint } from '../endpoint.ts';
+import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
@@ -14,7 +15,7 @@ export function samplingRoutes({ samplers, sampling }: Pick<Tinker, 'samplers' |
       access: 'chat',
       errors: [400, 404],
       body: wire.createSamplingSession,
-      answer: z.object({ sampling_session_id: z.string() }),
+      answer: answers.samplingSession,
       async handle({ caller, body }) {
         const { session_id: sessionId, sampling_session_seq_id: ordinal } = body;
         const [baseModel, modelPath] = [body.base_model ?? null, body.model_path ?? null];
@@ -28,7 +29,7 @@ export function samplingRoutes({ samplers, sampling }: Pick<Tinker, 'samplers' |
       summary: 'Read what a sampling session samples from',
       access: 'chat',
       errors: [404],
-      answer: wire.anyAnswer,
+      answer: answers.sampler,
       async handle({ caller, params }) {
         const { id, servedAs, modelPath } = await samplers.get(caller, params['sampler_id']!);
         return { sampler_id: id, base_model: servedAs, ...(modelPath === null ? {} : { model_path: modelPath }) };
@@ -40,7 +41,7 @@ export function samplingRoutes({ samplers, sampling }: Pick<Tinker, 'samplers' |
       role: 'serve',
       errors: [400, 404, 429],
       body: wire.sample,
-      answer: wire.future.extend({ sample_sequence_ids: z.array(z.string()) }),
+      answer: answers.sampleFuture,
       async handle({ caller, body }) {
         const { requestId, sequenceIds } = await sampling.submit(caller, readSample(body));
         return { request_id: requestId, sample_sequence_ids: sequenceIds };

@@ -1,7 +1,7 @@
 // What a client requests before it trains or samples: client settings, a session, heartbeats, the base models.
-import { z } from 'zod';
 import type { Tinker } from '#services/tinker/tinker';
 import type { Endpoint } from '../endpoint.ts';
+import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
@@ -17,7 +17,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       summary: 'Check that the server responds',
       access: 'any key',
       role: 'every',
-      answer: z.object({ status: z.literal('ok') }),
+      answer: answers.status('ok'),
       handle: async () => ({ status: 'ok' }),
     }),
     tinkerRoute('POST /client/config', {
@@ -25,7 +25,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       access: 'any key',
       role: 'every',
       body: wire.clientConfig,
-      answer: wire.anyAnswer,
+      answer: answers.clientConfig,
       handle: async () => ({ sample_max_concurrent_requests: CONCURRENT_SAMPLES, ...AS_LATER_ONES }),
     }),
     tinkerRoute('POST /client/dynamic_config', {
@@ -33,21 +33,21 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       access: 'any key',
       role: 'every',
       body: wire.clientConfig,
-      answer: wire.anyAnswer,
+      answer: answers.noSettings,
       handle: async () => ({}),
     }),
     tinkerRoute('POST /telemetry', {
       summary: 'Send telemetry of the SDK. It is neither read nor stored',
       access: 'any key',
       role: 'every',
-      body: wire.anyAnswer,
-      answer: z.object({ status: z.literal('accepted') }),
+      body: wire.telemetry,
+      answer: answers.status('accepted'),
       handle: async () => ({ status: 'accepted' }),
     }),
     tinkerRoute('GET /get_server_capabilities', {
       summary: 'List the base models',
       access: 'any key',
-      answer: z.object({ supported_models: z.array(wire.anyAnswer) }),
+      answer: answers.capabilities,
       handle: async () => ({
         supported_models: names.list().map(({ name, base: { text, inference } }) => ({
           model_name: name,
@@ -61,7 +61,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       summary: 'Start a session',
       access: 'any key',
       body: wire.createSession,
-      answer: z.object({ session_id: z.string() }),
+      answer: answers.session,
       async handle({ caller, body: { tags, user_metadata: metadata } }) {
         const { id } = await sessions.create(caller, { tags: tags ?? [], metadata: metadata ?? {} });
         return { session_id: id };
@@ -72,7 +72,7 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       access: 'any key',
       errors: [404],
       body: wire.heartbeat,
-      answer: z.object({ type: z.literal('session_heartbeat') }),
+      answer: answers.heartbeat,
       async handle({ caller, body }) {
         await sessions.touch(caller, body.session_id);
         return { type: 'session_heartbeat' };

@@ -11,7 +11,7 @@ type Call = Parameters<Definition['handle']>[0];
 
 interface Route<B, Q extends z.ZodType> extends Pick<
   Definition,
-  'summary' | 'access' | 'role' | 'begins' | 'errors' | 'answer' | 'bodySize' | 'bodyType'
+  'summary' | 'access' | 'role' | 'begins' | 'errors' | 'answer' | 'alsoAnswers' | 'bodySize' | 'bodyType'
 > {
   /** Schema of the body; absent: there is no body, or the handler reads it. */
   readonly body?: z.ZodType<B>;

@@ -207,5 +207,5 @@ export const sliceQuery = z.strictObject({
 });
 export const scopeQuery = z.strictObject({ access_scope: access });
 
-export const future = z.object({ request_id: z.string(), model_id: z.string().optional() });
-export const anyAnswer = z.looseObject({});
+/** The SDK's own events, which are not read. */
+export const telemetry = z.looseObject({});

@@ -6,6 +6,7 @@ import { readForwardBackwardHead } from '#services/tinker/protobuf/forward-backw
 import type { Tinker } from '#services/tinker/tinker';
 import { requestIdOf } from '#services/tinker/operations';
 import type { Endpoint } from '../endpoint.ts';
+import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
@@ -13,7 +14,7 @@ import * as wire from './tinker-schema.ts';
 const REQUEST_BYTES_MAX = 16_000_000;
 
 export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions' | 'operations'>): Endpoint[] {
-  const about = { access: 'train', begins: 'train', errors: [400, 404, 429], answer: wire.future } as const;
+  const about = { access: 'train', begins: 'train', errors: [400, 404, 429], answer: answers.future } as const;
   return [
     tinkerRoute('POST /create_model', {
       ...about,
@@ -62,7 +63,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       access: 'train',
       errors: [404],
       body: wire.getInfo,
-      answer: wire.anyAnswer,
+      answer: answers.info,
       async handle({ caller, body }) {
         const { id, servedAs, lora } = await sessions.getRun(caller, body.model_id);
         const data = { model_name: servedAs };
