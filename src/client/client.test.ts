@@ -50,10 +50,12 @@ async function clientOf(answers: readonly { status: number; body: unknown }[]) {
 const AWAY = { status: 503, body: { error: { message: 'The database is away.', code: 'storage_unavailable' } } };
 const SUCCEEDED = { status: 200, body: { id: 'job', status: 'succeeded' } };
 
-test('waiting for a job retries if the server cannot report its state yet', async () => {
+test('waiting for a job retries if the server cannot report its state yet, and reports the failure and its end', async () => {
   const { client, asked } = await clientOf([AWAY, SUCCEEDED]);
-  expect(await client.follow('job')).toEqual(SUCCEEDED.body);
+  const connection: unknown[] = [];
+  expect(await client.follow('job', { onConnection: (lost) => connection.push(lost) })).toEqual(SUCCEEDED.body);
   expect(asked()).toBe(2);
+  expect(connection).toEqual([expect.objectContaining({ status: 503 }), null]);
 });
 
 test('each failed attempt is reported to the follower, and an error thrown by the report ends following', async () => {

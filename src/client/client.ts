@@ -1,19 +1,11 @@
 // A typed client for the training API that only uses fetch: the same file runs in Node, Bun, Deno and browsers. Names are those of the
 // API. The command line uses it too. Chat requests and answers have the form of the openai package; any OpenAI client works as well.
-import {
-  follow,
-  followEvents,
-  waitForEvaluation,
-  within,
-  type FollowOptions,
-  type OnConnection,
-  type WaitOptions,
-} from './follow.ts';
+import { follow, followEvents, waitForEvaluation, within, type FollowOptions, type WaitOptions } from './follow.ts';
 import { ApiError, createHttp, type ClientOptions, type FileContent } from './http.ts';
 import { chunksOf } from './chunks.ts';
 import { bestCheckpoint, type Evaluated } from './early-stopping.ts';
 import { rewardAnswers, type AnswerReward } from './evaluation.ts';
-import { insist } from './retry.ts';
+import { insist, type OnConnection } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type {
   AnsweredPrompt,
@@ -40,13 +32,7 @@ import type {
   Worker,
 } from './wire.ts';
 
-export {
-  TrainingFailedError,
-  type FollowOptions,
-  type OnConnection,
-  type TrainingProgress,
-  type WaitOptions,
-} from './follow.ts';
+export { TrainingFailedError, type FollowOptions, type TrainingProgress, type WaitOptions } from './follow.ts';
 export { gather, type Gathered, type GatherOptions, type GatherProgress, type Rollout } from './gather.ts';
 export { ApiError, type ClientOptions } from './http.ts';
 export {
@@ -56,6 +42,7 @@ export {
   type Evaluated,
 } from './early-stopping.ts';
 export type { AnswerReward } from './evaluation.ts';
+export type { OnConnection } from './retry.ts';
 export type * from './wire.ts';
 
 export interface SubmitOptions {
@@ -118,7 +105,7 @@ export function createClient(options: ClientOptions) {
   ): Promise<TrainingJob> {
     const { onSubmitted, idempotencyKey = crypto.randomUUID(), ...following } = options;
     const signal = within(following);
-    const submitted = await insist(() => submitOnce({ idempotencyKey, signal }), signal);
+    const submitted = await insist(() => submitOnce({ idempotencyKey, signal }), signal, following.onConnection);
     onSubmitted?.(submitted);
     return followJob(submitted.id, { ...following, signal });
   }

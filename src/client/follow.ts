@@ -2,7 +2,7 @@
 // connection, while a server restarts, and after 429 and 5xx; nothing else in the client polls.
 import { chunksOf } from './chunks.ts';
 import type { Http } from './http.ts';
-import { insist, isRefusal, pause, pauseBefore } from './retry.ts';
+import { insist, isRefusal, pause, pauseBefore, type OnConnection } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type { Evaluation, TrainingEvent, TrainingJob } from './wire.ts';
 
@@ -33,12 +33,6 @@ export interface FollowOptions extends WaitOptions {
   readonly onWarning?: (warning: string) => void;
   readonly onConnection?: OnConnection;
 }
-
-/**
- * Called with the error after each failed attempt, and with null when events arrive again. If it throws, following
- * ends with that error.
- */
-export type OnConnection = (lost: unknown) => void;
 
 const DEFAULT_WAIT_MS = 3_600_000;
 const LOOK_AGAIN_MS = 250; // evaluations have no event stream

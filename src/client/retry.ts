@@ -5,6 +5,9 @@ const PAUSE_MS_MAX = 8_000;
 const ASKED_PAUSE_MS_MAX = 60_000; // if a server asks for a longer pause, the client still retries after this
 const WORTH_ANOTHER_TRY = [408, 409, 425, 429];
 
+/** For transfers: attempts in a row without a new byte. Their pauses of 15 seconds in total are enough for a server to restart. */
+export const TRANSFER_ATTEMPTS = 6;
+
 /** Whether a retry would be refused again. Uses `status`, which errors of this client and of the openai package have. */
 export function isRefusal(error: unknown): boolean {
   const { status } = (error ?? {}) as { readonly status?: unknown };
@@ -32,20 +35,31 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** Retries until it succeeds, is refused, or `signal` aborts. Calls `onFailure` with the error of each failed attempt that is retried. */
+/**
+ * Called with the error after each failed attempt, and with null when the server answers again. If it throws, the caller's work
+ * ends with that error.
+ */
+export type OnConnection = (lost: unknown) => void;
+
+/** Retries until it succeeds, is refused, `signal` aborts, or this many attempts have failed. */
 export async function insist<T>(
   ask: () => Promise<T>,
-  signal: AbortSignal,
-  onFailure: (error: unknown) => void = () => {},
+  signal: AbortSignal | undefined,
+  onConnection: OnConnection = () => {},
+  attemptsMax = Infinity,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
+    let answer: T;
     try {
-      return await ask();
+      answer = await ask();
     } catch (error) {
-      if (isRefusal(error)) throw error;
-      signal.throwIfAborted();
-      onFailure(error);
+      if (isRefusal(error) || attempt >= attemptsMax) throw error;
+      signal?.throwIfAborted();
+      onConnection(error);
       await pauseBefore(attempt, error, signal);
+      continue;
     }
+    if (attempt > 1) onConnection(null);
+    return answer;
   }
 }

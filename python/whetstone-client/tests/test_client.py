@@ -3,13 +3,15 @@
 import asyncio
 import hashlib
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
 import pytest
 
-from whetstone_client import ApiError, ArtifactFilesError, AsyncClient, Lora, TrainingFailedError
+from whetstone_client import ApiError, ArtifactFilesError, AsyncClient, Client, Lora, RlJob, TrainingFailedError
 from whetstone_client.sse import read_events
 
 Answering = Callable[[httpx.Request], httpx.Response]
@@ -43,10 +45,60 @@ def test_a_job_is_followed_across_a_lost_connection_and_a_server_restart() -> No
         return next(streams)
 
     progress: list[tuple[int, int, dict[str, float]]] = []
-    job = asyncio.run(client_of(answer).follow("job", on_progress=lambda at: progress.append((at.done, at.total, at.metrics))))
+    connection: list[Exception | None] = []
+    following = client_of(answer).follow(
+        "job", on_progress=lambda at: progress.append((at.done, at.total, at.metrics)), on_connection=connection.append
+    )
+    job = asyncio.run(following)
     assert job.status == "succeeded"
     assert seen == [None, "1", "1"]
     assert progress == [(1, 2, {"loss": 0.5})]
+    assert [each and str(each) for each in connection] == ["the stream of events ended before the job did", "Restarting.", None]
+
+
+def test_a_report_of_the_connection_that_raises_ends_following() -> None:
+    def enough(lost: Exception | None) -> None:
+        raise RuntimeError(f"enough: {lost}")
+
+    away = httpx.Response(503, json={"error": {"message": "Away."}})
+    with pytest.raises(RuntimeError, match="enough: Away"):
+        asyncio.run(client_of(lambda _: away).follow("job", on_connection=enough))
+
+
+def test_train_reports_that_the_server_is_away_while_it_submits_and_while_it_follows() -> None:
+    away = httpx.Response(503, json={"error": {"message": "Restarting."}}, headers={"retry-after": "0"})
+    events = httpx.Response(200, text=event(1, "training_ended"))
+    answers = iter([away, httpx.Response(200, json={"id": "job"}), away, events, away, httpx.Response(200, json=JOB)])
+    connection: list[Exception | None] = []
+    job = RlJob(model_id="m", trajectory_groups=[])
+    asyncio.run(client_of(lambda _: next(answers)).train(job, on_connection=connection.append))
+    assert [each and str(each) for each in connection] == ["Restarting.", None] * 3
+
+
+def test_synchronous_code_hears_of_a_lost_connection_too() -> None:
+    streams = iter([(event(1, "training_started", num_sequences=2), False), (event(2, "training_ended"), True)])
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_events = self.path.endswith("/events")
+            content, is_whole = next(streams) if is_events else (json.dumps(JOB), True)
+            self.send_response(200)
+            self.send_header("content-length", str(len(content) + (0 if is_whole else 1)))
+            self.end_headers()
+            self.wfile.write(content.encode())
+            self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    connection: list[Exception | None] = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever).start()
+        with Client(f"http://127.0.0.1:{server.server_port}", "k") as client:
+            assert client.follow("job", on_connection=connection.append).status == "succeeded"
+        server.shutdown()
+    assert [type(each) for each in connection] == [httpx.RemoteProtocolError, type(None)]
+    assert str(connection[0])
 
 
 def test_a_job_that_fails_raises_its_cause() -> None:
@@ -146,6 +198,25 @@ def test_pull_resumes_after_the_data_already_received(tmp_path: Path) -> None:
     with pytest.raises(ArtifactFilesError, match="arrived damaged"):
         asyncio.run(client_of(answer).pull_artifact("p/n", tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_push_sends_a_file_again_after_a_lost_connection(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(b"one two three")
+    received: list[bytes] = []
+    version = {"id": "a", "entity": "e", "project": "p", "name": "n", "version": "v0", "uri": "u", "files": []}
+    commits = iter([{"missing": [hashlib.sha256(b"one two three").hexdigest()]}, version])
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        if "sha256" not in request.url.params:
+            return httpx.Response(200, json=next(commits))
+        received.append(await request.aread())
+        if len(received) == 1:
+            raise httpx.WriteError("the line broke")
+        return httpx.Response(200)
+
+    client = AsyncClient("http://server", "k", transport=httpx.MockTransport(answer))
+    assert asyncio.run(client.push_artifact("p/n", tmp_path)).version == "v0"
+    assert received == [b"one two three"] * 2
 
 
 def test_a_download_resumes_where_the_connection_broke(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import httpx
 
 from whetstone_client.errors import ApiError
 from whetstone_client.http import Http
-from whetstone_client.retry import is_refusal, pause_before
+from whetstone_client.retry import insist, is_refusal, pause_before
 from whetstone_client.wire import Artifact
 
 _CHUNK_BYTES = 1024 * 1024
@@ -45,12 +45,14 @@ async def push(http: Http, name: str, source: Path, kind: str, aliases: Sequence
                 continue
             missing.remove(digest)
             headers = {"content-length": str(files[path].stat().st_size)}
-            content = _chunks(files[path])
-            async with http.stream(
-                "PUT", _path(f"{name}:draft", path), content=content, query={"sha256": digest}, headers=headers
-            ):
-                pass
-        answer = await http.call(dict[str, Any], "PUT", _path(name), manifest)
+
+            async def send(path: str = path, digest: str = digest, headers: dict[str, str] = headers) -> None:
+                content, query = _chunks(files[path]), {"sha256": digest}
+                async with http.stream("PUT", _path(f"{name}:draft", path), content=content, query=query, headers=headers):
+                    pass
+
+            await insist(send, attempts_max=_ATTEMPTS)
+        answer = await insist(lambda: http.call(dict[str, Any], "PUT", _path(name), manifest), attempts_max=_ATTEMPTS)
     if "missing" in answer:
         raise ArtifactFilesError(f"The server lost files of {name} that were just sent. Push again.")
     return Artifact.model_validate(answer)

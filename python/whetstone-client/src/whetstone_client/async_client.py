@@ -43,6 +43,7 @@ T = TypeVar("T")
 _log = logging.getLogger("whetstone_client")
 OnEvent = Callable[[TrainingEvent], None]
 OnProgress = Callable[[TrainingProgress], None]
+OnConnection = Callable[[Exception | None], None]
 
 _HOUR = 3600.0
 _LOOK_AGAIN_S, _LOOK_AGAIN_S_MAX = 0.25, 2.0  # evaluations have no stream of events
@@ -180,14 +181,19 @@ class AsyncClient:
         on_submitted: Callable[[str], None] | None = None,
         on_event: OnEvent | None = None,
         on_progress: OnProgress | None = None,
+        on_connection: OnConnection | None = None,
         deadline_s: float = _HOUR,
     ) -> TrainingJob:
-        """Submits a job and follows it. Returns when the new checkpoint can be used."""
+        """Submits a job and follows it. Returns when the new checkpoint can be used. The callbacks are those of `follow`."""
         key = str(uuid.uuid4())
-        job_id = await _within(deadline_s, insist(lambda: self.submit(job, idempotency_key=key)), "Submitting the job")
+        job_id = await _within(
+            deadline_s, insist(lambda: self.submit(job, idempotency_key=key), on_connection), "Submitting the job"
+        )
         if on_submitted:
             on_submitted(job_id)
-        return await self.follow(job_id, on_event=on_event, on_progress=on_progress, deadline_s=deadline_s)
+        return await self.follow(
+            job_id, on_event=on_event, on_progress=on_progress, on_connection=on_connection, deadline_s=deadline_s
+        )
 
     async def follow(
         self,
@@ -195,18 +201,20 @@ class AsyncClient:
         *,
         on_event: OnEvent | None = None,
         on_progress: OnProgress | None = None,
+        on_connection: OnConnection | None = None,
         deadline_s: float = _HOUR,
     ) -> TrainingJob:
         """Reports the progress of a job through callbacks and returns the finished job.
 
-        Waits through lost connections and restarts of the server. Raises TrainingFailedError if the job fails, and TimeoutError
+        Waits through lost connections and restarts of the server; `on_connection` is called with the error after each failed
+        attempt, and with None when the server answers again. Raises TrainingFailedError if the job fails, and TimeoutError
         after the deadline, while the job continues. The server's warnings, such as that nothing could be trained, are logged
         by the logger `whetstone_client`.
         """
 
         async def hear() -> TrainingJob:
             total = 0
-            async for event in self.follow_events(job_id):
+            async for event in self.follow_events(job_id, on_connection=on_connection):
                 if on_event:
                     on_event(event)
                 for warning in event.data.get("warnings", []):
@@ -218,19 +226,21 @@ class AsyncClient:
                     on_progress(TrainingProgress(done=metrics.pop("gradient_step"), total=total, metrics=metrics))
                 if event.type == "training_failed":
                     raise TrainingFailedError(event.data.get("error_message") or "training failed")
-            return await insist(lambda: self.get_training_job(job_id))
+            return await insist(lambda: self.get_training_job(job_id), on_connection)
 
         return await _within(deadline_s, hear(), f"Job {job_id}")
 
-    async def follow_events(self, job_id: str) -> AsyncIterator[TrainingEvent]:
+    async def follow_events(self, job_id: str, *, on_connection: OnConnection | None = None) -> AsyncIterator[TrainingEvent]:
         """Yields events from the start, and resumes after a lost connection. Ends with the job."""
         last_id: str | None = None
         attempt = 1
         while True:
-            lost: BaseException | None = None
+            lost: Exception = ConnectionError("the stream of events ended before the job did")
             headers = {"accept": "text/event-stream", **({} if last_id is None else {"last-event-id": last_id})}
             try:
                 async with self._http.stream("GET", f"{_job(job_id)}/events", headers=headers) as response:
+                    if attempt > 1 and on_connection:
+                        on_connection(None)
                     async for event_id, data in read_events(response.aiter_bytes()):
                         if event_id is None:
                             continue  # the server reports an internal error: connect again below
@@ -243,6 +253,8 @@ class AsyncClient:
                 if is_refusal(error):
                     raise
                 lost = error
+            if on_connection:
+                on_connection(lost)
             await pause_before(attempt, lost)
             attempt += 1
 

@@ -1,6 +1,7 @@
 """When to retry a request and how long to pause, for all operations that must survive a restart of the server."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -29,14 +30,27 @@ async def pause_before(attempt: int, error: BaseException | None) -> None:
     await asyncio.sleep(own if asked is None else min(asked, _ASKED_PAUSE_S_MAX))
 
 
-async def insist(ask: Callable[[], Awaitable[T]]) -> T:
-    """Retries until the request succeeds or is refused. The caller sets the deadline."""
+async def insist(
+    ask: Callable[[], Awaitable[T]],
+    on_connection: Callable[[Exception | None], None] | None = None,
+    attempts_max: float = math.inf,
+) -> T:
+    """Retries until the request succeeds or is refused, or this many attempts have failed. The caller sets the deadline.
+
+    `on_connection` is called with the error of each failed attempt that is retried, and with None after a later one succeeds.
+    """
     attempt = 1
     while True:
         try:
-            return await ask()
+            answer = await ask()
         except (ApiError, httpx.TransportError) as error:
-            if is_refusal(error):
+            if is_refusal(error) or attempt >= attempts_max:
                 raise
+            if on_connection:
+                on_connection(error)
             await pause_before(attempt, error)
             attempt += 1
+            continue
+        if attempt > 1 and on_connection:
+            on_connection(None)
+        return answer
