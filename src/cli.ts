@@ -12,7 +12,9 @@ const { program, remote } = createProgram(fail);
 /** Prints a cause and, if it is known, what to do next; a stack only with DEBUG=whetstone, to find a bug in Whetstone itself. */
 function fail(error: unknown): never {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : CALLED_WRONGLY); // it has said why
-  process.stderr.write(`${inOneLine(`error: ${explain(error, { lastUrl: remote.lastUrl(), version: VERSION })}`)}\n`);
+  process.stderr.write(
+    `${inOneLine(`error: ${explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: VERSION })}`)}\n`,
+  );
   if (process.env['DEBUG'] === 'whetstone' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exit(process.exitCode ?? exitCodeOf(error));
 }

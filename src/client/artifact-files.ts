@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Artifact, ArtifactManifest, Client } from './client.ts';
 import { receive, type OnBytes } from './received-file.ts';
+import { insist, TRANSFER_ATTEMPTS, type OnConnection } from './retry.ts';
 
 export type { OnBytes } from './received-file.ts';
 
@@ -19,20 +20,25 @@ export interface PushOptions extends Omit<ArtifactManifest, 'files'> {
   readonly onFile?: (path: string, state: 'sent' | 'there') => void;
   /** Counts the bytes of all files together. */
   readonly onBytes?: OnBytes;
+  readonly onConnection?: OnConnection;
 }
 
 export interface PullOptions {
   readonly onFile?: (path: string, state: 'fetched' | 'there') => void;
   /** Counts the bytes of all files together. */
   readonly onBytes?: OnBytes;
+  readonly onConnection?: OnConnection;
 }
 
-/** `source` is a file or a directory. Throws for a symbolic link: its target may not be what the caller meant to publish. */
+/**
+ * `source` is a file or a directory. A file is sent again if the connection is lost. Throws for a symbolic link: its target may not
+ * be what the caller meant to publish.
+ */
 export async function pushArtifact(
   client: Client,
   name: string,
   source: string,
-  { onFile, onBytes = () => {}, ...about }: PushOptions = {},
+  { onFile, onBytes = () => {}, onConnection, ...about }: PushOptions = {},
 ): Promise<Artifact> {
   const local = (await stat(source)).isDirectory() ? await walk(source) : [basename(source)];
   const root = local.length === 1 && local[0] === basename(source) ? dirname(source) : source;
@@ -53,13 +59,11 @@ export async function pushArtifact(
     );
     for (const { path, sha256 } of read) {
       const state = missing.delete(sha256) ? 'sent' : 'there';
-      if (state === 'sent') {
-        const content = Readable.toWeb(Readable.from(bytesOf(join(root, path), sending))) as ReadableStream;
-        await client.uploadArtifactFile(name, path, content, sha256, AbortSignal.timeout(UPLOAD_MS_MAX));
-      }
+      if (state === 'sent') await send(client, name, { path, sha256 }, join(root, path), sending, onConnection);
       onFile?.(path, state);
     }
-    committed = await client.commitArtifact(name, manifest);
+    const commit = () => client.commitArtifact(name, manifest);
+    committed = await insist(commit, undefined, onConnection, TRANSFER_ATTEMPTS);
   }
   if ('missing' in committed)
     throw new ArtifactFilesError(`The server lost files of ${name} that were just sent. Push again.`);
@@ -67,6 +71,41 @@ export async function pushArtifact(
 }
 
 const UPLOAD_MS_MAX = 24 * 60 * 60 * 1000;
+
+/** Throws the error of the local file if it cannot be read. */
+async function send(
+  client: Client,
+  name: string,
+  { path, sha256 }: ArtifactManifest['files'][number],
+  file: string,
+  onSent: (bytes: number) => void,
+  onConnection?: OnConnection,
+): Promise<void> {
+  const unreadable = new AbortController();
+  async function sendOnce(): Promise<void> {
+    let [sent, isOver] = [0, false];
+    async function* content(): AsyncGenerator<Uint8Array> {
+      const reading = createReadStream(file).once('error', (error) => {
+        if (error.name !== 'AbortError') unreadable.abort(error); // that one: nobody reads it any more
+      });
+      for await (const chunk of reading as AsyncIterable<Uint8Array>) {
+        if (isOver) return; // `fetch` may read on for a while
+        sent += chunk.length;
+        onSent(chunk.length);
+        yield chunk;
+      }
+    }
+    try {
+      const stream = Readable.toWeb(Readable.from(content())) as ReadableStream;
+      await client.uploadArtifactFile(name, path, stream, sha256, AbortSignal.timeout(UPLOAD_MS_MAX));
+    } catch (error) {
+      isOver = true;
+      onSent(-sent); // the next attempt sends these bytes again
+      throw error;
+    }
+  }
+  await insist(sendOnce, unreadable.signal, onConnection, TRANSFER_ATTEMPTS);
+}
 
 /** Returns a function that adds bytes and reports the total so far. */
 function countBytes(tell: (done: number, of: number) => void, sizes: Iterable<number>): (bytes: number) => void {
@@ -83,7 +122,7 @@ export async function pullArtifact(
   client: Client,
   name: string,
   directory: string,
-  { onFile, onBytes = () => {} }: PullOptions = {},
+  { onFile, onBytes = () => {}, onConnection }: PullOptions = {},
 ): Promise<Artifact> {
   const artifact = await client.getArtifact(name);
   const fixed = `${artifact.entity}/${artifact.project}/${artifact.name}:${artifact.version}`;
@@ -109,7 +148,7 @@ export async function pullArtifact(
       const rest = bytes > 0 ? await client.resumeArtifactFile(fixed, path, { bytes, sha256 }, signal) : null;
       return { content: rest ?? (await client.downloadArtifactFile(fixed, path, signal)), isRest: rest !== null };
     };
-    await receive(unfinished, size, open, (arrived) => onBytes('receiving', done + arrived, all));
+    await receive(unfinished, size, open, (arrived) => onBytes('receiving', done + arrived, all), onConnection);
     await finish(unfinished, target, sha256, `${path} arrived damaged. Pull again.`);
     onFile?.(path, 'fetched');
   }
@@ -125,7 +164,7 @@ export async function downloadCheckpointTo(
   modelId: string,
   step: number | 'latest',
   file: string,
-  { onBytes = () => {} }: Pick<PullOptions, 'onBytes'> = {},
+  { onBytes = () => {}, onConnection }: Omit<PullOptions, 'onFile'> = {},
 ): Promise<void> {
   const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
   const fixed = step === 'latest' ? await latestOf(client, modelId) : step;
@@ -141,7 +180,7 @@ export async function downloadCheckpointTo(
     if (isFirst) await first.content.cancel();
     return client.downloadCheckpoint(modelId, fixed, { bytes, sha256 }, signal);
   };
-  await receive(unfinished, sizeBytes, open, (arrived) => onBytes('receiving', arrived, sizeBytes));
+  await receive(unfinished, sizeBytes, open, (arrived) => onBytes('receiving', arrived, sizeBytes), onConnection);
   if (isUnread) await first.content.cancel();
   await finish(unfinished, file, sha256, `${file} arrived damaged. Download it again.`);
 }

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { isRefusal, pauseBefore } from './retry.ts';
+import { isRefusal, pauseBefore, TRANSFER_ATTEMPTS, type OnConnection } from './retry.ts';
 
 export interface Opened {
   readonly content: ReadableStream<Uint8Array>;
@@ -14,16 +14,15 @@ export interface Opened {
 
 export type OnBytes = (doing: 'reading' | 'sending' | 'receiving', done: number, of: number) => void;
 
-/** Consecutive attempts without a new byte: pauses of 15 seconds in total, enough for a server to restart. */
-const ATTEMPTS = 6;
-
 /** Calls `open` for the bytes after those that exist; does not call it if the file is complete. */
 export async function receive(
   unfinished: string,
   sizeBytes: number,
   open: (here: number) => Promise<Opened>,
-  onReceived: (bytes: number) => void = () => {},
+  onReceived: (bytes: number) => void,
+  onConnection: OnConnection = () => {},
 ): Promise<void> {
+  let isLost = false;
   for (let failures = 0; ;) {
     const found = await sizeOf(unfinished);
     const here = found > sizeBytes ? 0 : found;
@@ -33,6 +32,8 @@ export async function receive(
       const { content, isRest } = await open(here).catch((error: unknown) => {
         throw (ofLine = error);
       });
+      if (isLost) onConnection(null);
+      isLost = false;
       let arrived = isRest ? here : 0;
       async function* counted(): AsyncGenerator<Uint8Array> {
         try {
@@ -49,7 +50,9 @@ export async function receive(
       return await pipeline(counted, createWriteStream(unfinished, { flags: isRest ? 'a' : 'w' }));
     } catch (error) {
       failures = (await sizeOf(unfinished)) > found ? 1 : failures + 1;
-      if (ofLine === null || isRefusal(ofLine) || failures >= ATTEMPTS) throw error;
+      if (ofLine === null || isRefusal(ofLine) || failures >= TRANSFER_ATTEMPTS) throw error;
+      isLost = true;
+      onConnection(ofLine);
       await pauseBefore(failures, ofLine, undefined);
     }
   }

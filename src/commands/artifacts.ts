@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
+import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { bytesText } from './progress.ts';
 import {
   all,
@@ -30,11 +31,14 @@ function telling() {
     end();
     process.stderr.write(`${state.padEnd(7)}  ${path}\n`);
   };
-  return { options: { onFile, onBytes: onDone }, end };
+  return { options: { onFile, onBytes: onDone, onConnection: sayLost(end, TRANSFER_RETRIES) }, end };
 }
 
-const NOT_PUSHED =
-  'Interrupted: no version was created. Run the same command again: it sends only what the server does not have yet.';
+const AGAIN = 'Run the same command again: it sends only what the server does not have yet.';
+const NOT_PUSHED = {
+  line: () => `Interrupted: no version was created. ${AGAIN}`,
+  lost: `The server has no incomplete version. ${AGAIN}`,
+};
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
@@ -53,9 +57,9 @@ export function addArtifacts(program: Command, remote: Remote): void {
       const { options, end } = telling();
       const about = { type, aliases: alias, ...options };
       const client = remote.connect(flags);
-      const made = await interruptible({ line: () => NOT_PUSHED }, () =>
-        pushArtifact(client, artifactName(name), path, about),
-      ).finally(end);
+      const made = await interruptible(NOT_PUSHED, () => pushArtifact(client, artifactName(name), path, about)).finally(
+        end,
+      );
       show(flags, made, ({ uri }) => [uri]);
     });
 
@@ -67,7 +71,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
       const target = directory ?? name.split('/').at(-1)!.replace(':', '-');
       const { options, end } = telling();
       const client = remote.connect(flags);
-      const pulled = await interruptible({ line: () => GOES_ON }, () =>
+      const pulled = await interruptible(GOES_ON, () =>
         pullArtifact(client, artifactName(name), target, options),
       ).finally(end);
       show(flags, { ...pulled, directory: target }, ({ uri }) => [`${target}  ${uri}`]);

@@ -13,6 +13,7 @@ import { readHubConfig } from '#config/hub-settings';
 import { AppError, UsageError } from '#domain/errors';
 import { showBytes, showDownloads } from './download-progress.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
+import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { all, show, withJson, type JsonFlag } from './output.ts';
 import { numbersText, showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
@@ -72,8 +73,11 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const { model, step: chosen } = await getStep(client, name, step);
       const out = flags.out ?? `${model.name}-${chosen === null ? 'latest' : `step${chosen}`}.tar`;
       const { onDone, end } = showBytes();
-      await interruptible({ line: () => GOES_ON }, () =>
-        downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, { onBytes: onDone }),
+      await interruptible(GOES_ON, () =>
+        downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, {
+          onBytes: onDone,
+          onConnection: sayLost(end, TRANSFER_RETRIES),
+        }),
       ).finally(end);
       show(flags, { out }, () => [out]);
     });
@@ -115,6 +119,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const adapter = await (isPeft ? makeUnfinished(out) : mkdtemp(join(tmpdir(), 'whetstone-export-')));
       const interruption = {
         line: () => 'Interrupted: nothing was exported.',
+        lost: 'Nothing was exported. Run the same command again.',
         remove: () => [adapter, unfinishedPath(out)],
       };
       const exportTo = async () => {
@@ -175,7 +180,10 @@ async function write(
 
 async function pull(client: Client, name: string, directory: string): Promise<void> {
   const { onDone, end } = showBytes();
-  await pullArtifact(client, name, directory, { onBytes: onDone }).finally(end);
+  await pullArtifact(client, name, directory, {
+    onBytes: onDone,
+    onConnection: sayLost(end, TRANSFER_RETRIES),
+  }).finally(end);
 }
 
 /** The step given after the model's name, or in it; null: the latest. */

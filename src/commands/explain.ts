@@ -3,6 +3,7 @@ import { AppError, UsageError } from '#domain/errors';
 import { storageRemedy } from '#domain/storage-fault';
 import { ArtifactFilesError } from '#client/artifact-files';
 import { ApiError, TrainingFailedError } from '#client/client';
+import { LostServerError } from './lost-server.ts';
 
 const FAILED = 1;
 export const CALLED_WRONGLY = 2;
@@ -12,19 +13,23 @@ export const exitCodeOf = (error: unknown): number => (error instanceof UsageErr
 interface Speakers {
   /** The URL of the last server that was called; null: none. */
   readonly lastUrl: string | null;
+  /** Whether it answered an earlier request. */
+  readonly hasAnswered: boolean;
   /** The version of this command. */
   readonly version: string;
 }
 
-export function explain(error: unknown, { lastUrl, version }: Speakers): string {
+export function explain(error: unknown, speakers: Speakers): string {
+  const { lastUrl, hasAnswered, version } = speakers;
+  if (error instanceof LostServerError) return explainLoss(error, speakers);
   if (error instanceof ApiError) return explainAnswer(error, version);
   if (error instanceof AppError && error.code === 'storage_unavailable') return explainStorage(error);
   if (error instanceof AppError || error instanceof TrainingFailedError || error instanceof ArtifactFilesError)
     return error.message;
-  if (error instanceof TypeError && error.message.startsWith('fetch failed'))
-    return `no server answers at ${lastUrl}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
-  if (error instanceof TypeError && error.message === 'terminated')
-    return `the connection to ${lastUrl} broke. Try again.`;
+  if (isBroken(error))
+    return hasAnswered
+      ? `the connection to the server at ${lastUrl} was lost. Try again when it runs.`
+      : `no server answers at ${lastUrl}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return `the server at ${lastUrl} did not answer in time. Try again, or check its log.`;
   if (error instanceof SyntaxError && lastUrl !== null)
@@ -33,6 +38,16 @@ export function explain(error: unknown, { lastUrl, version }: Speakers): string 
   const message = error instanceof Error ? error.message : String(error);
   return `${message}. This is a bug in Whetstone: run the command again with DEBUG=whetstone to see where it happens.`;
 }
+
+/** A server that never answered has nothing of the work. */
+function explainLoss({ cause, outcome }: LostServerError, speakers: Speakers): string {
+  if (!speakers.hasAnswered) return explain(cause, speakers);
+  if (isBroken(cause)) return `the connection to the server at ${speakers.lastUrl} was lost. ${outcome}`;
+  return `${explain(cause, speakers)} ${outcome}`;
+}
+
+const isBroken = (error: unknown): boolean =>
+  error instanceof TypeError && (error.message.startsWith('fetch failed') || error.message === 'terminated');
 
 /** The server's messages name routes; users of the command line need the corresponding command. */
 const COMMANDS: Readonly<Record<string, string>> = {

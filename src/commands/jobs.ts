@@ -11,6 +11,7 @@ import {
   linesOfAnswers,
   pairs,
 } from './job-lines.ts';
+import { causeOf, sayLost } from './lost-server.ts';
 import { wholeNumber } from './numbers.ts';
 import {
   all,
@@ -104,29 +105,22 @@ export function addJobs(program: Command, remote: Remote): void {
 /** Longer than a server's restart or upgrade takes. */
 const UNREACHABLE_MS_MAX = 600_000;
 
-/** Reports once that the server does not answer, and once that it answers again. Throws if it is away for too long. */
+/** Says that the server does not answer, and that it answers again. Throws if it is away for too long. */
 export function sayConnection(
   id: string,
   endBar: () => void,
   { warn = (line: string): void => void process.stderr.write(`${line}\n`), now = () => performance.now() } = {},
 ): OnConnection {
+  const minutes = UNREACHABLE_MS_MAX / 60_000;
+  const say = sayLost(endBar, `for up to ${minutes} minutes`, warn);
   let lostMs: number | null = null;
   return (lost) => {
-    if (lost === null) {
-      if (lostMs !== null) warn('The server answers again.');
-      lostMs = null;
-      return;
-    }
-    const cause = lost instanceof Error ? lost.message.replace(/^fetch failed: /, '') : 'it does not answer';
-    const minutes = UNREACHABLE_MS_MAX / 60_000;
-    if (lostMs === null) {
-      lostMs = now();
-      endBar();
-      warn(`Connection to the server lost: ${cause}. Trying again for up to ${minutes} minutes.`);
-    } else if (now() - lostMs >= UNREACHABLE_MS_MAX)
+    if (lost === null) lostMs = null;
+    else if (now() - (lostMs ??= now()) >= UNREACHABLE_MS_MAX)
       throw new TrainingFailedError(
-        `no connection to the server for ${minutes} minutes: ${cause}. Job ${id} continues when the server runs again. Follow it: whetstone jobs follow ${id}`,
+        `no connection to the server for ${minutes} minutes: ${causeOf(lost)}. Job ${id} continues when the server runs again. Follow it: whetstone jobs follow ${id}`,
       );
+    say(lost);
   };
 }
 

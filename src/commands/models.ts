@@ -88,7 +88,11 @@ export function addModels(program: Command, remote: Remote): void {
       await mkdir(directory, { recursive: true });
       const path = join(directory, FILES[format]);
       const unfinished = unfinishedPath(path);
-      const interruption = { line: () => 'Interrupted: nothing was written.', remove: () => [unfinished] };
+      const interruption = {
+        line: () => 'Interrupted: nothing was written.',
+        lost: 'Nothing was written. Run the same command again.',
+        remove: () => [unfinished],
+      };
       await interruptible(interruption, () => pipeline(content, createWriteStream(unfinished)));
       await rename(unfinished, path);
       say(path);

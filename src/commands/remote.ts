@@ -22,6 +22,8 @@ export interface Remote {
   address(flags: RemoteFlags): { readonly url: string; readonly key: string };
   /** The last address that was used, for messages. */
   lastUrl(): string | null;
+  /** Whether a server answered anything at all. */
+  hasAnswered(): boolean;
 }
 
 const noKeyFor = (url: string): string =>
@@ -35,6 +37,12 @@ const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostna
 /** `findKey` returns the key that a server on this machine keeps in its data directory; null: none. */
 export function createRemote(findKey: () => string | null = () => null): Remote {
   let lastUrl: string | null = null;
+  let hasAnswered = false;
+  const fetchAndNote: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    hasAnswered = true;
+    return response;
+  };
   function address(flags: RemoteFlags) {
     const { url, key: given } = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
     if (!isWebAddress(url))
@@ -54,9 +62,10 @@ export function createRemote(findKey: () => string | null = () => null): Remote 
         .addOption(settingOption(REMOTE_SETTINGS.key)),
     address,
     lastUrl: () => lastUrl,
+    hasAnswered: () => hasAnswered,
     connect(flags) {
       const { url: baseUrl, key: apiKey } = address(flags);
-      return createClient({ baseUrl, apiKey });
+      return createClient({ baseUrl, apiKey, fetch: fetchAndNote });
     },
   };
 }

@@ -10,6 +10,7 @@ import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
 import { showBytes } from './download-progress.ts';
 import { followJob } from './jobs.ts';
 import { interruptible } from './interrupt.ts';
+import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
 import { artifactName, getModel, type Remote, type RemoteFlags } from './remote.ts';
@@ -123,7 +124,7 @@ export function addTrain(program: Command, remote: Remote): void {
     .action(async (file: string, flags: TrainFlags) => {
       refuseForeignSettings(flags);
       const client = remote.connect(flags);
-      const { id } = await interruptible({ line: () => NOT_SUBMITTED }, () =>
+      const { id } = await interruptible(NOT_SUBMITTED, () =>
         file.endsWith('.json') ? submitRl(client, file, flags) : submitDataset(client, file, flags),
       );
       say(flags.json ? JSON.stringify({ id }) : `job ${id}`);
@@ -138,8 +139,15 @@ const FILES = `
   rows.jsonl               SFT: one conversation per line; with --dpo one preference pair per line
   project/name[:version]   an artifact with such a .jsonl file`;
 
-const NOT_SUBMITTED =
-  'Interrupted while the job was submitted: check `whetstone jobs list` before you submit it again.';
+const NOT_SUBMITTED = {
+  line: () => 'Interrupted while the job was submitted: check `whetstone jobs list` before you submit it again.',
+  lost: 'Check `whetstone jobs list` before you submit the job again.',
+};
+
+const NOT_PUSHED = {
+  line: () => 'Interrupted: the data was not sent completely, and no job was submitted.',
+  lost: 'The data was not sent completely, and no job was submitted. Run the same command again.',
+};
 
 async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   const body = parseJson(await readFile(file, 'utf8'), file) as RlJobRequest;
@@ -193,7 +201,8 @@ const evaluatedSettings = (flags: TrainFlags) => ({
 
 async function pushed(client: Client, name: string, file: string) {
   const { onDone, end } = showBytes();
-  return pushArtifact(client, name, file, { type: 'dataset', onBytes: onDone }).finally(end);
+  const options = { type: 'dataset', onBytes: onDone, onConnection: sayLost(end, TRANSFER_RETRIES) };
+  return interruptible(NOT_PUSHED, () => pushArtifact(client, name, file, options)).finally(end);
 }
 
 const sftSettings = ({ assistantTurns }: TrainFlags) =>

@@ -1,4 +1,5 @@
 // Pushing and pulling directories: what is transferred, what is left alone, and which paths neither side accepts.
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -55,6 +56,17 @@ test('a directory is uploaded and downloaded; files that are already there are n
   await pullArtifact(client, '~/p/dir', target, third);
   expect(third.told).toEqual(['fetched a.txt', 'there deep/er/b.txt', 'there empty.txt']);
   expect(await readdir(target)).toEqual(['a.txt', 'deep', 'empty.txt']); // no .part is left
+});
+
+test('a file that disappears while it is pushed is an error of that file, and is not sent again', async () => {
+  const source = await directory('vanishing', { 'a.txt': 'soon gone' });
+  const connection: unknown[] = [];
+  const pushing = pushArtifact(client, '~/p/vanishing', source, {
+    onBytes: (doing) => doing === 'reading' && rmSync(join(source, 'a.txt')),
+    onConnection: (lost) => connection.push(lost),
+  });
+  await expect(pushing).rejects.toMatchObject({ code: 'ENOENT', path: join(source, 'a.txt') });
+  expect(connection).toEqual([]);
 });
 
 test('symbolic links are neither followed nor written through', async () => {

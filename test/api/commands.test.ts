@@ -50,7 +50,7 @@ async function run(...args: readonly string[]): Promise<Printed> {
       () => null,
       (reason: unknown) => reason,
     );
-    const said = explain(error, { lastUrl: remote.lastUrl(), version: '0.0.0' });
+    const said = explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: '0.0.0' });
     return { stdout: text(stdout), stderr: text(stderr), error, said };
   } finally {
     stdout.mockRestore();

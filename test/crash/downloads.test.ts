@@ -1,11 +1,11 @@
 // A download during which the server is killed: it resumes, in the same process and in a later one, and ends with the bytes of an
-// undisturbed one.
-import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+// undisturbed one. An upload is sent again.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
+import { downloadCheckpointTo, pullArtifact, pushArtifact } from '#client/artifact-files';
 import { createClient, type Client } from '#client/client';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
@@ -119,4 +119,37 @@ test('a pull of its files resumes after the bytes that had arrived', { timeout: 
   const file = 'adapter_model.safetensors';
   expect(await digestOf(join(directory, 'pulled', file))).toBe(await digestOf(join(directory, 'whole', file)));
   expect(answers.at(-1)).toEqual([expect.stringMatching(/^bytes=[1-9]\d+-$/), 206]);
+});
+
+test('a push sends a file again that was on its way when the server was killed', { timeout: 120_000 }, async () => {
+  const source = join(directory, 'rows.bin');
+  await writeFile(source, randomBytes(20 * FIRST_BYTES));
+  let isFirst = true;
+  async function killing(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
+    if (!isFirst || !(init?.body instanceof ReadableStream)) return fetch(input, init);
+    isFirst = false;
+    let bytes = 0;
+    let isKilled = false;
+    const watched = new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        bytes += chunk.length;
+        controller.enqueue(chunk);
+        if (bytes < FIRST_BYTES || isKilled) return;
+        isKilled = true;
+        await restart();
+      },
+    });
+    return fetch(input, { ...init, body: init.body.pipeThrough(watched) });
+  }
+  const client = createClient({ baseUrl: server.url, apiKey: server.apiKey, fetch: killing });
+  const connection: unknown[] = [];
+  const sent: number[] = [];
+  await pushArtifact(client, '~/p/rows', source, {
+    onConnection: (lost) => connection.push(lost),
+    onBytes: (doing, done) => doing === 'sending' && sent.push(done),
+  });
+  expect([connection[0], connection.at(-1)]).toEqual([expect.any(TypeError), null]);
+  expect(sent.at(-1)).toBe(20 * FIRST_BYTES);
+  await pullArtifact(server.client, '~/p/rows', join(directory, 'rows'));
+  expect(await digestOf(join(directory, 'rows', 'rows.bin'))).toBe(await digestOf(source));
 });

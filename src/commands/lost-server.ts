@@ -1,0 +1,51 @@
+// A server that stops while a command uses it: what the command prints while it tries again, and how its error says what happened to
+// the work.
+import { ApiError, type OnConnection } from '#client/client';
+import { TRANSFER_ATTEMPTS } from '#client/retry';
+
+/** The work ended because the server was lost. `outcome` says what happened to the work, and what to do next. */
+export class LostServerError extends Error {
+  override readonly name = 'LostServerError';
+  readonly outcome: string;
+
+  constructor(cause: unknown, outcome: string) {
+    super(outcome, { cause });
+    this.outcome = outcome;
+  }
+}
+
+/** Whether the connection broke or the server could not answer, as opposed to an answer that refuses the request. */
+export function isLostServer(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status >= 500;
+  if (error instanceof DOMException) return error.name === 'TimeoutError';
+  return error instanceof TypeError && /^(?:fetch failed|terminated)/.test(error.message);
+}
+
+/** How often transfers try again while the server is away. */
+export const TRANSFER_RETRIES = `up to ${TRANSFER_ATTEMPTS - 1} times`;
+
+/** Prints once that the connection is lost, and once that the server answers again. */
+export function sayLost(
+  endBar: () => void,
+  howLong: string,
+  warn: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+): OnConnection {
+  let isLost = false;
+  return (lost) => {
+    if (lost === null && isLost) warn('The server answers again.');
+    if (lost !== null && !isLost) {
+      endBar();
+      const what = lost instanceof ApiError ? 'The server cannot answer' : 'Connection to the server lost';
+      warn(`${what}: ${causeOf(lost)}. Trying again ${howLong}.`);
+    }
+    isLost = lost !== null;
+  };
+}
+
+/** The first sentence: a server that stops also says how programs continue. */
+export function causeOf(lost: unknown): string {
+  if (!(lost instanceof Error)) return 'it does not answer';
+  if (lost.message === 'terminated') return 'it was closed before the end of the answer';
+  const [cause] = lost.message.replace(/^fetch failed: /, '').split(/\.(?: |$)/);
+  return cause!;
+}
