@@ -3,9 +3,15 @@
 import type { AnsweredPrompt, Evaluation, JobGroup, TrainingEvent, TrainingJob } from '#client/client';
 import { printable } from './output.ts';
 
-export function lineOfJob({ id, type, status, progress, step, created_at: made }: TrainingJob): string {
-  const result = status === 'succeeded' ? `step ${step}` : ''; // other jobs have a step number too, but created no checkpoint
-  return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, result].join('  ').trimEnd();
+/** Other jobs have a step number too, but created no checkpoint. */
+export const madeStep = ({ status, step }: TrainingJob, before = ''): string =>
+  status === 'succeeded' ? `${before}step ${step}` : '';
+
+export function lineOfJob(job: TrainingJob): string {
+  const { id, type, status, progress, created_at: made } = job;
+  return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, madeStep(job)]
+    .join('  ')
+    .trimEnd();
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   lineOfJob,
   lineOfWarning,
   linesOfAnswers,
+  madeStep,
   pairs,
 } from './job-lines.ts';
 import { causeOf, sayLost } from './lost-server.ts';
@@ -175,9 +176,9 @@ async function getJob(client: Client, id: string, flags: GetFlags): Promise<void
   const answers = flags.answers && evaluation ? await all(client.listEvaluationAnswers(id)) : [];
   const lists = { ...(flags.groups ? { groups } : {}), ...(flags.answers ? { answers } : {}) };
   show(flags, { ...job, config, input, as_trained, ...lists }, () => {
-    const { type, status, step, progress, error_message: error, skipped, warnings = [] } = job;
+    const { type, status, progress, error_message: error, skipped, warnings = [] } = job;
     return [
-      `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${step === null ? '' : `, step ${step}`}`,
+      `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${madeStep(job, ', ')}`,
       ...(error === null ? [] : [`error: ${printable(error)}`]),
       ...warnings.map(lineOfWarning),
       `data: ${input.uri ?? input.path}`,

@@ -342,16 +342,27 @@ describe('--json', () => {
   });
 });
 
-test('a running job is cancelled at its next gradient step, as the command says', async () => {
+/** Flags for a server that gives every request this answer. */
+async function answering(answer: object): Promise<string[]> {
   const server = createServer((_, response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "j", "status": "running"}'),
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer)),
   ).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
-  const remote = ['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`, '--key', 'k'];
+  return ['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`, '--key', 'k'];
+}
+
+test('a running job is cancelled at its next gradient step, as the command says', async () => {
+  const remote = await answering({ id: 'j', status: 'running' });
   expect((await run('jobs', 'cancel', 'j', '--yes', ...remote)).stdout).toBe(
     'j: will be cancelled after the current gradient step\n',
   );
+});
+
+test('`jobs get` names no step of a cancelled job, because there is no such checkpoint', async () => {
+  const job = { type: 'sft', status: 'cancelled', progress: 0.5, step: 1, error_message: 'cancelled', skipped: {} };
+  const remote = await answering({ ...job, config: {}, input: { uri: 'data' }, as_trained: true });
+  expect((await run('jobs', 'get', 'j', ...remote)).stdout).toMatch(/^sft job j: cancelled, 50 %\n/);
 });
 
 test.each(['bash', 'zsh', 'fish'])('completion for %s names commands and flags', async (shell) => {
