@@ -95,6 +95,13 @@ const PAGES: readonly [string, (said: string) => void][] = [
       if (python) expect(said).toContain('verified: True');
     },
   ],
+  [
+    'guides/models',
+    (said) =>
+      expect(said).toMatch(
+        /^a tiger$[^]*^tiger-merged\.gguf$[^]*^a tiger$[^]*^tiger-lora\.gguf$[^]*planned, of 8.00 GB: it fits/m,
+      ),
+  ],
   ['guides/upgrading', (said) => expect(said).toMatch(/Everything is there and undamaged[^]*Restored/)],
   ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)],
 ];
