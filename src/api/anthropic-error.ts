@@ -32,8 +32,8 @@ export function anthropicError(
   { status, body }: { readonly status: number; readonly body: { readonly error: Told } },
   requestId: string,
 ): { readonly status: number; readonly body: AnthropicErrorBody } {
-  const told = status === 422 ? 400 : status;
-  const type = TYPES[told] ?? (told >= 500 ? 'api_error' : 'invalid_request_error');
+  const shownStatus = status === 422 ? 400 : status;
+  const type = TYPES[shownStatus] ?? (shownStatus >= 500 ? 'api_error' : 'invalid_request_error');
   const { message, code, param } = body.error;
-  return { status: told, body: { type: 'error', error: { type, message, code, param }, request_id: requestId } };
+  return { status: shownStatus, body: { type: 'error', error: { type, message, code, param }, request_id: requestId } };
 }

@@ -103,11 +103,11 @@ export function createGenerations(
       because,
       measured,
       async stream(frames, onError) {
-        const told = (error: unknown) => {
+        const report = (error: unknown) => {
           log.warn('chat.failed', { requestId: id, err: error });
           return onError(because(error));
         };
-        await sendEvents(reply, frames, told, { pingMs, stallMs: connections.writeStallMs });
+        await sendEvents(reply, frames, report, { pingMs, stallMs: connections.writeStallMs });
         return reply;
       },
     };

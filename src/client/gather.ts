@@ -101,7 +101,7 @@ async function withRetries(
       const played = await play();
       const trajectories = Array.isArray(played) ? (played as Trajectory[]) : [played as Trajectory];
       const wrong = trajectories.find(({ reward }) => !Number.isFinite(reward));
-      if (wrong) throw new TypeError(`The reward of a rollout is ${wrong.reward}, which is no number.`);
+      if (wrong) throw new TypeError(`The reward of a rollout is ${wrong.reward}, which is not a number.`);
       return trajectories;
     } catch (error) {
       if (attempt > retries || isRefusal(error)) throw error;

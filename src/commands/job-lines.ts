@@ -71,11 +71,11 @@ export function linesOfAnswers({ index, messages, answers, error }: AnsweredProm
   const asked = messages.at(-1)?.content;
   const prompt = `prompt ${index}  ${printable(typeof asked === 'string' ? asked : JSON.stringify(asked ?? '')).slice(0, PROMPT_SHOWN)}`;
   if (error !== null) return [prompt, `  not answered: ${printable(error)}`];
-  const said = (answers ?? []).map(({ message, reward, finish_reason: finish }) => {
+  const shown = (answers ?? []).map(({ message, reward, finish_reason: finish }) => {
     const worth = reward === null ? '' : `reward ${numbers([reward])}  `;
     return `  ${worth}${finish}  ${printable(message.content ?? '').slice(0, ANSWER_SHOWN)}`;
   });
-  return [prompt, ...(answers === null ? ['  not yet answered'] : said)];
+  return [prompt, ...(answers === null ? ['  not yet answered'] : shown)];
 }
 
 const ANSWER_SHOWN = 100;

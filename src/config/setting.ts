@@ -14,7 +14,7 @@ export interface Setting<T, D extends T | null = T | null> {
   readonly help: string;
   /** Of the default. */
   readonly reason?: string;
-  /** Its text stands in no message. */
+  /** Its text appears in no message. */
   readonly secret?: true;
 }
 

@@ -109,8 +109,8 @@ function targetsOf(
   if (!targets) {
     const isOn = (target: LoraTarget) =>
       target === HEAD_MODULE ? unembed : MLP_TARGETS.includes(target) ? mlp : attention;
-    const wanted = own.filter(isOn);
-    if (wanted.length > 0) return wanted;
+    const selected = own.filter(isOn);
+    if (selected.length > 0) return selected;
     throw new AppError('invalid_request', `lora selects no linear layer. This base model has ${own.join(', ')}.`, {
       param: 'lora',
     });

@@ -26,8 +26,8 @@ function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefini
   const at = turns.findIndex(({ role }) => role === 'system');
   const system = turns[at] ?? { role: 'system', content: '' };
   const functions = fromJinja(toJinja(tools.map((tool) => tool.function)));
-  const told = { tools: pythonJson(functions, PLAIN_JSON), ...system };
-  return at < 0 ? [told, ...turns] : turns.with(at, told);
+  const merged = { tools: pythonJson(functions, PLAIN_JSON), ...system };
+  return at < 0 ? [merged, ...turns] : turns.with(at, merged);
 }
 
 function templateMessage(message: ChatMessage, index: number, traits: TemplateTraits): TemplateMessage {

@@ -42,21 +42,21 @@ export async function* decodeRows(
 ): AsyncGenerator<EncodedRow> {
   let parts: Uint8Array[] = [];
   let held = 0;
-  let wanted = HEAD_BYTES;
+  let needed = HEAD_BYTES;
   let end = from;
   for await (const chunk of content) {
     parts.push(chunk);
     held += chunk.length;
-    if (held < wanted) continue;
+    if (held < needed) continue;
     let rest: Uint8Array = parts.length === 1 ? chunk : Buffer.concat(parts);
-    for (wanted = HEAD_BYTES; rest.length >= wanted; wanted = HEAD_BYTES) {
+    for (needed = HEAD_BYTES; rest.length >= needed; needed = HEAD_BYTES) {
       const [bytes, tokens, trainedTokens, count] = numbersIn(rest, 0, HEAD_NUMBERS);
-      wanted += bytes!;
-      if (rest.length < wanted) break;
-      const body = rest.subarray(HEAD_BYTES, wanted);
-      end += wanted;
+      needed += bytes!;
+      if (rest.length < needed) break;
+      const body = rest.subarray(HEAD_BYTES, needed);
+      end += needed;
       yield { tokens: tokens!, trainedTokens: trainedTokens!, end, sequences: () => decodeSequences(body, count!) };
-      rest = rest.subarray(wanted);
+      rest = rest.subarray(needed);
     }
     parts = [rest];
     held = rest.length;

@@ -1,6 +1,6 @@
 // Losses, each written once as data: engines lower them into graphs, loss-reference.ts evaluates them in plain TypeScript.
 // Inputs per trained token, log-probabilities in nats, NaN where there is none: advantages, weights, oldLogprobs (what the
-// ratio divides by); sampledLogprobs (the client's, where old ones were computed anew); referenceLogprobs (the KL anchor's).
+// ratio divides by); sampledLogprobs (the client's, where old ones were computed again); referenceLogprobs (the KL anchor's).
 import type { LossExpression, LossProgram } from '#engine/loss-program';
 import {
   add,

@@ -37,13 +37,13 @@ const NO_SECOND_POLICY =
 function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
   if (!has) return [];
   const { r, lora_alpha: alpha, use_rslora: rankStabilized, target_modules: targets } = has;
-  const { targets: wanted = targets } = asked;
+  const { targets: askedTargets = targets } = asked;
   const isSame =
     asked.rank === r &&
     asked.alpha === alpha &&
     asked.rankStabilized === rankStabilized &&
-    wanted.every((name) => targets.includes(name)) &&
-    targets.every((name) => wanted.includes(name));
+    askedTargets.every((name) => targets.includes(name)) &&
+    targets.every((name) => askedTargets.includes(name));
   if (isSame) return [];
   const shown = `r ${r}, lora_alpha ${alpha}, use_rslora ${rankStabilized}, target_modules ${targets.join(', ')}`;
   return [`lora was not used: the model existed already, with ${shown}.`];

@@ -86,8 +86,8 @@ export function responseRoutes(
 
         try {
           const answer = await chat.start(context, chatRequest);
-          const told = wire.responseEvents(head, answer, generation.measured(answer, 1), () => clock.now());
-          const events = keeping(told, answer.model.base.id);
+          const wireEvents = wire.responseEvents(head, answer, generation.measured(answer, 1), () => clock.now());
+          const events = keeping(wireEvents, answer.model.base.id);
           if (!asked.stream) return await lastResponse(events);
           const onError = (error: unknown) => sseEvent('error', wire.errorEvent(errorResponse(error).body.error));
           return await generation.stream(responseFrames(events), onError);

@@ -107,10 +107,10 @@ export const readEvaluationLine: ReadEvaluationLine = (text) => {
     return toPrompt(parse(promptRow, parseJson(text), 'body'));
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    const told = error.items
+    const problems = error.items
       .slice(0, 3)
       .map(({ loc, msg }) => [loc.slice(1).join('.'), msg].filter(Boolean).join(': '));
-    return { problem: told.join('; ') };
+    return { problem: problems.join('; ') };
   }
 };
 

@@ -190,11 +190,11 @@ function toMessages(
   return role === 'assistant' ? [toAssistant(said, place, warnings)] : toTurns(role, said, place);
 }
 
-function toAssistant(said: readonly Block[], place: Place, warnings: string[]): ChatMessage {
+function toAssistant(parts: readonly Block[], place: Place, warnings: string[]): ChatMessage {
   const texts: { type: 'text'; text: string }[] = [];
   const thoughts: string[] = [];
   const calls: NonNullable<ChatMessage['tool_calls']>[number][] = [];
-  for (const [index, each] of said.entries()) {
+  for (const [index, each] of parts.entries()) {
     const here = [...place, index];
     if (each.type === 'thinking') thoughts.push(each.thinking ?? '');
     else if (each.type === 'redacted_thinking')
@@ -215,14 +215,14 @@ function toCall({ id, name, input }: Block, place: Place) {
   return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
 }
 
-function toTurns(role: string, said: readonly Block[], place: Place): ChatMessage[] {
+function toTurns(role: string, parts: readonly Block[], place: Place): ChatMessage[] {
   const turns: ChatMessage[] = [];
   let texts: { type: 'text'; text: string }[] = [];
   const endTurn = () => {
     if (texts.length > 0) turns.push({ role, content: content(texts) });
     texts = [];
   };
-  for (const [index, each] of said.entries()) {
+  for (const [index, each] of parts.entries()) {
     const here = [...place, index];
     if (each.type !== 'tool_result') {
       texts.push(textBlock(each, here));

@@ -107,8 +107,8 @@ function contentOf(content: unknown, place: Place): ChatMessage['content'] {
 function textOf(part: unknown, place: Place): string {
   const { type, ...rest } = (part ?? {}) as { type?: unknown } & Record<string, unknown>;
   const field = typeof type === 'string' ? TEXT_FIELDS[type] : undefined;
-  const said = field === undefined ? undefined : rest[field];
-  if (typeof said === 'string') return said;
+  const text = field === undefined ? undefined : rest[field];
+  if (typeof text === 'string') return text;
   refuse(
     [...place, 'type'],
     `Parts of type ${String(type).slice(0, 50)} are not supported: models here read text only.`,
@@ -132,7 +132,7 @@ function thoughtOf({ content, ...rest }: Item, warnings: Set<string>): string {
   const parts = Array.isArray(content) ? (content as unknown[]) : [];
   const texts = parts
     .map((part) => (part as { text?: unknown } | null)?.text)
-    .filter((said) => typeof said === 'string');
+    .filter((text) => typeof text === 'string');
   if (texts.length === 0 && rest['encrypted_content'])
     warnings.add('reasoning.encrypted_content of another server cannot be read: it was not used.');
   return texts.join('\n');

@@ -67,9 +67,9 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
   };
 }
 
-function toRequest(wire: Wire, said: readonly ChatMessage[], logprobs: boolean): ChatRequest {
+function toRequest(wire: Wire, conversation: readonly ChatMessage[], logprobs: boolean): ChatRequest {
   const instructions = wire.instructions ? [{ role: 'system', content: wire.instructions }] : [];
-  const messages = [...instructions, ...said];
+  const messages = [...instructions, ...conversation];
   const tools = wire.tools && wire.tools.length > 0 ? wire.tools.map(toTool) : null;
   const { format: shape } = wire.text ?? {};
   const formatted = shape ? formatConstraint(responseFormat(shape)) : null;

@@ -27,20 +27,20 @@ const choice = z
     prompt_token_ids: tokenIds,
   })
   .transform((wire, ctx): SampledTurn => {
-    const said = check(message, wire.message);
-    if (!said.success) {
-      for (const issue of said.error.issues) ctx.addIssue({ ...issue, path: ['message', ...issue.path] });
+    const parsed = check(message, wire.message);
+    if (!parsed.success) {
+      for (const issue of parsed.error.issues) ctx.addIssue({ ...issue, path: ['message', ...issue.path] });
       return z.NEVER;
     }
     return {
       kind: 'sampled',
-      message: said.data,
+      message: parsed.data,
       finishReason: wire.finish_reason ?? 'stop',
       // An empty list has no information about the sampled tokens.
       tokens: nonEmpty(wire.token_ids) ?? nonEmpty(wire.logprobs?.tokens),
       logprobs: nonEmpty(wire.logprobs?.logprobs),
       promptTokenIds: nonEmpty(wire.prompt_token_ids),
-      ...(isNamedCall(wire.finish_reason, said.data) ? { isConstrained: true as const } : {}),
+      ...(isNamedCall(wire.finish_reason, parsed.data) ? { isConstrained: true as const } : {}),
     };
   });
 

@@ -65,7 +65,7 @@ export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run
 
   async function sample(spec: Readonly<Record<string, unknown>>): Promise<unknown[]> {
     const keys = Array.isArray(spec.keys) ? spec.keys.map(String) : null;
-    const wanted = Math.min(Math.max(Number(spec.samples ?? 500) || 500, 1), SAMPLES_MAX);
+    const sampleCount = Math.min(Math.max(Number(spec.samples ?? 500) || 500, 1), SAMPLES_MAX);
     const [minStep, maxStep] = [Number(spec.minStep ?? 0), Number(spec.maxStep ?? Infinity)];
     const stride = Math.ceil(run.historyLines / SCANNED_LINES_MAX) || 1;
     const rows: Readonly<Record<string, unknown>>[] = [];
@@ -75,10 +75,10 @@ export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run
       const row = readLoggedObject(line.content);
       if (row && (!keys || keys.every((key) => key in row))) rows.push(keys ? only(row, keys) : row);
     }
-    if (rows.length <= wanted) return rows;
+    if (rows.length <= sampleCount) return rows;
     return Array.from(
-      { length: wanted },
-      (_, at) => rows[Math.round((at * (rows.length - 1)) / Math.max(wanted - 1, 1))],
+      { length: sampleCount },
+      (_, at) => rows[Math.round((at * (rows.length - 1)) / Math.max(sampleCount - 1, 1))],
     );
   }
 }

@@ -44,10 +44,10 @@ export function createOfferedFiles(): OfferedFiles {
   const onHead = new LRUCache<string, boolean>({ max: ADAPTERS_MAX });
 
   async function offer(directory: string): Promise<readonly WireFile[]> {
-    const there = await readdir(directory).catch((cause: unknown) => {
+    const entries = await readdir(directory).catch((cause: unknown) => {
       throw new AppError('bad_model_files', `There is no adapter in ${directory}.`, { cause });
     });
-    const names = ADAPTER_FILES.filter((name) => there.includes(name));
+    const names = ADAPTER_FILES.filter((name) => entries.includes(name));
     return Promise.all(
       names.map(async (name) => {
         const path = join(directory, name);

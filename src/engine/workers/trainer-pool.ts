@@ -75,7 +75,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
   function nobodyFree(): AppError {
     return unavailable(
       usable().length > 0
-        ? `All ${usable().length} workers that train ${model.id} are busy with other sessions.`
+        ? `All workers that train ${model.id} (${usable().length}) are busy with other sessions.`
         : `No worker that trains ${model.id} has been connected for ${FREE_TIMEOUT_MS} ms. Start one: \`whetstone-worker run --model ${model.id} --roles train\`.`,
     );
   }

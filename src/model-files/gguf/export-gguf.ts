@@ -63,8 +63,9 @@ export async function exportGgufModel(
     shape.length === 1 || (type === 'Q8_0' && shape.at(-1)! % 32 !== 0) ? 'F32' : type;
   try {
     const read = async ({ name: parameter, shape, heads, plusOne }: GgufParameter): Promise<Float32Array> => {
-      const there = await source.read(unties && parameter === HEAD_WEIGHT ? EMBEDDING_WEIGHT : parameter);
-      const weight = lora === null ? there : mergeAdapter(there, parameter.replace(/\.weight$/, ''), shape, lora);
+      const unadapted = await source.read(unties && parameter === HEAD_WEIGHT ? EMBEDDING_WEIGHT : parameter);
+      const weight =
+        lora === null ? unadapted : mergeAdapter(unadapted, parameter.replace(/\.weight$/, ''), shape, lora);
       if (plusOne) return weight.map((value) => value + 1);
       return isInterleaved(architecture) && heads !== null ? toPairs(weight, heads, shape[0]!) : weight;
     };

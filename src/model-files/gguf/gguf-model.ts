@@ -106,8 +106,8 @@ export async function openGgufTensors(directory: string): Promise<TensorSource |
       const ranged = shape.length > 1 ? rows : undefined;
       const { first, count } = ranged ?? { first: 0, count: shape[0]! };
       const values = await file.read(tensor.name, { first: firstRow + first, count });
-      const wanted = rows && !ranged ? values.subarray(rows.first, rows.first + rows.count) : values;
-      return parameter.plusOne ? wanted.map((value) => value - 1) : wanted;
+      const selected = rows && !ranged ? values.subarray(rows.first, rows.first + rows.count) : values;
+      return parameter.plusOne ? selected.map((value) => value - 1) : selected;
     },
     close: () => file.close(),
   };

@@ -43,12 +43,12 @@ export function findGguf(model: HubModel, names: readonly string[]): GgufChoice 
 export function getGguf(model: HubModel, names: readonly string[]): GgufChoice {
   const found = findGguf(model, names);
   if (found) return found;
-  const there = tagsOf(names.filter(isGguf));
+  const tags = tagsOf(names.filter(isGguf));
   throw new AppError(
     'base_model_not_found',
-    there.length === 0
+    tags.length === 0
       ? `${model.id} has no GGUF file. Leave out :${model.tag}.`
-      : `${model.id} has no GGUF file ${model.tag}. It has ${there.join(', ')}.`,
+      : `${model.id} has no GGUF file ${model.tag}. It has ${tags.join(', ')}.`,
   );
 }
 
@@ -59,8 +59,8 @@ export function adviseReadable({ id }: HubModel, { file }: GgufChoice, names: re
 }
 
 function byTag(files: readonly string[], tag: string): readonly string[] {
-  const wanted = tag.toLowerCase();
-  const named = files.filter((file) => [wanted, `${wanted}.gguf`].includes(file.toLowerCase()));
+  const name = tag.toLowerCase();
+  const named = files.filter((file) => [name, `${name}.gguf`].includes(file.toLowerCase()));
   return named.length > 0 ? named : ofTag(files, tag);
 }
 

@@ -58,10 +58,10 @@ export function createAdapterCommit({
       throw refused(`it has no ${path}. Upload the directory that PEFT's save_pretrained writes.`);
     });
     const step = stepOf(draft);
-    const there = step === null ? null : await storage.checkpoints.find(model.id, step);
-    if (there) {
-      const stored = await findChecksums(blobs, there.blobPrefix);
-      if (files.every(({ path, sha256 }) => stored?.[path] === sha256)) return there.id;
+    const existing = step === null ? null : await storage.checkpoints.find(model.id, step);
+    if (existing) {
+      const stored = await findChecksums(blobs, existing.blobPrefix);
+      if (files.every(({ path, sha256 }) => stored?.[path] === sha256)) return existing.id;
       throw refused(
         `the model already has a step ${step} with other content, and steps never change. Use another alias, or none.`,
       );

@@ -206,10 +206,10 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
     reservation: OpenReservation,
   ): Promise<Committed> {
     const nowMs = clock.now();
-    const wanted = unique(files.map(({ sha256 }) => sha256));
-    const contents = await storage.artifacts.touchContents(caller.entity, wanted, nowMs);
+    const hashes = unique(files.map(({ sha256 }) => sha256));
+    const contents = await storage.artifacts.touchContents(caller.entity, hashes, nowMs);
     const sizes = new Map(contents.map(({ sha256, sizeBytes }) => [sha256, sizeBytes]));
-    const missing = wanted.filter((sha256) => !sizes.has(sha256));
+    const missing = hashes.filter((sha256) => !sizes.has(sha256));
     if (missing.length > 0) return { outcome: 'missing', sha256: missing };
     const sorted = files
       .map(({ path, sha256 }) => ({ path, sha256, sizeBytes: sizes.get(sha256)! }))

@@ -103,8 +103,8 @@ function promptFile(paths: readonly string[]): string {
   if (known !== undefined) return known;
   const lines = paths.filter((path) => path.endsWith('.jsonl'));
   if (lines.length === 1) return lines[0]!;
-  const there = paths.slice(0, 10).join(', ');
-  throw refusal('prompts_url', `Name the file with the prompts in \`file\`: the artifact has ${there}`);
+  const names = paths.slice(0, 10).join(', ');
+  throw refusal('prompts_url', `Name the file with the prompts in \`file\`: the artifact has ${names}`);
 }
 
 const tooMany = (promptsMax: number): AppError => refusal('prompts', `More than ${promptsMax} prompts`);

@@ -39,8 +39,8 @@ export interface HeldOutWatch {
   readonly keptStep: number | null;
   /** The step whose weights the checkpoint gets instead of `last`'s, if any. */
   instead(last: number): Standing['best'];
-  /** For the last event. */
-  told(last: number): Readonly<Record<string, string | number>>;
+  /** Fields of the last event. */
+  closingFields(last: number): Readonly<Record<string, string | number>>;
 }
 
 /** `standing`: from the saved progress that the attempt continues; null: the job starts. */
@@ -67,7 +67,7 @@ export function watchHeldOut(rows: HeldOutRows | null, steps: number, standing: 
       return loadsBest ? (now.best?.step ?? null) : null;
     },
     instead: (last) => (loadsBest && now.best?.step !== last ? now.best : null),
-    told: (last) => ({
+    closingFields: (last) => ({
       ...(now.best ? { best_gradient_step: now.best.step } : {}),
       ...(rows && last < steps ? { stopped_early: describeStop(rows.schedule, now) } : {}),
     }),

@@ -150,7 +150,7 @@ async function trainWork(
   let metrics: Readonly<Record<string, number>>;
   let stored: { sizeBytes: number };
   let { steps: stepsDone } = work;
-  let told: Readonly<Record<string, unknown>> = {};
+  let heldOutFields: Readonly<Record<string, unknown>> = {};
   if (work.steps === 0) {
     stored = await blobs.putDirectory(blobPrefix, await getCheckpointFiles(blobs, previous)); // a step with the same weights
     metrics = await work.measure(null, {});
@@ -170,7 +170,7 @@ async function trainWork(
       const trained = await train(session, loop, heldOut, saved?.stepsDone ?? 0);
       if (typeof trained === 'string') return trained;
       stepsDone = trained.stepsDone;
-      told = heldOut.told(stepsDone);
+      heldOutFields = heldOut.closingFields(stepsDone);
       await keepRecord(deps, job, work, stepsDone);
       const best = heldOut.instead(stepsDone);
       metrics = await work.measure(session, best?.metrics ?? trained.last);
@@ -211,7 +211,7 @@ async function trainWork(
       ...work.counts,
       ...metrics,
       num_gradient_steps: stepsDone,
-      ...told,
+      ...heldOutFields,
       ...warned(warnings),
     }),
     checkpoint,

@@ -139,8 +139,8 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
       const job = await getJob(caller, id);
       const { rows } = await storage.events.list(id, { after: null, limit: 1 });
       const last = isFinished(job.status) ? await storage.events.findLatest(id) : null;
-      const said = [...rows, ...(last ? [last] : [])].flatMap(({ data }) => (data['warnings'] ?? []) as string[]);
-      return [...new Set(said)];
+      const warnings = [...rows, ...(last ? [last] : [])].flatMap(({ data }) => (data['warnings'] ?? []) as string[]);
+      return [...new Set(warnings)];
     },
     async listGroups(caller, id, page) {
       const { rows, hasMore } = await listGroups(await source(caller, id), page);

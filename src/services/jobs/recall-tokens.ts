@@ -45,13 +45,13 @@ function recallHistory({ turns, tools }: History, who: Omit<Asked, 'conversation
 function recallTurn(turn: SampledTurn, asked: Asked, memory: SampledTokens): SampledTurn {
   const found = findSampling(turn, asked, memory);
   if (!found) return turn;
-  const said = { ...turn, promptTokenIds: turn.promptTokenIds ?? found.promptTokens };
+  const withPrompt = { ...turn, promptTokenIds: turn.promptTokenIds ?? found.promptTokens };
   const how = {
     ...(found.isConstrained ? { isConstrained: true as const } : {}),
     ...(found.reshapedBy.length > 0 ? { reshapedBy: found.reshapedBy } : {}),
   };
-  if (turn.tokens === null) return { ...said, tokens: found.tokenIds, logprobs: found.logprobs, ...how };
-  return isSampling(turn, found) ? { ...said, tokens: found.tokenIds, ...how } : said;
+  if (turn.tokens === null) return { ...withPrompt, tokens: found.tokenIds, logprobs: found.logprobs, ...how };
+  return isSampling(turn, found) ? { ...withPrompt, tokens: found.tokenIds, ...how } : withPrompt;
 }
 
 const isId = (token: NamedToken): token is number => typeof token === 'number';

@@ -54,14 +54,14 @@ export async function readTraining(
   const reasons = new Map(
     record.head.outcomes.filter((each) => each.group === group).map(({ trajectory, reason }) => [trajectory, reason]),
   );
-  const wanted = new Set(trajectories);
+  const selected = new Set(trajectories);
   const sequences = new Map<number, TrainedSequence[]>();
   let [tokens, last] = [0, -1];
   const isFull = (trajectory: number) => tokens > TOKENS_MAX && trajectory !== last;
   for await (const sequence of record.sequences((place) => place.group >= group)) {
     const { trajectory } = sequence;
     if (sequence.group > group || isFull(trajectory)) break;
-    if (!wanted.has(trajectory)) continue;
+    if (!selected.has(trajectory)) continue;
     last = trajectory;
     tokens += sequence.tokens.length;
     sequences.set(trajectory, [...(sequences.get(trajectory) ?? []), toTrained(sequence, record.head)]);

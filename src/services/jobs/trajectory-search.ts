@@ -6,9 +6,9 @@ import { textOf } from '../chat/conversation-digest.ts';
 /** Null and '' match every trajectory. */
 export function createSearch(search: string | null): (trajectory: Trajectory) => boolean {
   if (search === null || search === '') return () => true;
-  const wanted = search.toLowerCase();
+  const needle = search.toLowerCase();
   return (trajectory) => {
-    for (const text of textsOf(trajectory)) if (text.toLowerCase().includes(wanted)) return true;
+    for (const text of textsOf(trajectory)) if (text.toLowerCase().includes(needle)) return true;
     return false;
   };
 }

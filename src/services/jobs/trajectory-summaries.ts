@@ -84,8 +84,8 @@ function summaryOf(
 }
 
 function saidOrCalled({ content, tool_calls: calls }: ChatMessage): string {
-  const said = textOf(content);
-  if (said !== '') return said;
+  const text = textOf(content);
+  if (text !== '') return text;
   return (calls ?? []).map(({ function: { name, arguments: given } }) => `${name}(${given})`).join(' ');
 }
 

@@ -1,5 +1,5 @@
 // Which operations must be executed again to bring a session to where it was: the updates after the saved state, and the gradients after
-// the last of them. A step of which one part failed was not made, and is not made again. Pure functions.
+// the last of them. A step whose gradients failed in part was not executed and is not repeated. Pure functions.
 import type { TinkerOperation } from '#domain/tinker';
 import type { ForwardBackwardBody } from './operation-bodies.ts';
 

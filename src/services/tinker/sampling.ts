@@ -97,10 +97,10 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       });
       sample.answer = { state: 'message', bytes };
     } catch (error) {
-      const told = publicError(error);
-      const isTheirs = told.code !== 'internal' && told.code !== 'engine_unavailable';
-      if (told.code === 'internal') log.error('tinker_sample.failed', { err: error });
-      sample.answer = { state: 'failed', error: told.message, category: isTheirs ? 'user' : 'server' };
+      const refusal = publicError(error);
+      const isTheirs = refusal.code !== 'internal' && refusal.code !== 'engine_unavailable';
+      if (refusal.code === 'internal') log.error('tinker_sample.failed', { err: error });
+      sample.answer = { state: 'failed', error: refusal.message, category: isTheirs ? 'user' : 'server' };
     }
     sample.endedAtMs = clock.now();
     events.notify(sample.requestId);

@@ -1,4 +1,4 @@
-// Names of base models for Tinker clients: the server's own, or an alias for which another model stands in (--tinker-alias).
+// Names of base models for Tinker clients: the server's own, and aliases of them (--tinker-alias).
 import { AppError } from '#domain/errors';
 import type { BaseModel, BaseModels } from '../models/base-models.ts';
 

@@ -39,7 +39,10 @@ function filesBelow(base: string, temporary: string): BlobStore {
       // It does not exist, or another put has just created it: its parent decides.
       if (real === null && !(await lstat(at).catch(nullIfMissing))?.isSymbolicLink()) continue;
       if (real?.startsWith(`${base}${sep}`)) return path;
-      throw new AppError('invalid_request', `Blob ${name} lies behind a symbolic link that leaves the blob directory.`);
+      throw new AppError(
+        'invalid_request',
+        `Blob ${name} is behind a symbolic link that leads out of the blob directory.`,
+      );
     }
     return path;
   }

@@ -144,10 +144,10 @@ export function createMemoryArtifacts(
         versions.filter((v) => v.entity === entity),
         order,
       );
-      const wanted = all.filter(
+      const matching = all.filter(
         (v) => v.project === (project ?? v.project) && v.name === (name ?? v.name) && v.type === (type ?? v.type),
       );
-      return paginate(all, wanted, page);
+      return paginate(all, matching, page);
     },
     async listCollections(filter, { after, limit }) {
       const rest = collections(filter).filter((each) => after === null || isAfter(each, after));

@@ -54,10 +54,10 @@ export function createMemoryCheckpoints(
       );
     },
     async delete(modelId, steps) {
-      const wanted = [...new Set(steps)];
-      const deleted = bySteps(tables.checkpoints, modelId).filter((c) => wanted.includes(c.step));
+      const requested = [...new Set(steps)];
+      const deleted = bySteps(tables.checkpoints, modelId).filter((c) => requested.includes(c.step));
       tables.checkpoints = tables.checkpoints.filter((c) => !deleted.includes(c));
-      return { deleted, notFoundSteps: wanted.filter((step) => !deleted.some((c) => c.step === step)) };
+      return { deleted, notFoundSteps: requested.filter((step) => !deleted.some((c) => c.step === step)) };
     },
   };
 }

@@ -63,10 +63,10 @@ export function createMemoryJobs(
       const all = inOrder(tables.jobs, order)
         .map(publicJob)
         .filter((job) => job.entity === filter.entity);
-      const wanted = all.filter(
+      const matching = all.filter(
         (job) => job.modelId === (filter.modelId ?? job.modelId) && job.status === (filter.status ?? job.status),
       );
-      return paginate(all, wanted, page);
+      return paginate(all, matching, page);
     },
     listLatest: async (modelIds) =>
       modelIds.flatMap((id) => tables.jobs.findLast(({ modelId }) => modelId === id) ?? []).map(publicJob),

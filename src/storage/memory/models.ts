@@ -44,14 +44,14 @@ export function createMemoryModels(
     async list(filter, page, order = 'asc') {
       const ordered = order === 'latest' ? tables.models.toSorted(byActivity).reverse() : inOrder(tables.models, order);
       const all = ordered.filter((m) => m.entity === filter.entity);
-      const wanted = all.filter(
+      const matching = all.filter(
         (m) =>
           m.project === (filter.project ?? m.project) &&
           m.name === (filter.name ?? m.name) &&
           m.baseModel === (filter.baseModel ?? m.baseModel) &&
           `${m.project}/${m.name}`.toLowerCase().includes((filter.search ?? '').toLowerCase()),
       );
-      return paginate(all, wanted, page);
+      return paginate(all, matching, page);
     },
     async delete(id) {
       if (!tables.models.some((m) => m.id === id)) return null;

@@ -2,15 +2,15 @@
 import type { Checkpoint } from '#domain/checkpoint';
 import { unknownCursor, type Listing, type Order, type Page } from '#domain/page';
 
-/** `wanted` is a subset of `all`, in the same order; the cursor may name a row that the filter leaves out. */
+/** `matching` is a subset of `all`, in the same order; the cursor may name a row that the filter leaves out. */
 export function paginate<T extends { id: string }>(
   all: readonly T[],
-  wanted: readonly T[],
+  matching: readonly T[],
   { after, limit }: Page,
 ): Listing<T> {
   const seen = after === null ? -1 : all.findIndex((row) => row.id === after);
   if (after !== null && seen < 0) throw unknownCursor(after);
-  const rest = all.slice(seen + 1).filter((row) => wanted.includes(row));
+  const rest = all.slice(seen + 1).filter((row) => matching.includes(row));
   return { rows: rest.slice(0, limit), hasMore: rest.length > limit };
 }
 

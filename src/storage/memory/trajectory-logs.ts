@@ -23,8 +23,8 @@ export function createMemoryTrajectoryLogs(hasModel: (id: string) => boolean): M
       find: async (id) => logs.find((log) => log.id === id) ?? null,
       async list({ modelId, split, step }, page) {
         const own = byTime().filter((log) => log.modelId === modelId);
-        const wanted = own.filter((log) => log.split === (split ?? log.split) && log.step === (step ?? log.step));
-        return paginate(own, wanted, page);
+        const matching = own.filter((log) => log.split === (split ?? log.split) && log.step === (step ?? log.step));
+        return paginate(own, matching, page);
       },
       findOfEvaluation: async (jobId) => byTime().findLast((log) => log.evaluationJobId === jobId) ?? null,
       listBefore: async (createdBeforeMs, limit) =>

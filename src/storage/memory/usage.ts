@@ -14,7 +14,7 @@ export function createMemoryUsage(): UsageStore {
         .map(([id, entry]) => ({ id, ...entry }))
         .filter((row) => row.entity === entity)
         .sort((a, b) => (a.dayUtc === b.dayUtc ? 0 : a.dayUtc < b.dayUtc ? -1 : 1));
-      const wanted = all.filter(
+      const matching = all.filter(
         (row) =>
           row.keyId === (keyId ?? row.keyId) &&
           row.project === (project ?? row.project) &&
@@ -22,7 +22,7 @@ export function createMemoryUsage(): UsageStore {
           row.dayUtc >= (from ?? row.dayUtc) &&
           row.dayUtc <= (to ?? row.dayUtc),
       );
-      return { ...paginate(all, wanted, page), totals: totalUsage(wanted) };
+      return { ...paginate(all, matching, page), totals: totalUsage(matching) };
     },
   };
 }

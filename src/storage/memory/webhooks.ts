@@ -17,8 +17,8 @@ export function createMemoryWebhooks(): MemoryWebhooks {
 
   const ofEntity = (entity: string) => webhooks.filter((webhook) => webhook.entity === entity).sort(byAge);
   const webhookOf = ({ webhookId }: WebhookDelivery) => webhooks.find(({ id }) => id === webhookId)!;
-  const update = (wanted: (delivery: WebhookDelivery) => boolean, change: Partial<WebhookDelivery>) => {
-    deliveries = deliveries.map((each) => (wanted(each) ? { ...each, ...change } : each));
+  const update = (matches: (delivery: WebhookDelivery) => boolean, change: Partial<WebhookDelivery>) => {
+    deliveries = deliveries.map((each) => (matches(each) ? { ...each, ...change } : each));
   };
 
   const store: WebhookStore = {

@@ -106,9 +106,9 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
           if (after.aliases.length > before.aliases.length) await chargeRows(tx, after, payer);
           return { outcome: 'exists' as const, artifact: after };
         }
-        const wanted = [...new Set(artifact.files.map(({ sha256 }) => sha256))].sort();
-        const there = new Set((await findContents(tx, artifact.entity, wanted)).map(({ sha256 }) => sha256));
-        const missing = wanted.filter((sha256) => !there.has(sha256));
+        const needed = [...new Set(artifact.files.map(({ sha256 }) => sha256))].sort();
+        const stored = new Set((await findContents(tx, artifact.entity, needed)).map(({ sha256 }) => sha256));
+        const missing = needed.filter((sha256) => !stored.has(sha256));
         if (missing.length > 0) return { outcome: 'missing' as const, sha256: missing };
         const row = await insert(tx, artifact, (latest?.version ?? -1) + 1);
         await giveAliases(tx, artifact.id, artifact, aliases);

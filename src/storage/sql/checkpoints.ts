@@ -128,17 +128,17 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
     },
 
     async delete(modelId, steps) {
-      const wanted = [...new Set(steps)];
-      if (wanted.length === 0) return { deleted: [], notFoundSteps: [] };
+      const requested = [...new Set(steps)];
+      if (requested.length === 0) return { deleted: [], notFoundSteps: [] };
       const rows = await db
         .deleteFrom('checkpoints')
         .where('model_id', '=', modelId)
-        .where('step', 'in', wanted)
+        .where('step', 'in', requested)
         .returningAll()
         .execute();
       const deleted = rows.map(toCheckpoint).sort((a, b) => a.step - b.step);
       const found = new Set(deleted.map(({ step }) => step));
-      return { deleted, notFoundSteps: wanted.filter((step) => !found.has(step)) };
+      return { deleted, notFoundSteps: requested.filter((step) => !found.has(step)) };
     },
   };
 }
