@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 /** SQLite's database; `-wal` and `-shm` are next to it. */
 export const databasePath = (directory: string): string => join(directory, 'whetstone.db');
+/** A restore's working copy of the rows; only there while a restore runs, or after one was interrupted. */
+export const restoringPath = (directory: string): string => join(directory, 'restoring.db');
 export const blobsPath = (directory: string): string => join(directory, 'blobs');
 /** Local copies of blobs from a remote store. */
 export const blobCopiesPath = (directory: string): string => join(directory, 'blob-copies');

@@ -29,6 +29,7 @@ import type { WebhookStore } from '#storage/webhook-store';
 import type { ServerConfig } from './config.ts';
 import { databasePath, workersPath } from './data-directory.ts';
 import { refuseLostDatabase } from './maintenance/lost-database.ts';
+import { refuseUnfinishedRestore } from './maintenance/unfinished-restore.ts';
 import { startBackground } from './server/background.ts';
 import { createCloseStack, type CloseStack } from './server/close-stack.ts';
 import { lockDataDirectory } from './server/data-lock.ts';
@@ -80,6 +81,7 @@ async function start(
   await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
+  await refuseUnfinishedRestore(config.dataDirectory);
   const tracing = await openTracing({ version: VERSION, log });
   open.add(() => tracing.close());
   const metrics = createMetrics({

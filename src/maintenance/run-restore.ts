@@ -1,7 +1,7 @@
 // `whetstone restore`: copies a backup into an empty store, which may be of another kind than the original. The backup is
 // checked first, as by `whetstone doctor`, and is not changed; blobs are copied before rows.
 import { copyFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { silentLog } from '#base/log';
 import { makePrivateDirectory } from '#base/private-directory';
 import { AppError } from '#domain/errors';
@@ -17,7 +17,7 @@ import type { StoreConfig } from '#config';
 import { lockDataDirectory } from '#server/data-lock';
 import { copySecretKey } from './copy-secret-key.ts';
 import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
-import { databasePath } from '#data-directory';
+import { databasePath, restoringPath } from '#data-directory';
 import { openBlobs } from '#stores';
 
 /** Files that SQLite may keep next to a database. */
@@ -34,14 +34,17 @@ export async function runRestore(
   await requireDatabase(databasePath(backup));
   await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
-  const working = join(config.dataDirectory, 'restoring.db');
+  const working = restoringPath(config.dataDirectory);
+  let isPartial = await isThere(working); // an earlier restore was interrupted
   try {
     await refuseRows(config);
     await removeDatabase(working);
     await makeWorkingCopy(backup, working);
-    return await restore(config, backup, working, acceptDamage, onDone);
+    const report = await restore(config, backup, working, acceptDamage, onDone, () => (isPartial = true));
+    if (report.outcome === 'restored') isPartial = false;
+    return report;
   } finally {
-    await removeDatabase(working);
+    if (!isPartial) await removeDatabase(working); // otherwise it keeps servers from starting on a part of the backup
     await lock.release();
   }
 }
@@ -52,6 +55,7 @@ async function restore(
   working: string,
   acceptDamage: boolean,
   onDone: OnDone,
+  onFirstWrite: () => void,
 ): Promise<RestoreReport> {
   const database = (): Database => ({ dialect: createSqliteDialect(working, 'read'), place: backup });
   const rows = openRows(database());
@@ -67,7 +71,15 @@ async function restore(
     const findings = examination.findings.filter(({ kind }) => LOSSES.has(kind));
     const { looked } = examination;
     if (findings.length > 0 && !acceptDamage) return { outcome: 'refused', findings, looked };
-    await restoreBlobs({ inventory, source, target, onProgress: (done, of) => onDone('copying', done, of) });
+    await restoreBlobs({
+      inventory,
+      source,
+      target,
+      onProgress(done, of) {
+        onFirstWrite(); // the target has been checked
+        onDone('copying', done, of);
+      },
+    });
     await copySecretKey(backup, config.dataDirectory);
     await copyRows(database(), await getDatabase(config, 'serve'), { begins: true });
     return { outcome: 'restored', findings, looked };

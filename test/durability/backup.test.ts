@@ -13,6 +13,7 @@ import type { StoreConfig } from '../../src/config.ts';
 import { runBackup } from '../../src/maintenance/run-backup.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { runRestore } from '../../src/maintenance/run-restore.ts';
+import { refuseUnfinishedRestore } from '../../src/maintenance/unfinished-restore.ts';
 import { fillStore, localStore, NOW, putAdapter, quiet, runToEnd, submitRl, using, type Stored } from './a-store.ts';
 import { begun, readBlobs, readRows } from './whole-store.ts';
 
@@ -206,10 +207,30 @@ describe('a restore', () => {
     await expect(runRestore(empty, newPlace(), false, quiet)).rejects.toThrow('There is no database');
     await using(empty, async ({ blobs }) => void (await blobs.put('artifacts/other', Buffer.from('1'))));
     await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('it has artifacts/other');
+    await refuseUnfinishedRestore(empty.dataDirectory); // nothing was written: a server may start
     await rm(join(empty.dataDirectory, 'blobs'), { recursive: true });
     await cp(join(directory, 'blobs'), join(empty.dataDirectory, 'blobs'), { recursive: true });
     await writeFile(join(empty.dataDirectory, 'blobs', stored.artifactBlob), 'half');
     await runRestore(empty, directory, false, quiet);
+    expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
+  });
+
+  test('that fails while it copies leaves a store on which no server starts, until it is repeated', async () => {
+    const full = (doing: string, doneBytes: number): void => {
+      if (doing === 'copying' && doneBytes > 0) throw new Error('the disk is full');
+    };
+    await expect(runRestore(empty, directory, false, full)).rejects.toThrow('the disk is full');
+    await expect(refuseUnfinishedRestore(empty.dataDirectory)).rejects.toThrow(
+      'was interrupted, so only a part of the backup may be there. Run the same `whetstone restore` again',
+    );
+    const other = join(empty.dataDirectory, 'blobs', 'artifacts/other');
+    await mkdir(join(other, '..'), { recursive: true });
+    await writeFile(other, 'not of this backup');
+    await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('it has artifacts/other');
+    await expect(refuseUnfinishedRestore(empty.dataDirectory)).rejects.toThrow('was interrupted');
+    await rm(other);
+    await runRestore(empty, directory, false, quiet);
+    await refuseUnfinishedRestore(empty.dataDirectory);
     expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
   });
 

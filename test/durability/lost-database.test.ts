@@ -1,12 +1,13 @@
 // A store whose rows are lost while its blobs exist: no server starts on it as if it were new, and no repair deletes what
 // the right database still refers to.
-import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import { readServerConfig, type StoreConfig } from '../../src/config.ts';
+import { restoringPath } from '../../src/data-directory.ts';
 import { startServer } from '../../src/main.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { localStore, makeStore, NOW, putAdapter, quiet, type Stored, using } from './a-store.ts';
@@ -63,6 +64,13 @@ describe('a server', () => {
     await expect(start(fresh)).rejects.toThrow(NO_MODEL);
     await using(fresh, ({ blobs }) => blobs.put(`jobs/${createId()}/body.jsonl`, Buffer.from('{}')));
     await expect(start(fresh)).rejects.toThrow(LOST);
+  });
+
+  test('does not start on what an interrupted restore leaves', async () => {
+    await writeFile(restoringPath(config.dataDirectory), '');
+    await expect(start(config)).rejects.toThrow('was interrupted, so only a part of the backup may be there.');
+    await rm(restoringPath(config.dataDirectory));
+    await expect(start(config)).rejects.toThrow(NO_MODEL);
   });
 });
 
