@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
-import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
+import { AGAIN, sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { bytesText } from './progress.ts';
 import {
   all,
@@ -34,7 +34,6 @@ function telling() {
   return { options: { onFile, onBytes: onDone, onConnection: sayLost(end, TRANSFER_RETRIES) }, end };
 }
 
-const AGAIN = 'Run the same command again: it sends only what the server does not have yet.';
 const NOT_PUSHED = {
   line: () => `Interrupted: no version was created. ${AGAIN}`,
   lost: `The server has no incomplete version. ${AGAIN}`,

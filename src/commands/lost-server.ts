@@ -21,6 +21,9 @@ export function isLostServer(error: unknown): boolean {
   return error instanceof TypeError && /^(?:fetch failed|terminated)/.test(error.message);
 }
 
+/** How to continue a push. */
+export const AGAIN = 'Run the same command again: it sends only what the server does not have yet.';
+
 /** How often transfers try again while the server is away. */
 export const TRANSFER_RETRIES = `up to ${TRANSFER_ATTEMPTS - 1} times`;
 

@@ -1,12 +1,11 @@
 // `whetstone models`: creates and lists models, sets which checkpoints they keep, and exports their metrics.
-import { createWriteStream } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Option, type Command } from 'commander';
-import { unfinishedPath } from '#base/whole-file';
+import { unfinishedPath, writeWholeFile } from '#base/whole-file';
 import type { LoraOptions, SavePolicy } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
@@ -79,10 +78,10 @@ export function addModels(program: Command, remote: Remote): void {
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       if (flags.json) return show(flags, await all(client.listHistory(model.id)), () => []);
-      const content = Readable.fromWeb((await client.exportHistory(model.id, format)) as NodeReadableStream);
+      const exported = (await client.exportHistory(model.id, format)) as NodeReadableStream;
       if (out === undefined) {
         if (format === 'tensorboard') throw new UsageError('Name the directory for the event file with --out.');
-        return pipeline(content, process.stdout, { end: false });
+        return pipeline(Readable.fromWeb(exported), process.stdout, { end: false });
       }
       const directory = join(out, safeName(model.project), safeName(model.name));
       await mkdir(directory, { recursive: true });
@@ -93,8 +92,9 @@ export function addModels(program: Command, remote: Remote): void {
         lost: 'Nothing was written. Run the same command again.',
         remove: () => [unfinished],
       };
-      await interruptible(interruption, () => pipeline(content, createWriteStream(unfinished)));
-      await rename(unfinished, path);
+      await interruptible(interruption, () =>
+        writeWholeFile(path, unfinished, (file) => writeFile(file, Readable.fromWeb(exported))),
+      );
       say(path);
     });
 }

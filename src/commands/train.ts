@@ -10,7 +10,7 @@ import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
 import { showBytes } from './download-progress.ts';
 import { followJob } from './jobs.ts';
 import { interruptible } from './interrupt.ts';
-import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
+import { AGAIN, sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
 import { artifactName, getModel, type Remote, type RemoteFlags } from './remote.ts';
@@ -145,8 +145,8 @@ const NOT_SUBMITTED = {
 };
 
 const NOT_PUSHED = {
-  line: () => 'Interrupted: the data was not sent completely, and no job was submitted.',
-  lost: 'The data was not sent completely, and no job was submitted. Run the same command again.',
+  line: () => `Interrupted: no job was submitted. ${AGAIN}`,
+  lost: `No job was submitted. ${AGAIN}`,
 };
 
 async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {

@@ -82,7 +82,7 @@ describe.concurrent('a server that stops during', () => {
     ['models metrics p/m --out board', `Nothing was written. ${again}.`, false, /^board\/p\/m$/],
     [
       'train rows.jsonl --model p/m',
-      `The data was not sent completely, and no job was submitted. ${again}.`,
+      `No job was submitted. ${again}: it sends only what the server does not have yet.`,
       true,
       /^none$/,
     ],
