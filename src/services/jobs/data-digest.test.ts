@@ -19,7 +19,9 @@ const groupOf = (...turns: Turn[]): TrajectoryGroup => ({
   metrics: {},
 });
 
-test('warnings, prompt ids and constraints do not change the digest, everything else does; bodies of older versions keep their digest', async () => {
+const callOf = (id: string) => ({ id, type: 'function', function: { name: 'add', arguments: '{}' } }) as const;
+
+test('warnings, prompt ids, constraints and ids of tool calls do not change the digest, everything else does; bodies of older versions keep their digest', async () => {
   const blobs = createMemoryBlobs();
   const digestOf = async () => {
     const { groups, digest } = await readGroups((await blobs.stream('body'))!, 'body');
@@ -44,6 +46,12 @@ test('warnings, prompt ids and constraints do not change the digest, everything 
   ];
   for (const turn of turns) expect(await digestFor({ learningRate: 1 }, groupOf(turn))).toBe(expected);
   expect(await digestFor({ learningRate: 1, warnings: ['said'] }, groupOf(turns[1]!))).toBe(expected);
+  const withCall = (id: string) =>
+    groupOf(sampled(null, { message: { role: 'assistant', content: null, tool_calls: [callOf(id)] } }), {
+      kind: 'message',
+      message: { role: 'tool', content: '3', tool_call_id: id },
+    });
+  expect(await digestFor({ learningRate: 1 }, withCall('a'))).toBe(await digestFor({ learningRate: 1 }, withCall('b')));
   expect(await digestFor({ learningRate: 2 }, groupOf(turns[1]!))).not.toBe(expected);
   expect(await digestFor({ learningRate: 1 }, groupOf(turns[1]!, turns[1]!))).not.toBe(expected);
 });

@@ -1,7 +1,8 @@
 // The seed for the order of a job's rows: a digest of the client's settings and of the turns to train, so that the same data trains the
 // same adapter. Warnings, prompt ids and sampling records are left out, because they depend on what this server remembers; so are
-// notes, which training does not use.
+// ids of tool calls, which are random, and notes, which training does not use.
 import { createHash } from 'node:crypto';
+import type { ChatMessage } from '#domain/chat';
 import type { Turn } from '#domain/trajectory';
 
 interface StoredGroup {
@@ -37,7 +38,7 @@ export function createDataDigest(): DataDigest {
   };
 }
 
-const LEFT_OUT = ['promptTokenIds', 'notes'];
+const LEFT_OUT = ['promptTokenIds', 'notes', 'tool_calls', 'tool_call_id'];
 
 function bareGroup(stored: unknown): StoredGroup {
   const { notes: _, ...group } = stored as StoredGroup;
@@ -50,8 +51,13 @@ function bareGroup(stored: unknown): StoredGroup {
   };
 }
 
-function asSent(turn: Partial<Turn>): Partial<Turn> {
+function asSent(stored: Partial<Turn>): Partial<Turn> {
+  const turn = stored.message ? { ...stored, message: withoutCallIds(stored.message) } : stored;
   if (!('promptTokenIds' in turn)) return turn;
   const { promptTokenIds: _, isConstrained: __, reshapedBy: ___, ...rest } = turn;
   return rest;
+}
+
+function withoutCallIds({ tool_call_id: _, tool_calls: calls, ...rest }: ChatMessage): ChatMessage {
+  return calls ? { ...rest, tool_calls: calls.map((call) => ({ ...call, id: '' })) } : rest;
 }
