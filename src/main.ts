@@ -81,7 +81,7 @@ async function start(
   await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
-  await refuseUnfinishedRestore(config.dataDirectory);
+  await refuseUnfinishedRestore(config);
   const tracing = await openTracing({ version: VERSION, log });
   open.add(() => tracing.close());
   const metrics = createMetrics({

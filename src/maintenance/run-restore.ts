@@ -1,13 +1,14 @@
 // `whetstone restore`: copies a backup into an empty store, which may be of another kind than the original. The backup is
 // checked first, as by `whetstone doctor`, and is not changed; blobs are copied before rows.
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { silentLog } from '#base/log';
 import { makePrivateDirectory } from '#base/private-directory';
+import { unfinishedPath } from '#base/whole-file';
 import { AppError } from '#domain/errors';
 import { examine } from './doctor.ts';
 import { restoreBlobs } from './restore.ts';
-import { copyRows, hasRows, type Database } from '#storage/sql/copy-rows';
+import { copyRows, type Database } from '#storage/sql/copy-rows';
 import { inspectSqlite } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
@@ -19,9 +20,7 @@ import { copySecretKey } from './copy-secret-key.ts';
 import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
 import { databasePath, restoringPath } from '#data-directory';
 import { openBlobs } from '#stores';
-
-/** Files that SQLite may keep next to a database. */
-const SUFFIXES = ['', '-wal', '-shm', '-journal'];
+import { deleteMarker, placeOfRows, SQLITE_SUFFIXES } from './unfinished-restore.ts';
 
 /** Throws `invalid_request` if the store is not empty, `damaged_data` if the backup's database cannot be read. */
 export async function runRestore(
@@ -38,13 +37,12 @@ export async function runRestore(
   let isPartial = await isThere(working); // an earlier restore was interrupted
   try {
     await refuseRows(config);
-    await removeDatabase(working);
     await makeWorkingCopy(backup, working);
     const report = await restore(config, backup, working, acceptDamage, onDone, () => (isPartial = true));
     if (report.outcome === 'restored') isPartial = false;
     return report;
   } finally {
-    if (!isPartial) await removeDatabase(working); // otherwise it keeps servers from starting on a part of the backup
+    if (!isPartial) await deleteMarker(config.dataDirectory); // otherwise no server starts on a part of the backup
     await lock.release();
   }
 }
@@ -94,28 +92,28 @@ async function restore(
 const LOSSES: ReadonlySet<string> = new Set(['missing_data', 'damaged_data', 'bad_events', 'duplicate_checkpoint']);
 
 async function refuseRows(config: StoreConfig): Promise<void> {
-  if (config.databaseUrl === null && !(await isThere(databasePath(config.dataDirectory)))) return;
-  const database = await getDatabase(config, 'read');
-  if (!(await hasRows(database))) return;
+  const place = await placeOfRows(config);
+  if (place === null) return;
   throw new AppError(
     'invalid_request',
-    `${database.place} is not empty. A backup is restored into an empty store: choose another --data directory or database.`,
+    `${place} is not empty. A backup is restored into an empty store: choose another --data directory or database.`,
   );
 }
 
-/** A migrated copy: a backup may have an older schema, and may be on a read-only disk. */
+/**
+ * A migrated copy: a backup may have an older schema, and may be on a read-only disk. Replaces the copy of an earlier restore, which is
+ * never absent meanwhile.
+ */
 async function makeWorkingCopy(backup: string, working: string): Promise<void> {
-  for (const suffix of ['', '-wal']) {
-    const file = `${databasePath(backup)}${suffix}`;
-    if (await isThere(file)) await copyFile(file, `${working}${suffix}`);
-  }
+  const copied = unfinishedPath(working);
+  await copyFile(databasePath(backup), copied);
+  for (const suffix of SQLITE_SUFFIXES) await rm(`${working}${suffix}`, { force: true });
+  await rename(copied, working);
+  const wal = `${databasePath(backup)}-wal`;
+  if (await isThere(wal)) await copyFile(wal, `${working}-wal`);
   const faults = await inspectSqlite(working);
   const bad = faults.find(({ kind }) => kind !== 'old_schema' && kind !== 'new_schema'); // a newer schema has its own error
   if (bad)
     throw new AppError('damaged_data', `The database of ${backup} is damaged: ${bad.problem}. Restore another backup.`);
   await (await openSqliteStorage({ path: working, log: silentLog })).close();
-}
-
-async function removeDatabase(path: string): Promise<void> {
-  for (const suffix of SUFFIXES) await rm(`${path}${suffix}`, { force: true });
 }

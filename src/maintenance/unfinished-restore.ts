@@ -1,14 +1,34 @@
-// A restore that was interrupted has copied only some blobs, and no rows: a server would start on them as if the store were new. Its
-// working copy of the rows, which a complete restore deletes, says so.
-import { pathExists } from '#base/path-exists';
+// A restore copies blobs first and all rows last, in one transaction. One that was interrupted may have copied blobs but no rows: a
+// server would start on them as if the store were new. `restoring.db` in the data directory, the restore's working copy of the
+// rows, shows that a restore began.
+import { rm } from 'node:fs/promises';
+import type { StoreConfig } from '#config';
+import { databasePath, restoringPath } from '#data-directory';
 import { AppError } from '#domain/errors';
-import { restoringPath } from '#data-directory';
+import { hasRows } from '#storage/sql/copy-rows';
+import { getDatabase, isThere } from './store-readers.ts';
 
-/** Throws `invalid_request`. Call while the data directory is locked: a running restore has the same file. */
-export async function refuseUnfinishedRestore(dataDirectory: string): Promise<void> {
-  if (!(await pathExists(restoringPath(dataDirectory)))) return;
+/** Files that SQLite may keep next to a database. */
+export const SQLITE_SUFFIXES = ['-wal', '-shm', '-journal'];
+
+/** Call while the data directory is locked: a running restore has the same file. Throws `invalid_request`. */
+export async function refuseUnfinishedRestore(config: StoreConfig): Promise<void> {
+  const marker = restoringPath(config.dataDirectory);
+  if (!(await isThere(marker))) return;
+  if ((await placeOfRows(config)) !== null) return deleteMarker(config.dataDirectory); // all rows were copied
   throw new AppError(
     'invalid_request',
-    `A restore into ${dataDirectory} was interrupted, so only a part of the backup may be there. Run the same \`whetstone restore\` again, or use another --data directory.`,
+    `A restore into ${config.dataDirectory} was interrupted, so only a part of the backup may be there. Run the same \`whetstone restore\` again, or use another --data directory. To start with an empty store instead, delete its blobs and ${marker}.`,
   );
+}
+
+/** Where the store's rows are; null if it has none. */
+export async function placeOfRows(config: StoreConfig): Promise<string | null> {
+  if (config.databaseUrl === null && !(await isThere(databasePath(config.dataDirectory)))) return null;
+  const database = await getDatabase(config, 'read');
+  return (await hasRows(database)) ? database.place : null;
+}
+
+export async function deleteMarker(dataDirectory: string): Promise<void> {
+  for (const suffix of [...SQLITE_SUFFIXES, '']) await rm(`${restoringPath(dataDirectory)}${suffix}`, { force: true });
 }

@@ -207,7 +207,7 @@ describe('a restore', () => {
     await expect(runRestore(empty, newPlace(), false, quiet)).rejects.toThrow('There is no database');
     await using(empty, async ({ blobs }) => void (await blobs.put('artifacts/other', Buffer.from('1'))));
     await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('it has artifacts/other');
-    await refuseUnfinishedRestore(empty.dataDirectory); // nothing was written: a server may start
+    await refuseUnfinishedRestore(empty); // nothing was written: a server may start
     await rm(join(empty.dataDirectory, 'blobs'), { recursive: true });
     await cp(join(directory, 'blobs'), join(empty.dataDirectory, 'blobs'), { recursive: true });
     await writeFile(join(empty.dataDirectory, 'blobs', stored.artifactBlob), 'half');
@@ -220,17 +220,17 @@ describe('a restore', () => {
       if (doing === 'copying' && doneBytes > 0) throw new Error('the disk is full');
     };
     await expect(runRestore(empty, directory, false, full)).rejects.toThrow('the disk is full');
-    await expect(refuseUnfinishedRestore(empty.dataDirectory)).rejects.toThrow(
+    await expect(refuseUnfinishedRestore(empty)).rejects.toThrow(
       'was interrupted, so only a part of the backup may be there. Run the same `whetstone restore` again',
     );
     const other = join(empty.dataDirectory, 'blobs', 'artifacts/other');
     await mkdir(join(other, '..'), { recursive: true });
     await writeFile(other, 'not of this backup');
     await expect(runRestore(empty, directory, false, quiet)).rejects.toThrow('it has artifacts/other');
-    await expect(refuseUnfinishedRestore(empty.dataDirectory)).rejects.toThrow('was interrupted');
+    await expect(refuseUnfinishedRestore(empty)).rejects.toThrow('was interrupted');
     await rm(other);
     await runRestore(empty, directory, false, quiet);
-    await refuseUnfinishedRestore(empty.dataDirectory);
+    await refuseUnfinishedRestore(empty);
     expect(await readBlobs(empty.dataDirectory)).toEqual(await readBlobs(directory));
   });
 

@@ -1,6 +1,6 @@
 // A store whose rows are lost while its blobs exist: no server starts on it as if it were new, and no repair deletes what
 // the right database still refers to.
-import { cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -66,11 +66,19 @@ describe('a server', () => {
     await expect(start(fresh)).rejects.toThrow(LOST);
   });
 
-  test('does not start on what an interrupted restore leaves', async () => {
+  test('does not start on what an interrupted restore leaves without rows', async () => {
+    const empty = localStore(join(root, 'empty'));
+    await using(empty, ({ blobs }) => blobs.put('artifacts/1', Buffer.from('1')));
+    await writeFile(restoringPath(empty.dataDirectory), '');
+    await expect(start(empty)).rejects.toThrow('was interrupted, so only a part of the backup may be there.');
+    await rm(restoringPath(empty.dataDirectory));
+    await expect(start(empty)).rejects.toThrow(NO_MODEL);
+  });
+
+  test('starts where a restore was interrupted after it had copied the rows, which come last', async () => {
     await writeFile(restoringPath(config.dataDirectory), '');
-    await expect(start(config)).rejects.toThrow('was interrupted, so only a part of the backup may be there.');
-    await rm(restoringPath(config.dataDirectory));
     await expect(start(config)).rejects.toThrow(NO_MODEL);
+    await expect(access(restoringPath(config.dataDirectory))).rejects.toThrow('ENOENT');
   });
 });
 
