@@ -19,7 +19,7 @@ export interface TextQueue {
 export function createTextQueue(limits: QueueLimits, refusal: (reason: string) => AppError): TextQueue {
   const reasons = {
     crowded: 'Too many other requests are waiting.',
-    late: `It waited ${limits.waitMs / 1000} s for other requests.`,
+    late: `The request waited ${limits.waitMs / 1000} s for other requests.`,
   };
   const queue: FairQueue = createFairQueue({
     ...limits,

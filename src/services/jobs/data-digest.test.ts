@@ -21,7 +21,7 @@ const groupOf = (...turns: Turn[]): TrajectoryGroup => ({
 
 const callOf = (id: string) => ({ id, type: 'function', function: { name: 'add', arguments: '{}' } }) as const;
 
-test('warnings, prompt ids, constraints and ids of tool calls do not change the digest, everything else does; bodies of older versions keep their digest', async () => {
+test('warnings, prompt ids, constraints and ids of tool calls do not change the digest, everything else does; bodies of older versions without tool calls keep their digest', async () => {
   const blobs = createMemoryBlobs();
   const digestOf = async () => {
     const { groups, digest } = await readGroups((await blobs.stream('body'))!, 'body');

@@ -305,7 +305,7 @@ async function keepRecord(
 
 /** In the last event of a job whose first gradient steps were made by an attempt with another plan. */
 const BEGAN_AGAIN =
-  'Training started again from the beginning, because the trainer that continued this job groups its data into other rows than the first one. ' +
+  'Training started again from the beginning, because the trainer or the version that continued this job groups its data into other rows than the first one. ' +
   'The gradient_step events before that belong to steps that are not in this checkpoint.';
 
 /** Unknown for a job that an older version began. */

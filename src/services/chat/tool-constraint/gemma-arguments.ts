@@ -66,8 +66,8 @@ export function gemmaArguments(quote: string): GemmaArguments {
         return sequence(constant('{'), pairs, constant('}'));
       }
       const beyond = Object.keys(schema).find((key) => !LIST_KEYS.has(key));
-      if (schema.type !== 'array' || (beyond !== undefined && isStrict))
-        throw new Inexpressible(`\`${beyond ?? 'type'}\` is supported only for strings, numbers and booleans`);
+      if (schema.type !== 'array') throw new Inexpressible('a value has no `type` that this syntax can write');
+      if (beyond !== undefined && isStrict) throw new Inexpressible(`\`${beyond}\` is not supported for arrays`);
       return sequence(constant('['), repeated(value(schema.items), ','), constant(']'));
     }
 

@@ -128,7 +128,7 @@ const later = (ms: number): Promise<false> => new Promise((resolve) => void setT
 
 const REFUSALS = {
   crowded: 'Too many constraints are waiting to be compiled.',
-  late: `It waited ${WAIT_MS / 1000} s for other constraints to be compiled.`,
+  late: `The constraint waited ${WAIT_MS / 1000} s while others were compiled.`,
 };
 
 /** Does not say which constraint was at fault: this one can be sent again. */
