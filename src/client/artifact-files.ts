@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Artifact, ArtifactManifest, Client } from './client.ts';
 import { receive, type OnBytes } from './received-file.ts';
-import { insist, TRANSFER_ATTEMPTS, type OnConnection } from './retry.ts';
+import { insist, PUSH, type OnConnection } from './retry.ts';
 
 export type { OnBytes } from './received-file.ts';
 
@@ -31,8 +31,8 @@ export interface PullOptions {
 }
 
 /**
- * `source` is a file or a directory. A file is sent again if the connection is lost. Throws for a symbolic link: its target may not
- * be what the caller meant to publish.
+ * `source` is a file or a directory. A file is sent again if the connection is lost or the server fails (5xx). Throws for a symbolic
+ * link: its target may not be what the caller meant to publish.
  */
 export async function pushArtifact(
   client: Client,
@@ -63,7 +63,7 @@ export async function pushArtifact(
       onFile?.(path, state);
     }
     const commit = () => client.commitArtifact(name, manifest);
-    committed = await insist(commit, undefined, onConnection, TRANSFER_ATTEMPTS);
+    committed = await insist(commit, undefined, onConnection, PUSH);
   }
   if ('missing' in committed)
     throw new ArtifactFilesError(`The server lost files of ${name} that were just sent. Push again.`);
@@ -104,7 +104,7 @@ async function send(
       throw error;
     }
   }
-  await insist(sendOnce, unreadable.signal, onConnection, TRANSFER_ATTEMPTS);
+  await insist(sendOnce, unreadable.signal, onConnection, PUSH);
 }
 
 /** Returns a function that adds bytes and reports the total so far. */

@@ -69,6 +69,23 @@ test('each failed attempt is reported to the follower, and an error thrown by th
   expect(lost).toMatchObject([{ status: 503 }, { status: 503 }]);
 });
 
+test('an error thrown when the stream of events is open again ends following, and closes the stream', async () => {
+  let opened = 0;
+  let isClosed = false;
+  const stream = new ReadableStream({ cancel: () => void (isClosed = true) });
+  const answers = [new Response('{}', { status: 503, headers: { 'retry-after': '0' } }), new Response(stream)];
+  const client = createClient({
+    baseUrl: 'http://server',
+    apiKey: 'k',
+    fetch: () => Promise.resolve(answers[opened++]!),
+  });
+  const onConnection = (lost: unknown) => {
+    if (lost === null) throw new Error('enough');
+  };
+  await expect(client.follow('job', { onConnection })).rejects.toThrow('enough');
+  expect([opened, isClosed]).toEqual([2, true]);
+});
+
 test('a refusal is thrown at once', async () => {
   const { client, asked } = await clientOf([{ status: 404, body: { error: { message: 'No training job job.' } } }]);
   await expect(client.follow('job')).rejects.toThrow('No training job');

@@ -2,7 +2,7 @@
 // connection, while a server restarts, and after 429 and 5xx; nothing else in the client polls.
 import { chunksOf } from './chunks.ts';
 import type { Http } from './http.ts';
-import { insist, isRefusal, pause, pauseBefore, type OnConnection } from './retry.ts';
+import { insist, isRefusal, pause, pauseBefore, reportReopened, type OnConnection } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type { Evaluation, TrainingEvent, TrainingJob } from './wire.ts';
 
@@ -55,9 +55,13 @@ export async function* followEvents<E extends { readonly type: string }>(
   let lastId: string | null = null;
   for (let attempt = 1; ; attempt++) {
     let lost: unknown = null;
+    const stream: ReadableStream<Uint8Array> | null = await open(lastId).catch((error: unknown) => {
+      lost = error;
+      return null;
+    });
+    if (stream && attempt > 1) await reportReopened(stream, onConnection);
     try {
-      const stream = await open(lastId);
-      if (attempt > 1) onConnection(null);
+      if (!stream) throw lost;
       for await (const { id, data } of readServerSentEvents(chunksOf(stream))) {
         if (id === null) continue; // the server reports an error: the loop opens the stream again
         const event = JSON.parse(data) as E;

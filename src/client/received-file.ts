@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { isRefusal, pauseBefore, TRANSFER_ATTEMPTS, type OnConnection } from './retry.ts';
+import { isRefusal, pauseBefore, reportReopened, TRANSFER_ATTEMPTS, type OnConnection } from './retry.ts';
 
 export interface Opened {
   readonly content: ReadableStream<Uint8Array>;
@@ -32,7 +32,7 @@ export async function receive(
       const { content, isRest } = await open(here).catch((error: unknown) => {
         throw (ofLine = error);
       });
-      if (isLost) onConnection(null);
+      if (isLost) await reportReopened(content, onConnection);
       isLost = false;
       let arrived = isRest ? here : 0;
       async function* counted(): AsyncGenerator<Uint8Array> {

@@ -5,13 +5,22 @@ const PAUSE_MS_MAX = 8_000;
 const ASKED_PAUSE_MS_MAX = 60_000; // if a server asks for a longer pause, the client still retries after this
 const WORTH_ANOTHER_TRY = [408, 409, 425, 429];
 
-/** For transfers: attempts in a row without a new byte. Their pauses of 15 seconds in total are enough for a server to restart. */
+/**
+ * How many attempts of a transfer may fail: of a pull in a row without a new byte, of a push per file, which is sent from its first
+ * byte each time. Without `retry-after` they pause for 15 seconds in total, which is enough for a server to restart.
+ */
 export const TRANSFER_ATTEMPTS = 6;
 
 /** Whether a retry would be refused again. Uses `status`, which errors of this client and of the openai package have. */
 export function isRefusal(error: unknown): boolean {
   const { status } = (error ?? {}) as { readonly status?: unknown };
   return typeof status === 'number' && status >= 400 && status < 500 && !WORTH_ANOTHER_TRY.includes(status);
+}
+
+/** Whether a push ends with this error. Unlike elsewhere, 409 and 429 do: the name is taken, or the quota is full. */
+function isRefusedPush(error: unknown): boolean {
+  const { status } = (error ?? {}) as { readonly status?: unknown };
+  return typeof status === 'number' && status >= 400 && status < 500 && status !== 408;
 }
 
 /** The pause doubles with each attempt; the server's `retry-after` takes precedence. Rejects when `signal` aborts. */
@@ -36,25 +45,45 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 /**
- * Called with the error after each failed attempt, and with null when the server answers again. If it throws, the caller's work
- * ends with that error.
+ * Called with the error after each failed attempt, and with null when a retry succeeds. If it throws, the caller's work ends with
+ * that error.
  */
 export type OnConnection = (lost: unknown) => void;
 
-/** Retries until it succeeds, is refused, `signal` aborts, or this many attempts have failed. */
+/** Reports that the connection is back. Closes `opened` if that throws. */
+export async function reportReopened(opened: ReadableStream<Uint8Array>, onConnection: OnConnection): Promise<void> {
+  try {
+    onConnection(null);
+  } catch (error) {
+    await opened.cancel();
+    throw error;
+  }
+}
+
+interface Persistence {
+  readonly attemptsMax?: number;
+  /** Whether no retry follows this error. */
+  readonly isFinal?: (error: unknown) => boolean;
+}
+
+/** For the files of a push, and for its commit. */
+export const PUSH: Persistence = { attemptsMax: TRANSFER_ATTEMPTS, isFinal: isRefusedPush };
+
+/** Retries until it succeeds, fails with a final error or `attemptsMax` times, or `signal` aborts. */
 export async function insist<T>(
   ask: () => Promise<T>,
   signal: AbortSignal | undefined,
   onConnection: OnConnection = () => {},
-  attemptsMax = Infinity,
+  { attemptsMax = Infinity, isFinal = isRefusal }: Persistence = {},
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     let answer: T;
     try {
       answer = await ask();
     } catch (error) {
-      if (isRefusal(error) || attempt >= attemptsMax) throw error;
+      if (isFinal(error)) throw error;
       signal?.throwIfAborted();
+      if (attempt >= attemptsMax) throw error;
       onConnection(error);
       await pauseBefore(attempt, error, signal);
       continue;

@@ -69,6 +69,26 @@ test('a file that disappears while it is pushed is an error of that file, and is
   expect(connection).toEqual([]);
 });
 
+test.each([
+  ['a full quota', 429, 'This is over the limit of stored bytes. Delete models, checkpoints or artifacts.'],
+  ['a name that is taken', 409, 'p/refused is the name of a model.'],
+])('a push ends at once at %s', async (_, status, message) => {
+  const source = await directory('refused', { 'a.txt': String(status) });
+  const refuse = () => Promise.reject(new ApiError(status, message, null, null, null, 60_000));
+  const connection: unknown[] = [];
+  const onConnection = (lost: unknown) => void connection.push(lost);
+  let sent = 0;
+  const full: Client = { ...client, uploadArtifactFile: () => (sent++, refuse()) };
+  await expect(pushArtifact(full, '~/p/refused', source, { onConnection })).rejects.toThrow(message);
+  let commits = 0;
+  const taken: Client = {
+    ...client,
+    commitArtifact: (name, manifest) => (commits++ === 0 ? client.commitArtifact(name, manifest) : refuse()),
+  };
+  await expect(pushArtifact(taken, '~/p/refused', source, { onConnection })).rejects.toThrow(message);
+  expect({ sent, commits, connection }).toEqual({ sent: 1, commits: 2, connection: [] });
+});
+
 test('symbolic links are neither followed nor written through', async () => {
   const source = await directory('linked', { 'a.txt': 'A' });
   await symlink('/etc/passwd', join(source, 'b.txt'));
