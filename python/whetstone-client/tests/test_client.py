@@ -215,8 +215,23 @@ def test_a_push_sends_a_file_again_after_a_lost_connection(tmp_path: Path) -> No
         return httpx.Response(200)
 
     client = AsyncClient("http://server", "k", transport=httpx.MockTransport(answer))
-    assert asyncio.run(client.push_artifact("p/n", tmp_path)).version == "v0"
+    connection: list[Exception | None] = []
+    assert asyncio.run(client.push_artifact("p/n", tmp_path, on_connection=connection.append)).version == "v0"
     assert received == [b"one two three"] * 2
+    assert [each and str(each) for each in connection] == ["the line broke", None]
+
+
+@pytest.mark.parametrize("status", [409, 429])
+@pytest.mark.parametrize("refuses_file", [True, False])
+def test_a_push_ends_at_once_if_the_quota_is_full_or_the_name_is_taken(status: int, refuses_file: bool, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(b"one two three")
+    missing = httpx.Response(200, json={"missing": [hashlib.sha256(b"one two three").hexdigest()]})
+    refusal = httpx.Response(status, json={"error": {"message": "Delete models."}}, headers={"retry-after": "60"})
+    answers = iter([missing, refusal] if refuses_file else [missing, httpx.Response(200), refusal])
+    connection: list[Exception | None] = []
+    with pytest.raises(ApiError, match="Delete models"):
+        asyncio.run(client_of(lambda _: next(answers)).push_artifact("p/n", tmp_path, on_connection=connection.append))
+    assert (list(answers), connection) == ([], [])
 
 
 def test_a_download_resumes_where_the_connection_broke(tmp_path: Path) -> None:
@@ -235,8 +250,11 @@ def test_a_download_resumes_where_the_connection_broke(tmp_path: Path) -> None:
             return httpx.Response(206, content=content[4:])
         return httpx.Response(200, headers=headers, content=broken())
 
-    asyncio.run(client_of(answer).download_checkpoint("m", 3, tmp_path / "adapter.tar"))
+    connection: list[Exception | None] = []
+    file = tmp_path / "adapter.tar"
+    asyncio.run(client_of(answer).download_checkpoint("m", 3, file, on_connection=connection.append))
     assert asked == [None, None, "bytes=4-"]
+    assert [each and str(each) for each in connection] == ["the line broke", None]
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("adapter.tar", content)]
 
 

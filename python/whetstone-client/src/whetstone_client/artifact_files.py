@@ -15,11 +15,13 @@ import httpx
 
 from whetstone_client.errors import ApiError
 from whetstone_client.http import Http
-from whetstone_client.retry import insist, is_refusal, pause_before
+from whetstone_client.retry import OnConnection, insist, is_refusal, is_refused_push, pause_before
 from whetstone_client.wire import Artifact
 
 _CHUNK_BYTES = 1024 * 1024
-_ATTEMPTS = 6  # attempts in a row without any progress: 15 seconds of pauses
+# How many attempts may fail: of a pull in a row without new data, of a push per file, which is sent from its first byte each
+# time. Without `retry-after` they pause for 15 seconds in total, which is enough for a server to restart.
+_ATTEMPTS = 6
 
 
 class ArtifactFilesError(Exception):
@@ -30,14 +32,20 @@ async def get(http: Http, name: str) -> Artifact:
     return await http.call(Artifact, "GET", _path(name))
 
 
-async def push(http: Http, name: str, source: Path, kind: str, aliases: Sequence[str]) -> Artifact:
+async def push(
+    http: Http, name: str, source: Path, kind: str, aliases: Sequence[str], on_connection: OnConnection | None
+) -> Artifact:
     files = {source.name: source} if source.is_file() else {path.relative_to(source).as_posix(): path for path in _walk(source)}
     if not files:
         raise ArtifactFilesError(f"{source} has no files.")
     digests = {path: await asyncio.to_thread(_digest, file) for path, file in files.items()}
     listed = [{"path": path, "sha256": digest} for path, digest in digests.items()]
     manifest = {"type": kind, "aliases": list(aliases), "files": listed}
-    answer = await http.call(dict[str, Any], "PUT", _path(name), manifest)
+
+    async def commit() -> dict[str, Any]:
+        return await http.call(dict[str, Any], "PUT", _path(name), manifest)
+
+    answer = await commit()
     if "missing" in answer:
         missing = set(answer["missing"])
         for path, digest in digests.items():
@@ -51,14 +59,14 @@ async def push(http: Http, name: str, source: Path, kind: str, aliases: Sequence
                 async with http.stream("PUT", _path(f"{name}:draft", path), content=content, query=query, headers=headers):
                     pass
 
-            await insist(send, attempts_max=_ATTEMPTS)
-        answer = await insist(lambda: http.call(dict[str, Any], "PUT", _path(name), manifest), attempts_max=_ATTEMPTS)
+            await insist(send, on_connection, _ATTEMPTS, is_refused_push)
+        answer = await insist(commit, on_connection, _ATTEMPTS, is_refused_push)
     if "missing" in answer:
         raise ArtifactFilesError(f"The server lost files of {name} that were just sent. Push again.")
     return Artifact.model_validate(answer)
 
 
-async def pull(http: Http, name: str, directory: Path) -> Artifact:
+async def pull(http: Http, name: str, directory: Path, on_connection: OnConnection | None) -> Artifact:
     artifact = await get(http, name)
     fixed = f"{artifact.entity}/{artifact.project}/{artifact.name}:{artifact.version}"
     for each in artifact.files:
@@ -70,23 +78,24 @@ async def pull(http: Http, name: str, directory: Path) -> Artifact:
         if target.is_file() and await asyncio.to_thread(_digest, target) == each.sha256:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        await _receive(http, _path(fixed, each.path), target, each.sha256, each.size_bytes)
+        await _receive(http, _path(fixed, each.path), target, each.sha256, each.size_bytes, on_connection)
     return artifact
 
 
-async def save(http: Http, path: str, target: Path) -> None:
+async def save(http: Http, path: str, target: Path, on_connection: OnConnection | None) -> None:
     """Downloads a file that the server creates for the request. The response's headers have its size and checksum."""
     async with http.stream("GET", path) as response:
         size, digest = int(response.headers["content-length"]), response.headers["etag"].strip('"')
-    await _receive(http, path, target, digest, size)
+    await _receive(http, path, target, digest, size, on_connection)
 
 
-async def _receive(http: Http, path: str, target: Path, digest: str, size: int) -> None:
+async def _receive(http: Http, path: str, target: Path, digest: str, size: int, on_connection: OnConnection | None) -> None:
     """Received data is kept as `.part` if the connection breaks; the next attempt, of this or a later call, resumes there."""
     unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
     if unfinished.is_symlink():
         raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")
     failures = 0
+    is_lost = False
     while True:
         here = unfinished.stat().st_size if unfinished.is_file() else 0
         if 0 < here == size:
@@ -94,6 +103,9 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int) 
         headers = {"range": f"bytes={here}-", "if-range": f'"{digest}"'} if 0 < here < size else {}
         try:
             async with http.stream("GET", path, headers=headers) as response:
+                if is_lost and on_connection:
+                    on_connection(None)
+                is_lost = False
                 with unfinished.open("ab" if response.status_code == 206 else "wb") as content:
                     async for chunk in response.aiter_bytes():
                         content.write(chunk)
@@ -103,6 +115,9 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int) 
             failures = 1 if arrived > here else failures + 1
             if is_refusal(error) or failures >= _ATTEMPTS:
                 raise
+            is_lost = True
+            if on_connection:
+                on_connection(error)
             await pause_before(failures, error)
     if await asyncio.to_thread(_digest, unfinished) != digest:
         unfinished.unlink()

@@ -16,7 +16,7 @@ from whetstone_client import artifact_files
 from whetstone_client.early_stopping import Evaluated, gain_of
 from whetstone_client.errors import ApiError, TrainingFailedError
 from whetstone_client.http import Http
-from whetstone_client.retry import insist, is_refusal, pause_before
+from whetstone_client.retry import OnConnection, insist, is_refusal, pause_before
 from whetstone_client.sse import read_events
 from whetstone_client.wire import (
     Answer,
@@ -43,7 +43,6 @@ T = TypeVar("T")
 _log = logging.getLogger("whetstone_client")
 OnEvent = Callable[[TrainingEvent], None]
 OnProgress = Callable[[TrainingProgress], None]
-OnConnection = Callable[[Exception | None], None]
 
 _HOUR = 3600.0
 _LOOK_AGAIN_S, _LOOK_AGAIN_S_MAX = 0.25, 2.0  # evaluations have no stream of events
@@ -133,13 +132,17 @@ class AsyncClient:
     async def delete_checkpoints(self, model_id: str, steps: Sequence[int]) -> None:
         await self._http.call(dict[str, Any], "DELETE", f"{_model(model_id)}/checkpoints", {"steps": list(steps)})
 
-    async def download_checkpoint(self, model_id: str, step: int | None, file: Path | str) -> None:
-        """Downloads a tar with a PEFT directory; step None: the latest. Resumes an earlier download that was interrupted."""
+    async def download_checkpoint(
+        self, model_id: str, step: int | None, file: Path | str, *, on_connection: OnConnection | None = None
+    ) -> None:
+        """Downloads a tar with a PEFT directory; step None: the latest. Resumes after a lost connection, and after the data
+        of an earlier call that was interrupted. `on_connection` is that of `follow`.
+        """
         if step is None:
             newest = [each.step async for each in self.list_checkpoints(model_id)][-1:]
             step = newest[0] if newest else None  # pinned, because the latest may change before a download resumes
         path = f"{_model(model_id)}/checkpoints/{'latest' if step is None else step}/download"
-        await artifact_files.save(self._http, path, Path(file))
+        await artifact_files.save(self._http, path, Path(file), on_connection)
 
     def list_history(self, model_id: str) -> AsyncIterator[HistoryStep]:
         """Yields the metrics of each step."""
@@ -207,9 +210,9 @@ class AsyncClient:
         """Reports the progress of a job through callbacks and returns the finished job.
 
         Waits through lost connections and restarts of the server; `on_connection` is called with the error after each failed
-        attempt, and with None when the server answers again. Raises TrainingFailedError if the job fails, and TimeoutError
-        after the deadline, while the job continues. The server's warnings, such as that nothing could be trained, are logged
-        by the logger `whetstone_client`.
+        attempt, and with None when a retry succeeds. Raises TrainingFailedError if the job fails, and TimeoutError after the
+        deadline, while the job continues. The server's warnings, such as that nothing could be trained, are logged by the
+        logger `whetstone_client`.
         """
 
         async def hear() -> TrainingJob:
@@ -328,11 +331,23 @@ class AsyncClient:
         return await artifact_files.get(self._http, name)
 
     async def push_artifact(
-        self, name: str, source: Path | str, *, kind: str = "dataset", aliases: Sequence[str] = ()
+        self,
+        name: str,
+        source: Path | str,
+        *,
+        kind: str = "dataset",
+        aliases: Sequence[str] = (),
+        on_connection: OnConnection | None = None,
     ) -> Artifact:
-        """Pushes a file or directory as the next version of `project/name`. SFT jobs take its `uri` as `training_data_url`."""
-        return await artifact_files.push(self._http, name, Path(source), kind, aliases)
+        """Pushes a file or directory as the next version of `project/name`. SFT jobs take its `uri` as `training_data_url`.
 
-    async def pull_artifact(self, name: str, directory: Path | str) -> Artifact:
-        """Downloads the artifact's files. Does not download files that already exist."""
-        return await artifact_files.pull(self._http, name, Path(directory))
+        Sends a file again after a lost connection; `on_connection` is that of `follow`.
+        """
+        return await artifact_files.push(self._http, name, Path(source), kind, aliases, on_connection)
+
+    async def pull_artifact(self, name: str, directory: Path | str, *, on_connection: OnConnection | None = None) -> Artifact:
+        """Downloads the artifact's files. Does not download files that already exist.
+
+        Resumes after a lost connection; `on_connection` is that of `follow`.
+        """
+        return await artifact_files.pull(self._http, name, Path(directory), on_connection)

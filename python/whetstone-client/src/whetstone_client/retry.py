@@ -10,6 +10,7 @@ import httpx
 from whetstone_client.errors import ApiError
 
 T = TypeVar("T")
+OnConnection = Callable[[Exception | None], None]
 
 _FIRST_PAUSE_S = 0.5
 _PAUSE_S_MAX = 8.0
@@ -23,6 +24,11 @@ def is_refusal(error: BaseException) -> bool:
     return isinstance(status, int) and 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY
 
 
+def is_refused_push(error: BaseException) -> bool:
+    """Whether a push ends with this error. Unlike elsewhere, 409 and 429 do: the name is taken, or the quota is full."""
+    return isinstance(error, ApiError) and 400 <= error.status < 500 and error.status != 408
+
+
 async def pause_before(attempt: int, error: BaseException | None) -> None:
     """Doubles the pause after each attempt; a pause that the server asks for takes precedence."""
     asked = error.retry_after_s if isinstance(error, ApiError) else None
@@ -32,10 +38,11 @@ async def pause_before(attempt: int, error: BaseException | None) -> None:
 
 async def insist(
     ask: Callable[[], Awaitable[T]],
-    on_connection: Callable[[Exception | None], None] | None = None,
+    on_connection: OnConnection | None = None,
     attempts_max: float = math.inf,
+    is_final: Callable[[BaseException], bool] = is_refusal,
 ) -> T:
-    """Retries until the request succeeds or is refused, or this many attempts have failed. The caller sets the deadline.
+    """Retries until the request succeeds, an error is final, or this many attempts have failed. The caller sets the deadline.
 
     `on_connection` is called with the error of each failed attempt that is retried, and with None after a later one succeeds.
     """
@@ -44,7 +51,7 @@ async def insist(
         try:
             answer = await ask()
         except (ApiError, httpx.TransportError) as error:
-            if is_refusal(error) or attempt >= attempts_max:
+            if is_final(error) or attempt >= attempts_max:
                 raise
             if on_connection:
                 on_connection(error)
