@@ -3,7 +3,7 @@ import { AppError, UsageError } from '#domain/errors';
 import { storageRemedy } from '#domain/storage-fault';
 import { ArtifactFilesError } from '#client/artifact-files';
 import { ApiError, TrainingFailedError } from '#client/client';
-import { LostServerError } from './lost-server.ts';
+import { isBroken, isTimeout, LostServerError } from './lost-server.ts';
 
 const FAILED = 1;
 export const CALLED_WRONGLY = 2;
@@ -30,8 +30,7 @@ export function explain(error: unknown, speakers: Speakers): string {
     return hasAnswered
       ? `the connection to the server at ${lastUrl} was lost. Try again when it runs.`
       : `no server answers at ${lastUrl}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
-  if (error instanceof DOMException && error.name === 'TimeoutError')
-    return `the server at ${lastUrl} did not answer in time. Try again, or check its log.`;
+  if (isTimeout(error)) return `the server at ${lastUrl} did not answer in time. Try again, or check its log.`;
   if (error instanceof SyntaxError && lastUrl !== null)
     return `the server at ${lastUrl} is not a Whetstone server: its answer is not JSON. Check --url and WHETSTONE_URL.`;
   if (error instanceof Error && 'syscall' in error) return explainFile(error as NodeJS.ErrnoException);
@@ -40,14 +39,13 @@ export function explain(error: unknown, speakers: Speakers): string {
 }
 
 /** A server that never answered has nothing of the work. */
-function explainLoss({ cause, outcome }: LostServerError, speakers: Speakers): string {
-  if (!speakers.hasAnswered) return explain(cause, speakers);
-  if (isBroken(cause)) return `the connection to the server at ${speakers.lastUrl} was lost. ${outcome}`;
+function explainLoss({ cause, message: outcome }: LostServerError, speakers: Speakers): string {
+  const { lastUrl, hasAnswered } = speakers;
+  if (!hasAnswered) return explain(cause, speakers);
+  if (isBroken(cause)) return `the connection to the server at ${lastUrl} was lost. ${outcome}`;
+  if (isTimeout(cause)) return `the server at ${lastUrl} did not answer in time. ${outcome}`;
   return `${explain(cause, speakers)} ${outcome}`;
 }
-
-const isBroken = (error: unknown): boolean =>
-  error instanceof TypeError && (error.message.startsWith('fetch failed') || error.message === 'terminated');
 
 /** The server's messages name routes; users of the command line need the corresponding command. */
 const COMMANDS: Readonly<Record<string, string>> = {

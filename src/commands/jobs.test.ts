@@ -20,6 +20,7 @@ test('a lost connection is reported once, with its cause, and so is its end', ()
   expect(lines).toEqual([
     '(bar removed)',
     'Connection to the server lost: http://127.0.0.1:1 does not answer (ECONNREFUSED). Trying again for up to 10 minutes.',
+    '(bar removed)',
     'The server answers again.',
   ]);
 });

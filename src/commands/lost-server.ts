@@ -3,23 +3,28 @@
 import { ApiError, type OnConnection } from '#client/client';
 import { TRANSFER_ATTEMPTS } from '#client/retry';
 
-/** The work ended because the server was lost. `outcome` says what happened to the work, and what to do next. */
+/** The work ended because the server was lost. The message says what happened to the work, and what to do next. */
 export class LostServerError extends Error {
   override readonly name = 'LostServerError';
-  readonly outcome: string;
 
   constructor(cause: unknown, outcome: string) {
     super(outcome, { cause });
-    this.outcome = outcome;
   }
 }
 
-/** Whether the connection broke or the server could not answer, as opposed to an answer that refuses the request. */
+const AWAY = [502, 503, 504];
+
+/** Whether the connection broke or the server was away, as opposed to an answer that the same request would get again. */
 export function isLostServer(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status >= 500;
-  if (error instanceof DOMException) return error.name === 'TimeoutError';
-  return error instanceof TypeError && /^(?:fetch failed|terminated)/.test(error.message);
+  return isTimeout(error) || isBroken(error) || (error instanceof ApiError && AWAY.includes(error.status));
 }
+
+/** Whether the server did not answer in time. */
+export const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
+
+/** Whether there is no connection to the server, or it broke. */
+export const isBroken = (error: unknown): boolean =>
+  error instanceof TypeError && /^(?:fetch failed|terminated$)/.test(error.message);
 
 /** How to continue a push. */
 export const AGAIN = 'Run the same command again: it sends only what the server does not have yet.';
@@ -35,13 +40,14 @@ export function sayLost(
 ): OnConnection {
   let isLost = false;
   return (lost) => {
-    if (lost === null && isLost) warn('The server answers again.');
-    if (lost !== null && !isLost) {
-      endBar();
+    if ((lost !== null) === isLost) return;
+    isLost = lost !== null;
+    endBar();
+    if (lost === null) warn('The server answers again.');
+    else {
       const what = lost instanceof ApiError ? 'The server cannot answer' : 'Connection to the server lost';
       warn(`${what}: ${causeOf(lost)}. Trying again ${howLong}.`);
     }
-    isLost = lost !== null;
   };
 }
 
