@@ -82,7 +82,7 @@ test('with another revision of the model it is refused, exits with 2 and names t
   await rename(await writeTinyChatModel(), renamed);
   await appendFile(join(renamed, 'config.json'), '\n');
   const { code, stderr } = await startWorker(['--model', renamed]).ended;
-  expect(stderr).toMatch(/refuses this worker \(wrong_model\): Your config\.json/);
+  expect(stderr).toMatch(/refuses this worker \(wrong_model\): The worker's config\.json/);
   expect(code).toBe(2);
 });
 
