@@ -85,7 +85,7 @@ assert log(run, "corpus", "dataset", first).version == "v0"  # equal files are t
 assert log(run, "corpus", "dataset", second, ["best"]).version == "v1"
 linked = wandb.Artifact("linked", type="dataset")
 linked.add_reference("https://example.com/train.jsonl", checksum=False)
-refused(lambda: run.log_artifact(linked).wait(), "no references")
+refused(lambda: run.log_artifact(linked).wait(), "not references")
 run.finish()
 
 for version, files in (("v0", first), ("first", first), ("v1", second), ("best", second), ("latest", second)):
