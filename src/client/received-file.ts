@@ -22,7 +22,6 @@ export async function receive(
   onReceived: (bytes: number) => void,
   onConnection: OnConnection = () => {},
 ): Promise<void> {
-  let isLost = false;
   for (let failures = 0; ;) {
     const found = await sizeOf(unfinished);
     const here = found > sizeBytes ? 0 : found;
@@ -32,8 +31,7 @@ export async function receive(
       const { content, isRest } = await open(here).catch((error: unknown) => {
         throw (ofLine = error);
       });
-      if (isLost) await reportReopened(content, onConnection);
-      isLost = false;
+      if (failures > 0) await reportReopened(content, onConnection);
       let arrived = isRest ? here : 0;
       async function* counted(): AsyncGenerator<Uint8Array> {
         try {
@@ -51,7 +49,6 @@ export async function receive(
     } catch (error) {
       failures = (await sizeOf(unfinished)) > found ? 1 : failures + 1;
       if (ofLine === null || isRefusal(ofLine) || failures >= TRANSFER_ATTEMPTS) throw error;
-      isLost = true;
       onConnection(ofLine);
       await pauseBefore(failures, ofLine, undefined);
     }

@@ -12,15 +12,16 @@ const WORTH_ANOTHER_TRY = [408, 409, 425, 429];
 export const TRANSFER_ATTEMPTS = 6;
 
 /** Whether a retry would be refused again. Uses `status`, which errors of this client and of the openai package have. */
-export function isRefusal(error: unknown): boolean {
-  const { status } = (error ?? {}) as { readonly status?: unknown };
-  return typeof status === 'number' && status >= 400 && status < 500 && !WORTH_ANOTHER_TRY.includes(status);
-}
+export const isRefusal = refusedUnless(WORTH_ANOTHER_TRY);
 
 /** Whether a push ends with this error. Unlike elsewhere, 409 and 429 do: the name is taken, or the quota is full. */
-function isRefusedPush(error: unknown): boolean {
-  const { status } = (error ?? {}) as { readonly status?: unknown };
-  return typeof status === 'number' && status >= 400 && status < 500 && status !== 408;
+const isRefusedPush = refusedUnless([408]);
+
+function refusedUnless(retried: readonly number[]) {
+  return (error: unknown): boolean => {
+    const { status } = (error ?? {}) as { readonly status?: unknown };
+    return typeof status === 'number' && status >= 400 && status < 500 && !retried.includes(status);
+  };
 }
 
 /** The pause doubles with each attempt; the server's `retry-after` takes precedence. Rejects when `signal` aborts. */

@@ -3,6 +3,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { makeDirectories } from '#base/make-directories';
+import { pathExists } from '#base/path-exists';
 import { makePrivateDirectory } from '#base/private-directory';
 import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
@@ -15,13 +16,13 @@ import type { OnDone } from './reports.ts';
 import { unfinishedBackup } from './unfinished-backup.ts';
 import type { StoreConfig } from '#config';
 import { copySecretKey } from './copy-secret-key.ts';
-import { isThere, openBlobReader, getDatabase } from './store-readers.ts';
+import { openBlobReader, getDatabase } from './store-readers.ts';
 import { blobsPath, databasePath } from '#data-directory';
 
 /** Throws `invalid_request` if the directory exists, or there is no store. */
 export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {
   const directory = resolve(into);
-  if (await isThere(directory))
+  if (await pathExists(directory))
     throw new AppError('invalid_request', `${directory} already exists. Choose a new directory.`);
   const unfinished = unfinishedBackup(directory);
   await makeDirectories(dirname(unfinished));

@@ -1,6 +1,7 @@
 // `whetstone doctor` on a store that no server uses: checks the database, then rows and blobs, then repairs.
 // maintenance/doctor.ts decides what is wrong and what may be repaired.
 import { quarantinedBlobs } from '#domain/blob-names';
+import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import { examine } from './doctor.ts';
 import type { Finding } from './finding.ts';
@@ -13,7 +14,7 @@ import { lockDataDirectory, type DataLock } from '#server/data-lock';
 import { databaseFindings } from './database-findings.ts';
 import { permissionFindings } from './permission-findings.ts';
 import { quarantinePlace } from './quarantine.ts';
-import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
+import { openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
 import { databasePath } from '#data-directory';
 import { openBlobs } from '#stores';
 
@@ -72,7 +73,7 @@ async function repairStore(
 async function lockStore(config: StoreConfig): Promise<DataLock | null> {
   if (config.databaseUrl === null) await requireDatabase(databasePath(config.dataDirectory));
   await refuseServers(config);
-  return (await isThere(config.dataDirectory)) ? lockDataDirectory(config.dataDirectory) : null;
+  return (await pathExists(config.dataDirectory)) ? lockDataDirectory(config.dataDirectory) : null;
 }
 
 /** For Postgres; a data directory has its lock. */

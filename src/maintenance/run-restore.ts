@@ -3,6 +3,7 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { silentLog } from '#base/log';
+import { pathExists } from '#base/path-exists';
 import { makePrivateDirectory } from '#base/private-directory';
 import { unfinishedPath } from '#base/whole-file';
 import { AppError } from '#domain/errors';
@@ -17,7 +18,7 @@ import type { OnDone, RestoreReport } from './reports.ts';
 import type { StoreConfig } from '#config';
 import { lockDataDirectory } from '#server/data-lock';
 import { copySecretKey } from './copy-secret-key.ts';
-import { isThere, openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
+import { openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
 import { databasePath, restoringPath } from '#data-directory';
 import { openBlobs } from '#stores';
 import { deleteMarker, placeOfRows, SQLITE_SUFFIXES } from './unfinished-restore.ts';
@@ -34,7 +35,7 @@ export async function runRestore(
   await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
   const working = restoringPath(config.dataDirectory);
-  let isPartial = await isThere(working); // an earlier restore was interrupted
+  let isPartial = await pathExists(working); // an earlier restore was interrupted
   try {
     await refuseRows(config);
     await makeWorkingCopy(backup, working);
@@ -110,7 +111,7 @@ async function makeWorkingCopy(backup: string, working: string): Promise<void> {
   for (const suffix of SQLITE_SUFFIXES) await rm(`${working}${suffix}`, { force: true });
   await rename(copied, working);
   const wal = `${databasePath(backup)}-wal`;
-  if (await isThere(wal)) await copyFile(wal, `${working}-wal`);
+  if (await pathExists(wal)) await copyFile(wal, `${working}-wal`);
   const faults = await inspectSqlite(working);
   const bad = faults.find(({ kind }) => kind !== 'old_schema' && kind !== 'new_schema'); // a newer schema has its own error
   if (bad)

@@ -1,8 +1,9 @@
 // Rows and blobs for commands that read or copy a store, while a server may be using it: nothing is migrated,
 // emptied or locked. Servers open theirs in stores.ts.
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import type { BlobReader } from '#storage/blobs';
 import { prepareFilesystemReader } from '#storage/blobs/filesystem';
@@ -28,7 +29,7 @@ export async function getDatabase(
 
 /** Throws `invalid_request`. */
 export async function requireDatabase(path: string): Promise<void> {
-  if (await isThere(path)) return;
+  if (await pathExists(path)) return;
   throw new AppError('invalid_request', `There is no database ${path}. Check the name of the directory.`);
 }
 
@@ -60,9 +61,3 @@ const withMethods = (blobs: BlobReader): BlobReader => {
     list: (prefix) => named.list(prefix),
   };
 };
-
-export const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -4,9 +4,10 @@
 import { rm } from 'node:fs/promises';
 import type { StoreConfig } from '#config';
 import { databasePath, restoringPath } from '#data-directory';
+import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import { hasRows } from '#storage/sql/copy-rows';
-import { getDatabase, isThere } from './store-readers.ts';
+import { getDatabase } from './store-readers.ts';
 
 /** Files that SQLite may keep next to a database. */
 export const SQLITE_SUFFIXES = ['-wal', '-shm', '-journal'];
@@ -14,7 +15,7 @@ export const SQLITE_SUFFIXES = ['-wal', '-shm', '-journal'];
 /** Call while the data directory is locked: a running restore has the same file. Throws `invalid_request`. */
 export async function refuseUnfinishedRestore(config: StoreConfig): Promise<void> {
   const marker = restoringPath(config.dataDirectory);
-  if (!(await isThere(marker))) return;
+  if (!(await pathExists(marker))) return;
   if ((await placeOfRows(config)) !== null) return deleteMarker(config.dataDirectory); // all rows were copied
   throw new AppError(
     'invalid_request',
@@ -24,7 +25,7 @@ export async function refuseUnfinishedRestore(config: StoreConfig): Promise<void
 
 /** Where the store's rows are; null if it has none. */
 export async function placeOfRows(config: StoreConfig): Promise<string | null> {
-  if (config.databaseUrl === null && !(await isThere(databasePath(config.dataDirectory)))) return null;
+  if (config.databaseUrl === null && !(await pathExists(databasePath(config.dataDirectory)))) return null;
   const database = await getDatabase(config, 'read');
   return (await hasRows(database)) ? database.place : null;
 }

@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning } from '#base/is-running';
+import { limitSilence } from '#base/silence-limit';
 import { createContentHash, type HubFile } from './hub-file.ts';
 import { HubRefusal } from './hub-refusal.ts';
 
@@ -102,8 +103,7 @@ async function openPartial(file: HubFile, path: string): Promise<Partial> {
 
 /** Receives one response of the Hub. Returns if it was complete. */
 async function receive(file: HubFile, partial: Partial, request: BlobRequest): Promise<void> {
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new Error(`no byte for ${SILENCE_MS / 1000} s`)), SILENCE_MS);
+  const silence = limitSilence(SILENCE_MS, new Error(`no byte for ${SILENCE_MS / 1000} s`));
   try {
     const response = await request.fetch(request.url, {
       // Without compression: hashes and ranges refer to the original bytes.
@@ -111,17 +111,16 @@ async function receive(file: HubFile, partial: Partial, request: BlobRequest): P
       signal: AbortSignal.any([request.signal, silence.signal]),
     });
     if (partial.size > 0 && !continues(response, partial.size)) await startOver(file, partial);
-    for await (const chunk of response.body ?? []) {
-      timer.refresh();
-      await partial.handle.appendFile(chunk as Uint8Array);
-      partial.hash.update(chunk as Uint8Array);
-      partial.size += (chunk as Uint8Array).byteLength;
+    for await (const chunk of silence.hear((response.body ?? []) as AsyncIterable<Uint8Array>)) {
+      await partial.handle.appendFile(chunk);
+      partial.hash.update(chunk);
+      partial.size += chunk.byteLength;
       request.onBytes(partial.size);
       if (partial.size > file.size) return;
     }
     if (partial.size < file.size) throw new Error(`${file.path} ended after ${partial.size} of ${file.size} bytes`);
   } finally {
-    clearTimeout(timer);
+    silence.end();
   }
 }
 

@@ -32,6 +32,21 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** Passes bytes on, and calls `onFirst` once when so many have passed. */
+function afterFirstBytes(onFirst: () => Promise<void>): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  let isCalled = false;
+  return new TransformStream({
+    async transform(chunk, controller) {
+      bytes += chunk.length;
+      controller.enqueue(chunk);
+      if (bytes < FIRST_BYTES || isCalled) return;
+      isCalled = true;
+      await onFirst();
+    },
+  });
+}
+
 /** A client that reads so much of the first large answer, and then calls `onFirst` before it continues. */
 function interrupted(onFirst: () => Promise<void>): Client {
   let isFirst = true;
@@ -41,18 +56,7 @@ function interrupted(onFirst: () => Promise<void>): Client {
     answers.push([new Headers(init?.headers).get('range'), response.status]);
     if (!isFirst || Number(response.headers.get('content-length')) < 2 * FIRST_BYTES) return response;
     isFirst = false;
-    let bytes = 0;
-    let isKilled = false;
-    const killing = new TransformStream<Uint8Array, Uint8Array>({
-      async transform(chunk, controller) {
-        bytes += chunk.length;
-        controller.enqueue(chunk);
-        if (bytes < FIRST_BYTES || isKilled) return;
-        isKilled = true;
-        await onFirst();
-      },
-    });
-    return new Response(response.body!.pipeThrough(killing), response);
+    return new Response(response.body!.pipeThrough(afterFirstBytes(onFirst)), response);
   }
   return createClient({ baseUrl: server.url, apiKey: server.apiKey, fetch: watched });
 }
@@ -128,18 +132,7 @@ test('a push sends a file again that was on its way when the server was killed',
   async function killing(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
     if (!isFirst || !(init?.body instanceof ReadableStream)) return fetch(input, init);
     isFirst = false;
-    let bytes = 0;
-    let isKilled = false;
-    const watched = new TransformStream<Uint8Array, Uint8Array>({
-      async transform(chunk, controller) {
-        bytes += chunk.length;
-        controller.enqueue(chunk);
-        if (bytes < FIRST_BYTES || isKilled) return;
-        isKilled = true;
-        await restart();
-      },
-    });
-    return fetch(input, { ...init, body: init.body.pipeThrough(watched) });
+    return fetch(input, { ...init, body: init.body.pipeThrough(afterFirstBytes(restart)) });
   }
   const client = createClient({ baseUrl: server.url, apiKey: server.apiKey, fetch: killing });
   const connection: unknown[] = [];
