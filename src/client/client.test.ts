@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from './client.ts';
 
@@ -26,6 +29,21 @@ test('a caller that deletes the items of a list while reading it still reads all
     ids.splice(ids.indexOf(id), 1);
   }
   expect([read.length, new Set(read).size, ids]).toEqual([250, 250, []]);
+});
+
+test('a download whose reader starts late is complete, also if memory was collected meanwhile', async () => {
+  const server = createServer((_request, response) => void response.end('step,loss\n1,0.5\n')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k' });
+  const exported = await client.exportHistory('model', 'csv');
+  setFlagsFromString('--expose-gc');
+  for (let i = 0; i < 5; i++) {
+    (runInNewContext('gc') as () => void)();
+    await setImmediate();
+  }
+  expect(await new Response(exported).text()).toBe('step,loss\n1,0.5\n');
 });
 
 /** A client of a server whose job has ended, and that answers requests for the job with these in turn; the last one repeats. */

@@ -89,6 +89,7 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
       throw isFailedFetch(error) ? withAddress(error, root) : error;
     });
     if (!response.ok) throw await readRefusal(response, `${method} ${path}`);
+    if (response.body) responseOf.set(response.body, response);
     return response;
   }
 
@@ -112,6 +113,9 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
 
   return { send, call, rows };
 }
+
+/** Keeps a response as long as its body: when Node collects a response, it ends a body that nobody reads yet, without an error. */
+const responseOf = new WeakMap<ReadableStream, Response>();
 
 /** Node's message if a server does not answer or the connection breaks; it says neither where nor why. */
 const isFailedFetch = (error: unknown): error is TypeError =>
