@@ -137,7 +137,7 @@ function forward(
 
   const bind = (g: Graph): DecoderBinding => ({
     weight: (name, shape) => parameters.base(name, shape),
-    linear: (layer, fused, x) => adaptedLinear(g, config, lora, parameters, layer, fused, x),
+    linear: (layer, fused, x, next) => next(g, adaptedLinear(g, config, lora, parameters, layer, fused, x)),
     experts: (layer) => frozenExperts(g, config, parameters, layer),
     attend: (layer, q, k, v) =>
       rowAttention(g, config, config.attention[layer]!.window, [q, k, v], { mask, positions, block }),

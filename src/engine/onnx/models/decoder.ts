@@ -9,11 +9,14 @@ import * as ops from '../graph/ops.ts';
 import { mixExperts, type ExpertWeights } from './experts.ts';
 import { ropeTables } from './rope.ts';
 
+/** Continues from the output of a linear, in the graph that it is given; nothing else reads that output. */
+export type Next = (g: Graph, y: Value) => Value;
+
 export interface DecoderBinding {
   /** A tensor by its Hugging Face name, except those of `linear` and the output head. */
   weight(name: string, shape: readonly number[]): Value;
-  /** `[..., in] → [..., Σ out]`, bias and adapters included. */
-  linear(layer: number, linear: FusedLinear, x: Value): Value;
+  /** `[..., in] → [..., Σ out]`, bias and adapters included, and what `next` makes of it. */
+  linear(layer: number, linear: FusedLinear, x: Value, next: Next): Value;
   /** For a layer with experts. */
   experts(layer: number): ExpertWeights;
   /** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, seq, headDim]` → `[batch, heads, seq, headDim]`. */
@@ -35,6 +38,9 @@ const ACTIVATIONS: Readonly<Record<Activation, (g: Graph, x: Value) => Value>> =
 /** Half a layer with its residual stream: `[...tokens, hidden]` → the same, as nodes of the graph that it is given. */
 export type ResidualBlock = (g: Graph, x: Value) => Value;
 
+/** What a block adds to the stream, from the normed stream; `next` adds it. */
+type Change = (g: Graph, x: Value, next: Next) => Value;
+
 /**
  * The hidden states after the last norm, `[...tokens, hidden]`. `bind` returns the binding for a graph: this one, or one inside
  * it if `place` puts blocks there.
@@ -52,46 +58,53 @@ export function decoderForward(
   const activate = ACTIVATIONS[config.activation];
 
   const attention =
-    (layer: number): ResidualBlock =>
-    (g, x) => {
+    (layer: number): Change =>
+    (g, x, next) => {
       const binding = bind(g);
       const norm = normBy(g, config, binding);
       const own = (name: string) => `${layerPrefix(layer)}.self_attn.${name}`;
-      const qkv = binding.linear(layer, 'qkv', x);
       const byProjection = norms.queryKey === 'projection';
-      const normProjections = (qkv: Value): Value => {
+      const normProjections: Next = (g, qkv) => {
         const [q, k, v] = ops.split(g, qkv, -1, heads.widths) as [Value, Value, Value];
-        return ops.concat(g, [norm(own('q_norm'), q), norm(own('k_norm'), k), v], -1);
+        return ops.concat(g, [norm(own('q_norm'), q, g), norm(own('k_norm'), k, g), v], -1);
       };
-      const [q, k, v] = heads.separate(g, byProjection ? normProjections(qkv) : qkv);
+      const qkv = binding.linear(layer, 'qkv', x, (g, qkv) =>
+        heads.separate(g, byProjection ? normProjections(g, qkv) : qkv),
+      );
+      const [q, k, v] = heads.split(g, qkv);
       const turned = (x: Value, name: string) => turn(g, layer, norms.queryKey === 'head' ? norm(own(name), x) : x);
       const attended = binding.attend(layer, turned(q, 'q_norm'), turned(k, 'k_norm'), v);
-      return binding.linear(layer, 'o', heads.merge(g, attended));
+      return binding.linear(layer, 'o', heads.merge(g, attended), next);
     };
 
   const mlp =
-    (layer: number): ResidualBlock =>
-    (g, x) => {
+    (layer: number): Change =>
+    (g, x, next) => {
       const binding = bind(g);
-      const gateUp = binding.linear(layer, 'gate_up', x);
-      const [gate, up] = ops.split(g, gateUp, -1, [intermediate, intermediate]) as [Value, Value];
-      return binding.linear(layer, 'down', ops.mul(g, activate(g, gate), up));
+      const gated = binding.linear(layer, 'gate_up', x, (g, gateUp) => {
+        const [gate, up] = ops.split(g, gateUp, -1, [intermediate, intermediate]) as [Value, Value];
+        return ops.mul(g, activate(g, gate), up);
+      });
+      return binding.linear(layer, 'down', gated, next);
     };
 
   const mixture =
-    (layer: number): ResidualBlock =>
-    (g, x) => {
+    (layer: number): Change =>
+    (g, x, next) => {
       const flat = ops.reshape(g, x, ['tokens', hidden]);
       const mixed = mixExperts(g, experts!, bind(g).experts(layer), activate, flat);
-      return ops.reshape(g, mixed, x.shape, ops.shapeOf(g, x));
+      return next(g, ops.reshape(g, mixed, x.shape, ops.shapeOf(g, x)));
     };
 
   const residual =
-    (layer: number, change: ResidualBlock, inputNorm: string | null, outputNorm: string | null): ResidualBlock =>
+    (layer: number, change: Change, inputNorm: string | null, outputNorm: string | null): ResidualBlock =>
     (g, x) => {
       const norm = normBy(g, config, bind(g));
-      const at = (name: string | null, x: Value) => (name === null ? x : norm(`${layerPrefix(layer)}.${name}`, x));
-      return ops.add(g, x, scaledBy(g, at(outputNorm, change(g, at(inputNorm, x))), multipliers.residual));
+      const at = (name: string | null, x: Value, inner: Graph) =>
+        name === null ? x : norm(`${layerPrefix(layer)}.${name}`, x, inner);
+      return change(g, at(inputNorm, x, g), (inner, y) =>
+        ops.add(inner, x, scaledBy(inner, at(outputNorm, y, inner), multipliers.residual)),
+      );
     };
 
   let x = ops.gather(g, bind(g).weight(EMBEDDING_WEIGHT, [vocab, hidden]), inputs.tokens);
@@ -114,11 +127,11 @@ export function scaledBy(g: Graph, x: Value, factor: number): Value {
   return ops.mul(g, x, g.initializer(g.name('factors'), new Float32Array(size).fill(factor), [size]));
 }
 
-/** RMS norms over the last axis, by the weight of a module. */
+/** RMS norms over the last axis, by the weight of a module. `inner`: the graph of the norm, if it is inside that of the weight. */
 function normBy(g: Graph, { norms, normEpsilon }: DecoderConfig, binding: DecoderBinding) {
-  return (module: string, x: Value): Value => {
+  return (module: string, x: Value, inner = g): Value => {
     const weight = binding.weight(`${module}.weight`, x.shape.slice(-1) as number[]);
-    return ops.rmsNorm(g, x, norms.plusOne ? ops.add(g, weight, g.scalar(1)) : weight, normEpsilon);
+    return ops.rmsNorm(inner, x, norms.plusOne ? ops.add(g, weight, g.scalar(1)) : weight, normEpsilon);
   };
 }
 
@@ -157,13 +170,9 @@ function headLayout(g: Graph, { heads, kvHeads, headDim }: DecoderConfig, { toke
   return {
     /** Widths of q, k and v in their joint tensor. */
     widths: counts.map((count) => count * headDim),
-    /** q, k and v, which are adjacent: they are transposed together, and split where splitting moves no data. */
-    separate: (g: Graph, qkv: Value) =>
-      ops.split(g, swap(g, ops.reshape(g, qkv, [batch, seq, all, headDim], separated)), 1, counts) as [
-        Value,
-        Value,
-        Value,
-      ],
+    /** q, k and v, which are adjacent, as the heads of one tensor: they are transposed together, and only then split. */
+    separate: (g: Graph, qkv: Value) => swap(g, ops.reshape(g, qkv, [batch, seq, all, headDim], separated)),
+    split: (g: Graph, heads: Value) => ops.split(g, heads, 1, counts) as [Value, Value, Value],
     merge: (g: Graph, x: Value) => ops.reshape(g, swap(g, x), [...tokens.shape, heads * headDim], merged),
   };
 }

@@ -43,7 +43,7 @@ beforeAll(async () => {
     const lead = linear === 'head' ? ['rows'] : ['batch', 'seq'];
     const x = g.input(`x.${linear}`, 'float32', [...lead, partsOf(linear)[0]!.inFeatures]);
     const y = g.input(`y.${linear}`, 'float32', [...lead, outOf(linear)]);
-    g.output(linear, linear === 'head' ? grouped.head(x, y) : grouped.linear(0, linear, x, y));
+    g.output(linear, linear === 'head' ? grouped.head(x, y) : grouped.linear(0, linear, x, y, (_, sum) => sum));
   }
   session = await openSession(g, { threads: 2 });
   adapters = RANKS.map((rank, seed) => {

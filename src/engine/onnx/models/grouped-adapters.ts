@@ -13,6 +13,8 @@
 //   lora.L.F.b    [1, 1, groups, 1, columns.P, Σ out], scaled by alpha / rank; zero outside the block of a column's projection
 //   lora.head.a, lora.head.b    the same of the head, a single projection; nothing where no adapter of the set is on it
 //
+// What follows a linear is in both branches of the choice: an output of a branch that only passes y on would be a copy of it.
+//
 // Each sequence is a product of its own: for weights that are not constant, ONNX Runtime's matmul sums in another order when the
 // number of rows changes, and a sequence's logits must not depend on what else is in the batch (docs/decisions/0001, 0047). The leading
 // sizes of 1 stop ONNX Runtime from making one large product of a single group.
@@ -21,10 +23,11 @@ import type { DecoderConfig } from '#model-files/decoder-config';
 import { branch } from '../graph/branch.ts';
 import type { Dim, Graph, Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
+import type { Next } from './decoder.ts';
 
 export interface GroupedAdapters {
-  /** x `[batch, seq, in]`, y `[batch, seq, Σ out]` → y plus the adapters' part. */
-  linear(layer: number, linear: FusedLinear, x: Value, y: Value): Value;
+  /** x `[batch, seq, in]`, y `[batch, seq, Σ out]` → what `next` makes of y plus the adapters' part. */
+  linear(layer: number, linear: FusedLinear, x: Value, y: Value, next: Next): Value;
   /** x `[rows, hidden]`, y `[rows, vocab]` → y plus the adapters' part: row by row, so that a row's bits do not depend on the number of rows. */
   head(x: Value, y: Value): Value;
 }
@@ -44,7 +47,15 @@ export function groupedAdapters(g: Graph, { linears, hidden, vocab }: DecoderCon
   });
 
   /** x `[sequences, seq, in]`, y `[sequences, seq, out]` */
-  const add = (name: string, condition: Value, { a, b }: Matrices, mask: Value, x: Value, y: Value): Value => {
+  const add = (
+    name: string,
+    condition: Value,
+    { a, b }: Matrices,
+    mask: Value,
+    x: Value,
+    y: Value,
+    next: Next,
+  ): Value => {
     /** own `[groups, slots, seq, in]` → `[1, 1, groups, slots, seq, out]` */
     const multiply = (g: Graph, own: Value, a: Value, mask: Value, b: Value): Value =>
       // A select and not a factor of 0: columns of another adapter may produce NaN for this sequence.
@@ -57,25 +68,25 @@ export function groupedAdapters(g: Graph, { linears, hidden, vocab }: DecoderCon
     };
     const withDelta = (inner: Graph) => {
       const [delta] = branch(inner, { name: `${name}.grouped`, condition: grouped }, several, one);
-      return [ops.add(inner, y, delta!)];
+      return [next(inner, ops.add(inner, y, delta!))];
     };
-    return branch(g, { name: `${name}.adapted`, condition }, withDelta, () => [y])[0]!;
+    return branch(g, { name: `${name}.adapted`, condition }, withDelta, (inner) => [next(inner, y)])[0]!;
   };
 
   return {
-    linear(layer, linear, x, y) {
+    linear(layer, linear, x, y, next) {
       const parts = linears[linear];
       const outFeatures = parts.reduce((sum, part) => sum + part.outFeatures, 0);
       const name = `lora.${layer}.${linear}`;
       const own = matrices(name, parts[0]!.inFeatures, outFeatures, 'groups', `columns.${parts.length}`);
-      return add(name, adapted, own, masks[parts.length - 1]!, x, y);
+      return add(name, adapted, own, masks[parts.length - 1]!, x, y, next);
     },
     head(x, y) {
       // Names of their own for the sizes: if no adapter is on the head, these sizes are smaller than the set's.
       const { a, b } = matrices('lora.head', hidden, vocab, 'head_groups', 'head_columns');
       const own = { a: sized(a, 'groups'), b: sized(b, 'groups') };
       const bySequence = (x: Value) => ops.reshape(g, x, ['rows', 1, x.shape[1]!]);
-      const sum = add('lora.head', headAdapted, own, masks[0]!, bySequence(x), bySequence(y));
+      const sum = add('lora.head', headAdapted, own, masks[0]!, bySequence(x), bySequence(y), (_, sum) => sum);
       return ops.reshape(g, sum, ['rows', vocab]);
     },
   };

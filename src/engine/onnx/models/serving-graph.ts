@@ -17,7 +17,7 @@ import * as ops from '../graph/ops.ts';
 import { softCapped } from './attention.ts';
 import { fromCache, toCache } from './cached-values.ts';
 import { classAttention } from './class-attention.ts';
-import { decoderForward, scaledBy } from './decoder.ts';
+import { decoderForward, scaledBy, type Next } from './decoder.ts';
 import { multiplyRowsAlone, type ExpertLinear, type ExpertWeights } from './experts.ts';
 import { groupedAdapters } from './grouped-adapters.ts';
 import { multiplyCodes } from './w8a8.ts';
@@ -55,13 +55,13 @@ export function buildServingGraph(
     return ops.matmulBlocks8(g, x, constant(`${name}.packed`), constant(`${name}.scales`), inFeatures, outFeatures);
   };
 
-  const linear = (layer: number, fused: FusedLinear, x: Value): Value => {
+  const linear = (layer: number, fused: FusedLinear, x: Value, next: Next): Value => {
     const parts = config.linears[fused];
     const inFeatures = parts[0]!.inFeatures;
     const outFeatures = parts.reduce((sum, p) => sum + p.outFeatures, 0);
     let y = project(x, fusedWeightName(layer, fused), inFeatures, outFeatures);
     if (parts[0]!.bias) y = ops.add(g, y, constant(fusedBiasName(layer, fused)));
-    return adapters.linear(layer, fused, x, y);
+    return adapters.linear(layer, fused, x, y, next);
   };
 
   const experts = (layer: number): ExpertWeights => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '#base/log';
 import { CLASSES_MAX } from '../models/class-attention.ts';
 import type { AdapterStore } from './adapter-store.ts';
-import { capacityFor, type CacheSlot, type KVCache } from './kv-cache.ts';
+import { capacityFor, type KVCache } from './kv-cache.ts';
 import type { ModelRunner, RunResult } from './model-runner.ts';
 import type { Logits } from './logits.ts';
 import type { PrefixBlock, PrefixCache } from './prefix-cache.ts';
@@ -64,10 +64,10 @@ async function prefill(context: StepContext, plan: Plan<'prefill'>): Promise<Sam
   if (group.slot === null) {
     queued.beginPrefill(queues, group);
     ranks.begin(group.rank);
+    group.slot = cache.allocate(capacity);
     const last = reusePrefix(context, group);
     if (last) return group.computedTokenCount === promptTokenCount ? startSequences(context, group, last.end!) : null;
   }
-  group.slot = fit(cache, group.slot, capacity);
   const adapterId = live.request.adapter?.id ?? null;
   const past = start === 0 ? null : cache.viewSlot(group.slot);
   const allLogits = live.prompt !== null && live.prompt.logprobs !== null;
@@ -86,17 +86,14 @@ async function prefill(context: StepContext, plan: Plan<'prefill'>): Promise<Sam
 }
 
 /** Copies the prompt's cached prefix; returns its last block, or null if nothing is cached. A fully cached prompt needs no model. */
-function reusePrefix({ queues, budget, cache, prefixes }: StepContext, group: Group): PrefixBlock | null {
+function reusePrefix({ cache, prefixes }: StepContext, group: Group): PrefixBlock | null {
   const { live, promptTokenCount } = group.sequences[0]!;
   if (live.prompt?.logprobs || live.request.embed) return null; // needs logits or states, and those are not cached
   let last: PrefixBlock | null = null;
-  const room = budget.tokens - queued.usedTokens(queues);
   for (const { end, key } of live.chunks) {
-    const capacity = capacityFor(budget.classes, end);
-    const block = capacity <= room ? prefixes.find(key) : null;
+    const block = prefixes.find(key);
     if (!block || (end === promptTokenCount && block.end === null)) break;
-    group.slot = fit(cache, group.slot, capacity);
-    cache.append(group.slot, block.computed, 0);
+    cache.append(group.slot!, block.computed, 0);
     group.computedTokenCount = end;
     last = block;
   }
@@ -137,7 +134,7 @@ async function* decode(context: StepContext, plan: Plan<'decode'>): AsyncGenerat
   if (plan.sequences.every(({ parked }) => parked !== null)) return void (await delay(PARKED_MS));
   for (const sequence of plan.sequences) {
     const capacity = capacityFor(budget.classes, sequence.computedTokenCount + 1);
-    sequence.slot = fit(cache, sequence.slot, Math.max(capacity, sequence.slot!.capacity));
+    if (sequence.slot!.capacity < capacity) sequence.slot = cache.grow(sequence.slot!, capacity);
   }
   const classes = budget.classes
     .map((capacity) => plan.sequences.filter(({ slot }) => slot!.capacity === capacity))
@@ -190,11 +187,6 @@ function preempt({ queues, cache, log }: StepContext, preempted: readonly Sequen
     const { requestId } = sequence.live.request;
     log.debug('sequence.preempted', { requestId, tokens: sequence.tokenCount });
   }
-}
-
-function fit(cache: KVCache, slot: CacheSlot | null, capacity: number): CacheSlot {
-  if (slot === null) return cache.allocate(capacity);
-  return slot.capacity < capacity ? cache.grow(slot, capacity) : slot;
 }
 
 function lastHiddenOf({ hidden, logsumexp }: RunResult): readonly number[] {

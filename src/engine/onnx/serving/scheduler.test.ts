@@ -98,13 +98,13 @@ test('an empty engine is idle', () => {
   expect(scheduler.planStep(queued.createQueues<Sim>(), budget, limits)).toEqual({ kind: 'idle' });
 });
 
-test('a prompt is computed in chunks that end at multiples of the chunk size', () => {
+test('a prompt is computed in chunks that end at multiples of the chunk size, in a place that its first token fits in', () => {
   const queues = queued.createQueues<Sim>();
   queued.enqueue(queues, request(1, 1, 70, 2), limits.maxWaiting);
   const chunks = run(queues, 3).map((plan) => plan.kind === 'prefill' && [plan.start, plan.end, plan.capacity]);
   expect(chunks).toEqual([
-    [0, 32, 64],
-    [32, 64, 64],
+    [0, 32, 128],
+    [32, 64, 128],
     [64, 70, 128],
   ]);
 });

@@ -60,15 +60,11 @@ function planChunk<S extends Schedulable>(
   const group = queues.prefilling ?? nextGroup(queues, budget, limits);
   if (!group) return null;
   const room = createRoom(queues, budget, limits);
-  const begins = queues.prefilling !== null || makeStarts(queues, group, room, budget);
-  if (!begins) return null;
+  if (queues.prefilling === null && !makeStarts(queues, group, room, budget)) return null;
   const start = group.computedTokenCount;
   const boundary = (Math.floor(start / limits.prefillChunk) + 1) * limits.prefillChunk;
   const end = Math.min(boundary, promptTokenCount(group));
-  const capacity = capacityFor(budget.classes, end);
-  if (queues.prefilling !== null && !room.make(group.rank, { slots: 0, tokens: capacity - capacityOf(group) }))
-    return null;
-  return { kind: 'prefill', group, start, end, capacity, preempted: room.preempted() };
+  return { kind: 'prefill', group, start, end, capacity: startCapacity(group, budget), preempted: room.preempted() };
 }
 
 /** Returns, among the most urgent requests, the first one of the payer that holds the least. */
@@ -94,7 +90,7 @@ function makeStarts<S extends Schedulable>(
   room: Room<S>,
   budget: CacheBudget,
 ): boolean {
-  const tokens = capacityFor(budget.classes, sequences[0]!.promptTokenCount + 1);
+  const tokens = startCapacity({ sequences }, budget);
   let starts = 0;
   while (starts < sequences.length && room.make(rank, { slots: 1, tokens })) starts++;
   if (starts === sequences.length || running.length === 0) return true;
@@ -200,5 +196,9 @@ function sharesOf<S extends Schedulable>(
 
 const isUnread = <S extends Schedulable>({ sequences }: PrefillGroup<S>): boolean => sequences[0]!.unread;
 
-const promptTokenCount = <S extends Schedulable>(group: PrefillGroup<S>): number =>
-  group.sequences[0]!.promptTokenCount;
+/** What a choice needs to start; its prompt has it from the first chunk on. */
+const startCapacity = <S extends Schedulable>(group: Pick<PrefillGroup<S>, 'sequences'>, budget: CacheBudget): number =>
+  capacityFor(budget.classes, promptTokenCount(group) + 1);
+
+const promptTokenCount = <S extends Schedulable>({ sequences }: Pick<PrefillGroup<S>, 'sequences'>): number =>
+  sequences[0]!.promptTokenCount;
