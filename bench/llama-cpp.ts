@@ -28,7 +28,7 @@ export async function openLlamaCpp(
   });
   const model = await llama.loadModel({ modelPath: path });
   return {
-    name: `llama.cpp ${matrices.toLowerCase()}`,
+    name: `llama.cpp ${matrices.toLowerCase()}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
     async generate(prompts, newTokens) {
       const contextSize = Math.max(...prompts.map(({ length }) => length)) + newTokens + 8;
       const context = await model.createContext({ sequences: prompts.length, contextSize, batchSize: 512, threads });

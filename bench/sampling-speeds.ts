@@ -111,9 +111,12 @@ async function openContestants(
 ): Promise<Sampler[]> {
   const contestants: Sampler[] = [];
   for (const precision of ours) contestants.push(await openWhetstone(modelDirectory, precision, threads));
-  const llamaCpp = await openLlamaCpp(config, peer, threads);
-  if (llamaCpp) contestants.push(llamaCpp);
-  else say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
+  // Also with a core left to Node's own thread: its threads spin while they wait, and with few cores it may be faster so.
+  for (const count of new Set([threads, Math.max(1, threads - 1)])) {
+    const llamaCpp = await openLlamaCpp(config, peer, count);
+    if (llamaCpp) contestants.push(llamaCpp);
+    else say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
+  }
   return contestants;
 }
 
