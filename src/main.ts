@@ -35,7 +35,7 @@ import { createCloseStack, type CloseStack } from './server/close-stack.ts';
 import { lockDataDirectory } from './server/data-lock.ts';
 import { makeFirstKey, refuseOpenDoor } from './server/first-key.ts';
 import { hostModels } from './server/hosted-models.ts';
-import { listen } from './server/listen.ts';
+import { listen, tryPort } from './server/listen.ts';
 import { serveAdapters } from './server/served-adapters.ts';
 import { readSecretKeys } from './server/secret-keys.ts';
 import { createServices } from './server/services.ts';
@@ -82,6 +82,7 @@ async function start(
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
   await refuseUnfinishedRestore(config);
+  await tryPort(config.listen);
   const tracing = await openTracing({ version: VERSION, log });
   open.add(() => tracing.close());
   const metrics = createMetrics({

@@ -269,9 +269,10 @@ describe('starting and stopping', () => {
     );
   });
 
-  test('a taken port is refused with the reason, and the data stays free', async () => {
+  test('a taken port is refused with the reason before a model is loaded, and the data stays free', async () => {
     const other = await mkdtemp(join(tmpdir(), 'whetstone-data-'));
-    const taken = { ...configOf(other), listen: { host: '127.0.0.1', port: Number(new URL(server.url).port) } };
+    const listen = { host: '127.0.0.1', port: Number(new URL(server.url).port) };
+    const taken = { ...configOf(other), models: [join(other, 'nothing')], listen };
     await expect(startServer(taken, silentLog)).rejects.toThrow(/is in use by another program. Choose another/);
     const free = await startServer(configOf(other), silentLog);
     await free.close();

@@ -36,9 +36,8 @@ export function StepCharts({ series: { steps, series }, isLive }: { series: Step
         </>
       }
     >
-      {steps.length === 0 ? (
-        <Empty title={isLive ? 'No gradient steps yet' : 'The job took no gradient steps'} />
-      ) : !isCurve ? (
+      {steps.length === 0 && <Empty title={isLive ? 'No gradient steps yet' : 'The job took no gradient steps'} />}
+      {steps.length === 1 && (
         <Tiles>
           {all.map(([name, [value]]) => (
             <Tile key={name} label={name.replaceAll('_', ' ')}>
@@ -46,7 +45,8 @@ export function StepCharts({ series: { steps, series }, isLive }: { series: Step
             </Tile>
           ))}
         </Tiles>
-      ) : (
+      )}
+      {isCurve && (
         <div class="charts">
           {shown.map(([name, values]) => (
             <div key={name} class="panel">

@@ -15,18 +15,22 @@ OnConnection = Callable[[Exception | None], None]
 _FIRST_PAUSE_S = 0.5
 _PAUSE_S_MAX = 8.0
 _ASKED_PAUSE_S_MAX = 60.0  # if the server asks for a longer pause, retry after this one
-_WORTH_ANOTHER_TRY = (408, 409, 425, 429)
 
 
-def is_refusal(error: BaseException) -> bool:
-    """Whether a retry would fail in the same way. Errors of the openai package have the status in `status_code`."""
-    status = getattr(error, "status", None) or getattr(error, "status_code", None)
-    return isinstance(status, int) and 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY
+def _refused_unless(*retried: int) -> Callable[[BaseException], bool]:
+    def is_refused(error: BaseException) -> bool:
+        # errors of the openai package have the status in `status_code`
+        status = getattr(error, "status", None) or getattr(error, "status_code", None)
+        return isinstance(status, int) and 400 <= status < 500 and status not in retried
+
+    return is_refused
 
 
-def is_refused_push(error: BaseException) -> bool:
-    """Whether a push ends with this error. Unlike elsewhere, 409 and 429 do: the name is taken, or the quota is full."""
-    return isinstance(error, ApiError) and 400 <= error.status < 500 and error.status != 408
+is_refusal = _refused_unless(408, 409, 425, 429)
+"""Whether a retry would be refused again."""
+
+is_refused_push = _refused_unless(408)
+"""Whether a push ends with this error. Unlike elsewhere, 409 and 429 do: the name is taken, or the quota is full."""
 
 
 async def pause_before(attempt: int, error: BaseException | None) -> None:
