@@ -70,7 +70,7 @@ export async function pushArtifact(
   return committed;
 }
 
-const UPLOAD_MS_MAX = 24 * 60 * 60 * 1000;
+const TRANSFER_MS_MAX = 24 * 60 * 60 * 1000;
 
 /** Throws the error of the local file if it cannot be read. */
 async function send(
@@ -97,7 +97,7 @@ async function send(
     }
     try {
       const stream = Readable.toWeb(Readable.from(content())) as ReadableStream;
-      await client.uploadArtifactFile(name, path, stream, sha256, AbortSignal.timeout(UPLOAD_MS_MAX));
+      await client.uploadArtifactFile(name, path, stream, sha256, AbortSignal.timeout(TRANSFER_MS_MAX));
     } catch (error) {
       isOver = true;
       onSent(-sent); // the next attempt sends these bytes again
@@ -143,7 +143,7 @@ export async function pullArtifact(
     const part = `${path}.${sha256.slice(0, 12)}.part`;
     await refuseLinks(directory, part);
     const unfinished = join(directory, part);
-    const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
+    const signal = AbortSignal.timeout(TRANSFER_MS_MAX);
     const open = async (bytes: number) => {
       const rest = bytes > 0 ? await client.resumeArtifactFile(fixed, path, { bytes, sha256 }, signal) : null;
       return { content: rest ?? (await client.downloadArtifactFile(fixed, path, signal)), isRest: rest !== null };
@@ -166,7 +166,7 @@ export async function downloadCheckpointTo(
   file: string,
   { onBytes = () => {}, onConnection }: Omit<PullOptions, 'onFile'> = {},
 ): Promise<void> {
-  const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
+  const signal = AbortSignal.timeout(TRANSFER_MS_MAX);
   const fixed = step === 'latest' ? await latestOf(client, modelId) : step;
   const first = await client.downloadCheckpoint(modelId, fixed, null, signal);
   const { sha256, sizeBytes } = first;

@@ -46,6 +46,23 @@ test('a download whose reader starts late is complete, also if memory was collec
   expect(await new Response(exported).text()).toBe('step,loss\n1,0.5\n');
 });
 
+test('the deadline of a request limits how long a stream takes to begin, not how long it lasts', async () => {
+  const piece = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+  const server = createServer(({ url }, response) => {
+    if (url === '/v1/preview/models/model/metrics?format=csv') return; // never answers
+    response.write(piece('slow'));
+    setTimeout(() => response.end(`${piece(' stream')}data: [DONE]\n\n`), 400);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k', timeoutMs: 200 });
+  let text = '';
+  for await (const content of client.chatStream({ model: 'm', messages: [] })) text += content;
+  expect(text).toBe('slow stream');
+  await expect(client.exportHistory('model', 'csv')).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
 /** A client of a server whose job has ended, and that answers requests for the job with these in turn; the last one repeats. */
 async function clientOf(answers: readonly { status: number; body: unknown }[]) {
   let asked = 0;

@@ -5,7 +5,7 @@ export interface ClientOptions {
   /** `http://127.0.0.1:8484`; a path before /v1 is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Deadline of one request, in ms. Streams and downloads are limited by their signal instead. */
+  /** How long one request may take, in ms. Of streams and downloads only until they begin; their signal limits the rest. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
@@ -53,6 +53,7 @@ export type Query = Readonly<Record<string, string | undefined>>;
 export interface Http {
   /** Throws ApiError unless the status is 2xx. */
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Response>;
+  /** The JSON of the answer. */
   readonly call: <T>(method: string, path: string, options?: SendOptions) => Promise<T>;
   /** The rows of all pages. */
   readonly rows: <T extends { id: string }>(path: string, query?: Query) => AsyncGenerator<T>;
@@ -74,7 +75,10 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
   const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // in browsers, fetch must be called on its window
 
   async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
-    const { body, file, headers = {}, signal = AbortSignal.timeout(timeoutMs) } = options;
+    const { body, file, headers = {}, signal } = options;
+    const late = new AbortController();
+    const reason = new DOMException('The answer did not begin in time.', 'TimeoutError');
+    const timer = setTimeout(() => late.abort(reason), timeoutMs);
     const response = await request(`${root}${path}`, {
       method,
       headers: {
@@ -84,10 +88,12 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(file === undefined ? {} : { body: file, duplex: 'half' as const }),
-      signal,
-    }).catch((error: unknown) => {
-      throw isFailedFetch(error) ? withAddress(error, root) : error;
-    });
+      signal: signal ?? late.signal,
+    })
+      .catch((error: unknown) => {
+        throw isFailedFetch(error) ? withAddress(error, root) : error;
+      })
+      .finally(() => clearTimeout(timer));
     if (!response.ok) throw await readRefusal(response, `${method} ${path}`);
     if (response.body) responseOf.set(response.body, response);
     return response;

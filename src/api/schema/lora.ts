@@ -5,7 +5,7 @@ import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
 import { boolean, integer, list, number } from './lax.ts';
 import { unknownFields } from './unknown-fields.ts';
 
-/** vLLM and Tinker accept the same maximum; a larger rank costs as much as training all weights of a small model. */
+/** A larger rank costs as much as training all weights of a small model. The limit of the Tinker API is lower. */
 const RANK_MAX = 256;
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 32;
