@@ -115,8 +115,9 @@ async function openContestants(
   for (const count of new Set([threads, Math.max(1, threads - 1)])) {
     const llamaCpp = await openLlamaCpp(config, peer, count);
     if (llamaCpp) contestants.push(llamaCpp);
-    else say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
   }
+  if (contestants.length === ours.length)
+    say('llama.cpp is not installed: npm install --prefix bench/peers --ignore-scripts');
   return contestants;
 }
 

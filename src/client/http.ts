@@ -77,8 +77,9 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
   async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
     const { body, file, headers = {}, signal } = options;
     const late = new AbortController();
-    const reason = new DOMException('The answer did not begin in time.', 'TimeoutError');
-    const timer = setTimeout(() => late.abort(reason), timeoutMs);
+    const timer = setTimeout(() => {
+      late.abort(new DOMException('The answer did not begin in time.', 'TimeoutError'));
+    }, timeoutMs);
     const response = await request(`${root}${path}`, {
       method,
       headers: {
