@@ -1,18 +1,20 @@
 // float32 ↔ float16 and bfloat16, on whole typed arrays. Widening is exact; narrowing rounds to nearest, ties to even,
-// as PyTorch and NumPy do. 16-bit floats are stored as bits in a Uint16Array. NaN stays NaN; its payload may change.
+// as PyTorch and NumPy do. 16-bit floats are stored as bits in a Uint16Array. NaN stays NaN; its payload may change. Widened values
+// may end in the memory of their halves.
 
-/** bfloat16 is the upper half of a float32. */
-export function bfloat16ToFloat32(halves: Uint16Array): Float32Array {
-  const bits = new Uint32Array(halves.length);
+/** bfloat16 is the upper half of a float32. Into `values`, if given: as many as `halves`. */
+export function bfloat16ToFloat32(halves: Uint16Array, values: Float32Array = new Float32Array(halves.length)): Float32Array {
+  const bits = bitsOf(values);
   for (let i = 0; i < halves.length; i++) bits[i] = halves[i]! << 16;
-  return new Float32Array(bits.buffer);
+  return values;
 }
 
-export function float16ToFloat32(halves: Uint16Array): Float32Array {
+/** Into `values`, if given: as many as `halves`. */
+export function float16ToFloat32(halves: Uint16Array, values: Float32Array = new Float32Array(halves.length)): Float32Array {
   const table = (float16Bits ??= buildFloat16Bits());
-  const bits = new Uint32Array(halves.length);
+  const bits = bitsOf(values);
   for (let i = 0; i < halves.length; i++) bits[i] = table[halves[i]!]!;
-  return new Float32Array(bits.buffer);
+  return values;
 }
 
 export function float32ToBfloat16(values: Float32Array): Uint16Array {

@@ -8,7 +8,7 @@ import { pathExists } from '#base/path-exists';
 import { unfinishedPath, writeWholeFile } from '#base/whole-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
-import { readBytes } from './read-bytes.ts';
+import { readBytes, readInto } from './read-bytes.ts';
 import { bfloat16ToFloat32, float16ToFloat32, float32ToBfloat16, float32ToFloat16 } from './half-precision.ts';
 import {
   badFile,
@@ -29,8 +29,8 @@ export interface TensorSource {
   shape(name: string): readonly number[];
   /** The stored type: `F32`, `F16`, `BF16`, `I64`, … Only floats can be read. */
   dtype(name: string): string;
-  /** Reads the whole tensor, or some rows of its first axis. */
-  read(name: string, rows?: RowRange): Promise<Float32Array>;
+  /** Reads the whole tensor, or some rows of its first axis; into the beginning of `into` if the source can and it is given. */
+  read(name: string, rows?: RowRange, into?: Float32Array): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
@@ -155,16 +155,15 @@ function tensorSource(tensors: Located, opened: readonly OpenFile[]): TensorSour
     has: (name) => tensors.has(name),
     shape: (name) => find(name).entry.shape,
     dtype: (name) => find(name).entry.dtype,
-    read: async (name, rows) => {
+    read: async (name, rows, into) => {
       const { file, entry } = find(name);
-      const decode = DECODERS[entry.dtype];
-      if (!decode)
+      if (!FLOATS.includes(entry.dtype))
         throw badTensor(
           file.path,
           name,
           `weights of dtype ${entry.dtype} are not supported (F32, F16, BF16 and F64 are)`,
         );
-      return decodeInChunks(file, rows ? rowsOf(entry, rows) : entry, decode);
+      return readFloats(file, rows ? rowsOf(entry, rows) : entry, into);
     },
     close: () => closeAll(opened),
   };
@@ -177,30 +176,27 @@ function rowsOf(entry: TensorEntry, { first, count }: RowRange): TensorEntry {
   return { ...entry, shape: [count, ...rest], start: entry.start + first * rowBytes, byteLength: count * rowBytes };
 }
 
-const DECODERS: Readonly<Record<string, (bytes: ArrayBuffer) => Float32Array>> = {
-  F32: (bytes) => new Float32Array(bytes),
-  F16: (bytes) => float16ToFloat32(new Uint16Array(bytes)),
-  BF16: (bytes) => bfloat16ToFloat32(new Uint16Array(bytes)),
-  F64: (bytes) => Float32Array.from(new Float64Array(bytes)),
+const WIDEN: Readonly<Record<string, (halves: Uint16Array, values: Float32Array) => void>> = {
+  F16: float16ToFloat32,
+  BF16: bfloat16ToFloat32,
 };
+const FLOATS: readonly string[] = ['F32', 'F64', ...Object.keys(WIDEN)];
 
-/** A multiple of every element's size. Decoding needs only this much memory in addition to the result. */
-const DECODED_BYTES = 2 ** 24;
-
-async function decodeInChunks(
+async function readFloats(
   { handle, path }: OpenFile,
-  { start, byteLength, shape }: TensorEntry,
-  decode: (bytes: ArrayBuffer) => Float32Array,
+  { dtype, start, byteLength, shape }: TensorEntry,
+  into?: Float32Array,
 ): Promise<Float32Array> {
-  if (byteLength <= DECODED_BYTES) return decode((await readOf(handle, path, start, byteLength)).buffer);
-  const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
-  let at = 0;
-  for (let done = 0; done < byteLength; done += DECODED_BYTES) {
-    const chunk = await readOf(handle, path, start + done, Math.min(DECODED_BYTES, byteLength - done));
-    const decoded = decode(chunk.buffer);
-    values.set(decoded, at);
-    at += decoded.length;
+  const size = shape.reduce((product, size) => product * size, 1);
+  const values = into?.subarray(0, size) ?? new Float32Array(size);
+  if (dtype === 'F64') {
+    values.set(new Float64Array((await readOf(handle, path, start, byteLength)).buffer));
+    return values;
   }
+  // Halves are read into the end of the memory of their values and widened from its beginning: each is read before it is overwritten.
+  const from = values.byteOffset + values.byteLength - byteLength;
+  await readInto(new Uint8Array(values.buffer, from, byteLength), handle, start, (why) => badFile(path, why));
+  WIDEN[dtype]?.(new Uint16Array(values.buffer, from, byteLength / 2), values);
   return values;
 }
 

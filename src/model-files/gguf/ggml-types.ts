@@ -24,7 +24,7 @@ const halfWords = (bytes: Uint8Array): Uint16Array => new Uint16Array(bytes.buff
 
 const READ: Readonly<Record<number, GgmlType>> = {
   0: type('F32', 1, 4, (bytes, values) => new Uint8Array(values.buffer).set(bytes)),
-  1: type('F16', 1, 2, (bytes, values) => values.set(float16ToFloat32(halfWords(bytes)))),
+  1: type('F16', 1, 2, (bytes, values) => void float16ToFloat32(halfWords(bytes), values)),
   2: type('Q4_0', 32, 18, decodeQ4_0),
   3: type('Q4_1', 32, 20, decodeQ4_1),
   6: type('Q5_0', 32, 22, decodeQ5_0),
@@ -33,7 +33,7 @@ const READ: Readonly<Record<number, GgmlType>> = {
   12: type('Q4_K', 256, 144, decodeQ4_K),
   13: type('Q5_K', 256, 176, decodeQ5_K),
   14: type('Q6_K', 256, 210, decodeQ6_K),
-  30: type('BF16', 1, 2, (bytes, values) => values.set(bfloat16ToFloat32(halfWords(bytes)))),
+  30: type('BF16', 1, 2, (bytes, values) => void bfloat16ToFloat32(halfWords(bytes), values)),
 };
 
 const NOT_READ: Readonly<Record<number, string>> = {

@@ -1,7 +1,7 @@
 // How the numbers of a weight are stored for a graph: unchanged, or as the tensors that a kernel for rounded weights reads.
 import type { InitializerData, StoredTensor } from '../graph/graph.ts';
 import { BLOCK_SIZE, quantizeBlocks8 } from '../models/quantize.ts';
-import { quantizeOutputs8, ZERO_POINT } from '../models/w8a8.ts';
+import { writeCodes, ZERO_POINT } from '../models/w8a8.ts';
 
 /** One of the tensors that represent a weight. */
 export type EncodedSpec = Omit<StoredTensor, 'data'>;
@@ -70,9 +70,8 @@ export const OUTPUTS8: Encoding = {
   encoder([outFeatures, inFeatures]) {
     const whole = new Int8Array(inFeatures! * outFeatures!);
     return ({ first, count, values }) => {
-      const { codes, scales } = quantizeOutputs8(values, inFeatures!, count);
-      for (let i = 0; i < inFeatures!; i++)
-        whole.set(codes.subarray(i * count, (i + 1) * count), i * outFeatures! + first);
+      const place = { codes: whole, at: first, width: outFeatures!, zeroPoint: 0 };
+      const scales = writeCodes(values, inFeatures!, count, place);
       const done = first + count === outFeatures;
       return [{ tensor: 1, at: first, data: scales }, ...(done ? [{ tensor: 0, at: 0, data: whole }] : [])];
     };
@@ -94,11 +93,10 @@ export const EXPERTS8: Encoding = {
     const size = inFeatures! * outFeatures!;
     const whole = new Uint8Array(size);
     return ({ first, count, values }) => {
-      const { codes, scales } = quantizeOutputs8(values, inFeatures!, count);
       const expert = Math.floor(first / outFeatures!);
       const row = first % outFeatures!;
-      for (let i = 0; i < inFeatures!; i++)
-        for (let o = 0; o < count; o++) whole[i * outFeatures! + row + o] = codes[i * count + o]! + ZERO_POINT;
+      const place = { codes: whole, at: row, width: outFeatures!, zeroPoint: ZERO_POINT };
+      const scales = writeCodes(values, inFeatures!, count, place);
       const done = row + count === outFeatures;
       return [{ tensor: 1, at: first, data: scales }, ...(done ? [{ tensor: 0, at: expert * size, data: whole }] : [])];
     };

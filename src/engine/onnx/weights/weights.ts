@@ -182,24 +182,31 @@ async function* encodeWeights(
     source,
     layout.flatMap(({ parts }) => parts),
   );
+  const piece = new Float32Array(PIECE_ELEMENTS);
   for (const { name, shape, parts, encoding } of layout) {
     const specs = encoding.specs(name, shape);
     const encode = encoding.encoder(shape);
-    for await (const rows of readRows(source, parts)) {
+    for await (const rows of readRows(source, parts, piece)) {
       for (const { tensor, ...part } of encode(rows)) yield { spec: specs[tensor]!, ...part };
     }
   }
 }
 
-/** Reads the rows of the stacked parts, in order. */
-async function* readRows(source: TensorSource, parts: WeightSpec['parts']): AsyncGenerator<WeightRows> {
+/** Reads the rows of the stacked parts, in order, some of them into `piece`: they are valid until the next. */
+async function* readRows(
+  source: TensorSource,
+  parts: WeightSpec['parts'],
+  piece: Float32Array,
+): AsyncGenerator<WeightRows> {
   let first = 0;
   for (const { name, shape } of parts) {
     const [rows, ...rest] = shape as [number, ...number[]];
     const step = Math.max(1, Math.floor(PIECE_ELEMENTS / sizeOf(rest)));
     for (let from = 0; from < rows; from += step) {
       const count = Math.min(step, rows - from);
-      yield { first: first + from, count, values: await source.read(name, { first: from, count }) };
+      const fits = count * sizeOf(rest) <= piece.length;
+      const values = await source.read(name, { first: from, count }, fits ? piece : undefined);
+      yield { first: first + from, count, values };
     }
     first += rows;
   }
