@@ -137,11 +137,12 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...webhookRoutes(services),
     ...workerRoutes(services),
     ...tinkerRoutes(services, limits, draining.cut),
-    ...serverRoutes({ ...services, generations }, limits, version, () => description),
+    ...serverRoutes({ ...services, generations }, limits, version, () => (description ??= describe())),
     ...referenceRoutes(reference, version),
     ...dashboardRoutes(services, dashboard, version),
   ];
-  const description = describeApi(endpoints, version, basePath);
+  let description: ReturnType<typeof describe> | null = null; // made when it is requested: it takes a tenth of a second
+  const describe = () => describeApi(endpoints, version, basePath);
   const takesSockets = ({ acceptSocket }: Endpoint) => acceptSocket !== undefined;
   for (const endpoint of endpoints.filter((each) => !takesSockets(each))) serve(app, endpoint, deps);
   takeUpgrades(app, (scope) => {

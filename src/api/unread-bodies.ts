@@ -54,9 +54,11 @@ function drop(request: IncomingMessage, { lingerMs, lingerMsMax, lingerBytesMax 
     if (over || quietLooks === LOOKS) close();
   }, lingerMs / LOOKS);
   timer.unref();
-  socket.once('close', () => clearInterval(timer));
+  const stopLooking = () => clearInterval(timer);
+  socket.once('close', stopLooking);
   request.once('end', () => {
-    clearInterval(timer);
+    stopLooking();
+    socket.off('close', stopLooking); // the connection may carry many more requests
     socket.destroySoon = close;
     if (socket.writableEnded) close();
   });

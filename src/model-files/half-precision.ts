@@ -3,14 +3,20 @@
 // may end in the memory of their halves.
 
 /** bfloat16 is the upper half of a float32. Into `values`, if given: as many as `halves`. */
-export function bfloat16ToFloat32(halves: Uint16Array, values: Float32Array = new Float32Array(halves.length)): Float32Array {
+export function bfloat16ToFloat32(
+  halves: Uint16Array,
+  values: Float32Array = new Float32Array(halves.length),
+): Float32Array {
   const bits = bitsOf(values);
   for (let i = 0; i < halves.length; i++) bits[i] = halves[i]! << 16;
   return values;
 }
 
 /** Into `values`, if given: as many as `halves`. */
-export function float16ToFloat32(halves: Uint16Array, values: Float32Array = new Float32Array(halves.length)): Float32Array {
+export function float16ToFloat32(
+  halves: Uint16Array,
+  values: Float32Array = new Float32Array(halves.length),
+): Float32Array {
   const table = (float16Bits ??= buildFloat16Bits());
   const bits = bitsOf(values);
   for (let i = 0; i < halves.length; i++) bits[i] = table[halves[i]!]!;

@@ -1,12 +1,13 @@
 // A machine on which npm was never used: an empty home and cache, no .npmrc, none of the settings that `npm test` passes to its
 // child processes. Only the registry is the one used here. Whetstone is installed from the tarball of `npm pack`.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { expect, vi } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MINUTES = 60_000;
@@ -22,6 +23,8 @@ export interface Project {
   /** Rejects with all output if it does not exit with 0. */
   run(command: string, ...args: readonly string[]): Promise<Said>;
   start(command: string, ...args: readonly string[]): ChildProcess;
+  /** Resolves when the server that ran here has ended, which it does a moment after the npx that started it. */
+  serverEnded(): Promise<void>;
 }
 
 export interface EmptyMachine {
@@ -71,6 +74,10 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
         directory: project,
         run: (command, ...args) => run(project, command, args),
         start: (command, ...args) => spawn(command, args, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+        async serverEnded() {
+          const lock = join(project, '.whetstone', 'server.lock');
+          await vi.waitFor(() => expect(access(lock)).rejects.toMatchObject({ code: 'ENOENT' }), MINUTES);
+        },
       };
     },
     async addCommand(name, script) {

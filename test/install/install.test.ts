@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { skipUnless, skipWithoutPython } from '../skipping.ts';
 import { announced, createEmptyMachine, type EmptyMachine, type Project } from './empty-machine.ts';
@@ -61,8 +61,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       }
       serving.kill(signal);
       await ended;
-      const lock = join(project.directory, '.whetstone', 'server.lock');
-      await vi.waitFor(() => expect(readFile(lock)).rejects.toMatchObject({ code: 'ENOENT' }), PATIENT);
+      await project.serverEnded();
       await expect(fetch(url)).rejects.toThrow('fetch failed');
     }
   });

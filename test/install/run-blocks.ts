@@ -2,10 +2,9 @@
 // one after another, and servers keep running in their own terminal. Blocks that say why they are not run are skipped, as are
 // exhibits.
 import { once } from 'node:events';
-import { access, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
-import { expect, vi } from 'vitest';
 import { announced, type Project } from './empty-machine.ts';
 import { fileOf, isExhibit, type Block } from './readme-blocks.ts';
 
@@ -23,8 +22,6 @@ export interface Reader {
 
 export function createReader(project: Project, port: number): Reader {
   const state = join(project.directory, 'exported-variables');
-  /** Of the server, which ends a moment after the npx that started it. */
-  const lock = join(project.directory, '.whetstone', 'server.lock');
   let running: ChildProcess[] = [];
 
   /** If the page's commands find a server by default, a reader with another port must name it. */
@@ -47,7 +44,7 @@ export function createReader(project: Project, port: number): Reader {
       child.kill();
       await ended;
     }
-    await vi.waitFor(() => expect(access(lock)).rejects.toMatchObject({ code: 'ENOENT' }), 30_000);
+    await project.serverEnded();
   }
 
   async function start(code: string): Promise<void> {

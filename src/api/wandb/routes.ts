@@ -9,9 +9,7 @@ import { whenOver } from '../ended-answers.ts';
 import { parse } from '../schema/validation.ts';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
 import { createAsked, FILES_PATH } from './asked.ts';
-import { answerGraphQL } from './execute.ts';
 import { fileStream, toRunPiece } from './file-stream.ts';
-import { createRoot } from './root.ts';
 import { RUN_FILE } from './run.ts';
 import { weaveRoutes } from './weave.ts';
 
@@ -27,6 +25,9 @@ const graphQLAnswer = z.object({
 });
 
 const linkQuery = z.looseObject({ link: z.string() });
+
+/** With the first request, and not at the start: many servers have none, and the library takes a tenth of a second. */
+const loadGraphQL = () => Promise.all([import('./execute.ts'), import('./root.ts')]);
 
 export function wandbRoutes(
   services: Pick<
@@ -50,6 +51,7 @@ export function wandbRoutes(
       answer: graphQLAnswer,
       async handle({ caller, body: { query, variables, operationName = null }, request, reply }) {
         const asked = createAsked(request, caller, asking, basePath);
+        const [{ answerGraphQL }, { createRoot }] = await loadGraphQL();
         const answer = await answerGraphQL({ query, variables: variables ?? {}, operationName }, () =>
           createRoot(asked),
         );

@@ -59,12 +59,19 @@ function planChunk<S extends Schedulable>(
 ): StepPlan<S> | null {
   const group = queues.prefilling ?? nextGroup(queues, budget, limits);
   if (!group) return null;
-  const room = createRoom(queues, budget, limits);
-  if (queues.prefilling === null && !makeStarts(queues, group, room, budget)) return null;
+  const room = queues.prefilling === null ? createRoom(queues, budget, limits) : null; // its first chunk has taken all its room
+  if (room && !makeStarts(queues, group, room, budget)) return null;
   const start = group.computedTokenCount;
   const boundary = (Math.floor(start / limits.prefillChunk) + 1) * limits.prefillChunk;
   const end = Math.min(boundary, promptTokenCount(group));
-  return { kind: 'prefill', group, start, end, capacity: startCapacity(group, budget), preempted: room.preempted() };
+  return {
+    kind: 'prefill',
+    group,
+    start,
+    end,
+    capacity: startCapacity(group, budget),
+    preempted: room?.preempted() ?? [],
+  };
 }
 
 /** Returns, among the most urgent requests, the first one of the payer that holds the least. */
