@@ -17,7 +17,9 @@ const WORDS = 2;
 
 test('the guide states the memory of each family at real size, or what it would have needed', async () => {
   const text = await readFile(GUIDE, 'utf8');
-  const linked = [...text.matchAll(/\]\(\.\.\/\.\.\/(bench\/results\/families\/[^)]+)\)/g)].map(([, path]) => ROOT + path!);
+  const linked = [...text.matchAll(/\]\(\.\.\/\.\.\/(bench\/results\/families\/[^)]+)\)/g)].map(
+    ([, path]) => ROOT + path!,
+  );
   const results = await Promise.all(linked.map(readResults));
   const rows = FAMILY_MODELS.flatMap(({ name }) => {
     const from = results.find(({ models }) => isMeasured(models[name])) ?? results[0]!;

@@ -20,7 +20,7 @@ const isRefusedPush = refusedUnless([408]);
 function refusedUnless(retried: readonly number[]) {
   return (error: unknown): boolean => {
     const { status, code } = (error ?? {}) as { readonly status?: unknown; readonly code?: unknown };
-    if (code === 'damaged_data') return true; // what is stored stays as it is
+    if (code === 'damaged_data') return true; // a retry would read the same bytes
     return typeof status === 'number' && status >= 400 && status < 500 && !retried.includes(status);
   };
 }

@@ -23,12 +23,15 @@ test('every bfloat16 widens to the float32 with the same upper bits', () => {
   expect(bits.every((word, half) => word === half * 65536)).toBe(true);
 });
 
-test.each([float16ToFloat32, bfloat16ToFloat32])('%o: values may end in the memory of their halves', (widen) => {
-  const values = new Float32Array(everyHalf.length);
-  const halves = new Uint16Array(values.buffer, values.byteLength / 2);
-  halves.set(everyHalf);
-  expect(widen(halves, values)).toEqual(widen(everyHalf));
-});
+test.each([float16ToFloat32, bfloat16ToFloat32])(
+  '%o: halves may be the second half of the memory of their values',
+  (widen) => {
+    const values = new Float32Array(everyHalf.length);
+    const halves = new Uint16Array(values.buffer, values.byteLength / 2);
+    halves.set(everyHalf);
+    expect(widen(halves, values)).toEqual(widen(everyHalf));
+  },
+);
 
 test.each([
   { name: 'float16', widen: float16ToFloat32, narrow: float32ToFloat16 },

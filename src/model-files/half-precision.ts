@@ -1,8 +1,8 @@
 // float32 ↔ float16 and bfloat16, on whole typed arrays. Widening is exact; narrowing rounds to nearest, ties to even,
-// as PyTorch and NumPy do. 16-bit floats are stored as bits in a Uint16Array. NaN stays NaN; its payload may change. Widened values
-// may end in the memory of their halves.
+// as PyTorch and NumPy do. 16-bit floats are stored as bits in a Uint16Array. NaN stays NaN; its payload may change. Halves that are
+// widened may be the second half of the memory of their values: each is read before it is overwritten.
 
-/** bfloat16 is the upper half of a float32. Into `values`, if given: as many as `halves`. */
+/** bfloat16 is the upper half of a float32. `values`, if given, has the length of `halves`. */
 export function bfloat16ToFloat32(
   halves: Uint16Array,
   values: Float32Array = new Float32Array(halves.length),
@@ -12,7 +12,7 @@ export function bfloat16ToFloat32(
   return values;
 }
 
-/** Into `values`, if given: as many as `halves`. */
+/** `values`, if given, has the length of `halves`. */
 export function float16ToFloat32(
   halves: Uint16Array,
   values: Float32Array = new Float32Array(halves.length),

@@ -29,7 +29,7 @@ export interface TensorSource {
   shape(name: string): readonly number[];
   /** The stored type: `F32`, `F16`, `BF16`, `I64`, … Only floats can be read. */
   dtype(name: string): string;
-  /** Reads the whole tensor, or some rows of its first axis; into the beginning of `into` if the source can and it is given. */
+  /** Reads the whole tensor, or some rows of its first axis. `into` is at least as long as the result; a source may return its beginning. */
   read(name: string, rows?: RowRange, into?: Float32Array): Promise<Float32Array>;
   close(): Promise<void>;
 }
@@ -189,6 +189,7 @@ async function readFloats(
 ): Promise<Float32Array> {
   const size = shape.reduce((product, size) => product * size, 1);
   const values = into?.subarray(0, size) ?? new Float32Array(size);
+  invariant(values.length === size, `${size} values do not fit into ${values.length}`);
   if (dtype === 'F64') {
     values.set(new Float64Array((await readOf(handle, path, start, byteLength)).buffer));
     return values;

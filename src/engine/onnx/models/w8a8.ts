@@ -12,7 +12,7 @@ import * as ops from '../graph/ops.ts';
 const LARGEST_CODE = 127;
 export const ZERO_POINT = 128;
 const CODE_STEP = Math.fround(1 / LARGEST_CODE);
-/** Codes are transposed while they are made; adjacent ones are written together. */
+/** Codes are transposed while they are made: those of 32 outputs are adjacent, so a line of the cache is filled while it is there. */
 const OUTPUTS_AT_ONCE = 32;
 
 export interface OutputCodes {
@@ -49,7 +49,7 @@ export function writeCodes(
   invariant(weight.length === inFeatures * outFeatures, `${weight.length} weights for ${outFeatures} × ${inFeatures}`);
   const rowOf = (o: number) => weight.subarray(o * inFeatures, (o + 1) * inFeatures);
   const steps = Float64Array.from({ length: outFeatures }, (_, o) => largestOf(rowOf(o)) / LARGEST_CODE);
-  const divisors = steps.map((step) => step || 1); // an output of zeros has codes 0
+  const divisors = steps.map((step) => step || 1); // zeros have codes 0; of NaN only the scale counts, which is NaN
   for (let first = 0; first < outFeatures; first += OUTPUTS_AT_ONCE) {
     const end = Math.min(first + OUTPUTS_AT_ONCE, outFeatures);
     for (let i = 0; i < inFeatures; i++)

@@ -59,7 +59,7 @@ function planChunk<S extends Schedulable>(
 ): StepPlan<S> | null {
   const group = queues.prefilling ?? nextGroup(queues, budget, limits);
   if (!group) return null;
-  const room = queues.prefilling === null ? createRoom(queues, budget, limits) : null; // its first chunk has taken all its room
+  const room = queues.prefilling === null ? createRoom(queues, budget, limits) : null; // made before the first chunk of a prompt
   if (room && !makeStarts(queues, group, room, budget)) return null;
   const start = group.computedTokenCount;
   const boundary = (Math.floor(start / limits.prefillChunk) + 1) * limits.prefillChunk;

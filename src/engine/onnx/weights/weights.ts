@@ -192,7 +192,7 @@ async function* encodeWeights(
   }
 }
 
-/** Reads the rows of the stacked parts, in order, some of them into `piece`: they are valid until the next. */
+/** Reads the rows of the stacked parts in order. Their values may lie in `piece`: they are valid until the next rows are requested. */
 async function* readRows(
   source: TensorSource,
   parts: WeightSpec['parts'],
