@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -75,6 +75,18 @@ test('a tensor larger than one write and one read arrives whole', async () => {
   await writeSafetensors(path, [{ name: 'x', shape: [data.length], data, dtype: 'BF16' }]);
   const source = await openSafetensors(path);
   expect(Buffer.from((await source.read('x')).buffer).equals(Buffer.from(data.buffer))).toBe(true);
+  await source.close();
+});
+
+test('float64 is read, more than one read of it', async () => {
+  const doubles = Float64Array.from({ length: 2 ** 21 + 3 }, (_, i) => i / 3);
+  const header = { x: { dtype: 'F64', shape: [doubles.length], data_offsets: [0, doubles.byteLength] } };
+  const path = await rawFile('doubles.safetensors', header, 0);
+  await appendFile(path, new Uint8Array(doubles.buffer));
+  const source = await openSafetensors(path);
+  const read = await source.read('x');
+  expect(read.findIndex((value, i) => value !== Math.fround(doubles[i]!))).toBe(-1);
+  expect(read).toHaveLength(doubles.length);
   await source.close();
 });
 

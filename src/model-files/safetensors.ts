@@ -181,6 +181,8 @@ const WIDEN: Readonly<Record<string, (halves: Uint16Array, values: Float32Array)
   BF16: bfloat16ToFloat32,
 };
 const FLOATS: readonly string[] = ['F32', 'F64', ...Object.keys(WIDEN)];
+/** Doubles do not fit into the memory of their values: only this many, 16 MB, are in memory in addition. */
+const DOUBLES_AT_ONCE = 2 ** 21;
 
 async function readFloats(
   { handle, path }: OpenFile,
@@ -191,7 +193,10 @@ async function readFloats(
   const values = into?.subarray(0, size) ?? new Float32Array(size);
   invariant(values.length === size, `${size} values do not fit into ${values.length}`);
   if (dtype === 'F64') {
-    values.set(new Float64Array((await readOf(handle, path, start, byteLength)).buffer));
+    for (let at = 0; at < size; at += DOUBLES_AT_ONCE) {
+      const count = Math.min(DOUBLES_AT_ONCE, size - at);
+      values.set(new Float64Array((await readOf(handle, path, start + 8 * at, 8 * count)).buffer), at);
+    }
     return values;
   }
   // Halves are read into the end of the memory of their values and widened from its beginning: each is read before it is overwritten.

@@ -76,7 +76,7 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
         start: (command, ...args) => spawn(command, args, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
         async serverEnded() {
           const lock = join(project, '.whetstone', 'server.lock');
-          await vi.waitFor(() => expect(access(lock)).rejects.toMatchObject({ code: 'ENOENT' }), MINUTES);
+          await vi.waitFor(() => expect(access(lock)).rejects.toMatchObject({ code: 'ENOENT' }), 30_000);
         },
       };
     },

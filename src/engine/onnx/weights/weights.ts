@@ -182,7 +182,8 @@ async function* encodeWeights(
     source,
     layout.flatMap(({ parts }) => parts),
   );
-  const piece = new Float32Array(PIECE_ELEMENTS);
+  const sizes = layout.flatMap(({ parts }) => parts.map(({ shape }) => sizeOf(shape)));
+  const piece = new Float32Array(sizes.reduce((most, size) => Math.min(PIECE_ELEMENTS, Math.max(most, size)), 0));
   for (const { name, shape, parts, encoding } of layout) {
     const specs = encoding.specs(name, shape);
     const encode = encoding.encoder(shape);
