@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '#base/log';
-import { readServerConfig } from '../src/config.ts';
+import { readServerConfig } from '../src/config/server-config.ts';
 import { startServer } from '../src/main.ts';
 
 const KEY = 'wk-bench';

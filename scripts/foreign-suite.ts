@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { silentLog } from '#base/log';
-import { readServerConfig } from '../src/config.ts';
+import { readServerConfig } from '../src/config/server-config.ts';
 import { startServer } from '../src/main.ts';
-import { STARTER_DIRECTORY } from '../src/starter-directory.ts';
+import { STARTER_DIRECTORY } from '../src/config/starter-directory.ts';
 import suites from './foreign-suites.json' with { type: 'json' };
 
 const KEY = 'wk-suites';

@@ -4,8 +4,8 @@
 import { CommanderError } from 'commander';
 import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
-import { createProgram, inOneLine } from './program.ts';
-import { VERSION } from './version.ts';
+import { createProgram, inOneLine } from './commands/program.ts';
+import { VERSION } from './config/version.ts';
 
 const { program, remote } = createProgram(fail);
 

@@ -26,8 +26,8 @@ import { ROLES } from '#domain/role';
 import { startingFault } from '#domain/storage-fault';
 import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
 import type { WebhookStore } from '#storage/webhook-store';
-import type { ServerConfig } from './config.ts';
-import { databasePath, workersPath } from './data-directory.ts';
+import type { ServerConfig } from './config/server-config.ts';
+import { databasePath, workersPath } from './config/data-directory.ts';
 import { refuseLostDatabase } from './maintenance/lost-database.ts';
 import { refuseUnfinishedRestore } from './maintenance/unfinished-restore.ts';
 import { startBackground } from './server/background.ts';
@@ -40,8 +40,8 @@ import { serveAdapters } from './server/served-adapters.ts';
 import { readSecretKeys } from './server/secret-keys.ts';
 import { createServices } from './server/services.ts';
 import { closeInTime, stopListening, together } from './server/stopping.ts';
-import { openBlobs, openStorage } from './stores.ts';
-import { VERSION } from './version.ts';
+import { openBlobs, openStorage } from './server/open-stores.ts';
+import { VERSION } from './config/version.ts';
 
 /** Next to this file; when running from source, where a build puts it. */
 const DASHBOARD_DIRECTORY = fileURLToPath(new URL('../dist/dashboard/', import.meta.url));

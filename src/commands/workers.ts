@@ -3,20 +3,13 @@ import { availableParallelism, hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Worker } from '#client/client';
 import { AppError, type ErrorCode, UsageError } from '#domain/errors';
+import type { RunWorkerOptions } from '#server/run-worker';
 import { sayInterrupted } from './interrupt.ts';
 import { inColumns, linesOr, show, withJson, withoutWords, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
 import type { Serving } from './serve.ts';
 
-export const WORKER_ROLES = ['sample', 'train'] as const;
-
-export interface RunWorkerOptions {
-  readonly url: string;
-  readonly key: string;
-  readonly model: string;
-  readonly roles: readonly (typeof WORKER_ROLES)[number][];
-  readonly name: string;
-}
+const WORKER_ROLES = ['sample', 'train'] as const satisfies RunWorkerOptions['roles'];
 
 /** Resolves when the worker has left its server. */
 export type RunWorker = (options: RunWorkerOptions, stop: AbortSignal) => Promise<void>;

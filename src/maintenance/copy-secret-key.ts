@@ -2,7 +2,7 @@
 // is not copied: the operator keeps it.
 import { chmod, copyFile } from 'node:fs/promises';
 import { syncPath } from '#base/sync-path';
-import { secretKeyPath } from '#data-directory';
+import { secretKeyPath } from '#config/data-directory';
 
 /** Replaces a key that the restored store created while it was empty. */
 export async function copySecretKey(from: string, to: string): Promise<void> {

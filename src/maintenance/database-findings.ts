@@ -3,9 +3,9 @@
 import type { Finding, FindingKind } from './finding.ts';
 import { inspectSqlite, type DatabaseFault } from '#storage/sql/inspect-sqlite';
 import { openRows } from '#storage/sql/open-rows';
-import type { StoreConfig } from '#config';
+import type { StoreConfig } from '#config/server-config';
 import { getDatabase } from './store-readers.ts';
-import { databasePath } from '#data-directory';
+import { databasePath } from '#config/data-directory';
 
 const MEANING: Readonly<Record<DatabaseFault['kind'], { readonly kind: FindingKind; readonly remedy: string }>> = {
   damaged: { kind: 'database_damaged', remedy: 'restore it from a backup' },

@@ -1,8 +1,8 @@
 // `whetstone doctor`, `backup` and `restore` for program.ts, which loads this only for these commands.
 import { withNamedFaults } from '#storage/named-faults';
 import type { Maintenance } from './reports.ts';
-import { readStoreConfig } from '#config';
-import { readExistingStore } from '#existing-store';
+import { readStoreConfig } from '#config/server-config';
+import { readExistingStore } from '#config/existing-store';
 import { runBackup } from './run-backup.ts';
 import { runDoctor } from './run-doctor.ts';
 import { runRestore } from './run-restore.ts';

@@ -1,8 +1,8 @@
 // Where `doctor --repair` moves blobs that no row refers to: outside the store, under their old names, so that they can be put
 // back if they turn out to be needed. Only the operator deletes them.
 import { join } from 'node:path';
-import type { StoreConfig } from '#config';
-import { blobsPath } from '#data-directory';
+import type { StoreConfig } from '#config/server-config';
+import { blobsPath } from '#config/data-directory';
 import type { BlobStore } from '#storage/blobs';
 
 /** The place, for messages. */

@@ -14,10 +14,10 @@ import { openRows } from '#storage/sql/open-rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import type { OnDone } from './reports.ts';
 import { unfinishedBackup } from './unfinished-backup.ts';
-import type { StoreConfig } from '#config';
+import type { StoreConfig } from '#config/server-config';
 import { copySecretKey } from './copy-secret-key.ts';
 import { openBlobReader, getDatabase } from './store-readers.ts';
-import { blobsPath, databasePath } from '#data-directory';
+import { blobsPath, databasePath } from '#config/data-directory';
 
 /** Throws `invalid_request` if the directory exists, or there is no store. */
 export async function runBackup(config: StoreConfig, into: string, onDone: OnDone): Promise<BackupReport> {

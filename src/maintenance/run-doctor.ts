@@ -9,14 +9,14 @@ import { repairAll } from './doctor-repair.ts';
 import type { AccountStore } from '#storage/account-store';
 import { openRows } from '#storage/sql/open-rows';
 import type { DoctorReport, OnDone } from './reports.ts';
-import type { StoreConfig } from '#config';
+import type { StoreConfig } from '#config/server-config';
 import { lockDataDirectory, type DataLock } from '#server/data-lock';
 import { databaseFindings } from './database-findings.ts';
 import { permissionFindings } from './permission-findings.ts';
 import { quarantinePlace } from './quarantine.ts';
 import { openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
-import { databasePath } from '#data-directory';
-import { openBlobs } from '#stores';
+import { databasePath } from '#config/data-directory';
+import { openBlobs } from '#server/open-stores';
 
 /** Throws `invalid_request` if there is no store, or a server uses it. */
 export async function runDoctor(config: StoreConfig, repair: boolean, onDone: OnDone): Promise<DoctorReport> {

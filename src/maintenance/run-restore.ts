@@ -15,12 +15,12 @@ import { openRows } from '#storage/sql/open-rows';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import type { OnDone, RestoreReport } from './reports.ts';
-import type { StoreConfig } from '#config';
+import type { StoreConfig } from '#config/server-config';
 import { lockDataDirectory } from '#server/data-lock';
 import { copySecretKey } from './copy-secret-key.ts';
 import { openBlobReader, getDatabase, requireDatabase } from './store-readers.ts';
-import { databasePath, restoringPath } from '#data-directory';
-import { openBlobs } from '#stores';
+import { databasePath, restoringPath } from '#config/data-directory';
+import { openBlobs } from '#server/open-stores';
 import { deleteMarker, placeOfRows, SQLITE_SUFFIXES } from './unfinished-restore.ts';
 
 /** Throws `invalid_request` if the store is not empty, `damaged_data` if the backup's database cannot be read. */

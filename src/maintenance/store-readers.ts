@@ -10,8 +10,8 @@ import { prepareFilesystemReader } from '#storage/blobs/filesystem';
 import { withNamedFaults } from '#storage/named-faults';
 import type { Database } from '#storage/sql/copy-rows';
 import { createSqliteDialect, type SqliteUse } from '#storage/sql/sqlite-dialect';
-import type { StoreConfig } from '#config';
-import { blobsPath, databasePath } from '#data-directory';
+import type { StoreConfig } from '#config/server-config';
+import { blobsPath, databasePath } from '#config/data-directory';
 
 /** `use` is for SQLite. Throws `invalid_request` if there is no database; a Postgres that does not answer fails later. */
 export async function getDatabase(

@@ -2,8 +2,8 @@
 // server would start on them as if the store were new. `restoring.db` in the data directory, the restore's working copy of the
 // rows, shows that a restore began.
 import { rm } from 'node:fs/promises';
-import type { StoreConfig } from '#config';
-import { databasePath, restoringPath } from '#data-directory';
+import type { StoreConfig } from '#config/server-config';
+import { databasePath, restoringPath } from '#config/data-directory';
 import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import { hasRows } from '#storage/sql/copy-rows';

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { STARTER_DIRECTORY } from '#starter-directory';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { COMMIT, openHub, type OpenHub } from '../../test/a-hub.ts';
 import { resolveOptions } from '../../test/resolve-options.ts';
 import { exportGgufModel } from './gguf/export-gguf.ts';

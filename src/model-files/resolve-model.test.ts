@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { COMMIT, openHub, sha256, type Hub } from '../../test/a-hub.ts';
 import { resolveOptions } from '../../test/resolve-options.ts';
 import { joinInside, parseHubFile } from './hub-file.ts';
-import { STARTER_DIRECTORY } from '#starter-directory';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { readDecoderConfig } from './decoder-config.ts';
 import { exportGgufModel } from './gguf/export-gguf.ts';
 import { resolveModelDirectory, type ResolveModelOptions } from './resolve-model.ts';

@@ -4,8 +4,8 @@ import { isLoopback } from '#base/loopback';
 import { SCOPES } from '#domain/api-key';
 import { AppError } from '#domain/errors';
 import { DEFAULT_ENTITY, type ApiKeys } from '#services/accounts/api-keys';
-import type { ServerConfig } from '#config';
-import { localKeyPath } from '#data-directory';
+import type { ServerConfig } from '#config/server-config';
+import { localKeyPath } from '#config/data-directory';
 
 /** Null: keys exist already, or other servers create them. */
 export async function makeFirstKey(

@@ -19,8 +19,8 @@ import type { BlobStore } from '#storage/blobs';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#domain/lora-config';
-import type { ServerConfig } from '#config';
-import { weightsPath } from '#data-directory';
+import type { ServerConfig } from '#config/server-config';
+import { weightsPath } from '#config/data-directory';
 import type { CloseStack } from './close-stack.ts';
 import { createJobDataChild } from './job-data-child.ts';
 

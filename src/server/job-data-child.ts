@@ -43,7 +43,7 @@ const SILENT_MS = 10 * 60_000;
 /** V8 aborts if its heap is full; the kernel kills. Other ends are crashes, unrelated to memory. */
 const MEMORY_SIGNALS: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGKILL'];
 
-const ENTRY = new URL(`../job-data-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
+const ENTRY = new URL(`./job-data-process${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
 export function createJobDataChild({ directory, id, vocabSize, template }: ReaderModel): JobDataChild {
   let idle: Reader | null = null;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#domain/errors';
-import type { ServerConfig } from '#config';
+import type { ServerConfig } from '#config/server-config';
 
 type Address = ServerConfig['listen'];
 

@@ -8,7 +8,7 @@ import { limitsOf, machineMemory, planMemory } from '#engine/open-backend';
 import type { MemoryPlan, MemoryWishes, PlannedModel } from '#engine/open-backend';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import type { ResolvedModel } from '#model-files/resolve-model';
-import type { ServerConfig } from '#config';
+import type { ServerConfig } from '#config/server-config';
 
 type MemoryConfig = Pick<
   ServerConfig,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { silentLog } from '#base/log';
 import { UNWATCHED } from '#model-files/hub-download';
 import { resolveModelDirectory } from '#model-files/resolve-model';
-import type { ServerConfig } from '#config';
-import { STARTER_DIRECTORY } from '#starter-directory';
+import type { ServerConfig } from '#config/server-config';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { plannedFor, type PlannedMemory } from './model-memory.ts';
 
 export async function readPlannedMemory(config: ServerConfig): Promise<PlannedMemory> {

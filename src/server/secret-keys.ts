@@ -6,8 +6,8 @@ import { createId } from '#base/ids';
 import { KEY_BYTES } from '#base/secret-box';
 import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
-import type { ServerConfig } from '#config';
-import { secretKeyPath } from '#data-directory';
+import type { ServerConfig } from '#config/server-config';
+import { secretKeyPath } from '#config/data-directory';
 
 /** Null: servers that share a Postgres and a blob store, but no key. */
 export async function readSecretKeys(

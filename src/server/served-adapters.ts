@@ -21,7 +21,7 @@ import type { Models } from '#services/models/models';
 import type { BlobStore } from '#storage/blobs';
 import { findChecksums } from '#storage/directory-checksums';
 import type { Storage } from '#storage/storage';
-import type { ForeignAdapter } from '#config';
+import type { ForeignAdapter } from '#config/server-config';
 import type { HostedModels } from './hosted-models.ts';
 
 export interface ServedAdaptersDeps {

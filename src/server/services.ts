@@ -41,7 +41,7 @@ import type { Storage } from '#storage/storage';
 import type { WebhookStore } from '#storage/webhook-store';
 import { createTinker } from '#services/tinker/tinker';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
-import type { ServerConfig } from '#config';
+import type { ServerConfig } from '#config/server-config';
 import type { CloseStack } from './close-stack.ts';
 import type { HostedModels } from './hosted-models.ts';
 

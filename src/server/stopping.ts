@@ -6,7 +6,7 @@ import type { Log } from '#base/log';
 import type { TrainingEngine } from '#engine/training-engine';
 import type { JobRunner } from '#services/jobs/job-runner';
 import type { CloseStack } from './close-stack.ts';
-import type { ServerConfig } from '#config';
+import type { ServerConfig } from '#config/server-config';
 
 type StopLimits = ServerConfig['stop'];
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { pushArtifact } from '#client/artifact-files';
 import { createClient } from '#client/client';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer, type RunningServer } from '../../src/main.ts';
 import { writeTinyChatModel } from './tiny-chat-model.ts';
 

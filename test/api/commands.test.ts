@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CALLED_WRONGLY, exitCodeOf, explain } from '../../src/commands/explain.ts';
-import { createProgram } from '../../src/program.ts';
+import { createProgram } from '../../src/commands/program.ts';
 import { register } from './registered-model.ts';
 import { BOOTSTRAP_KEY, send, shareTestServer } from './test-server.ts';
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { createClient } from '#client/client';
 import { exportGgufModel } from '#model-files/gguf/export-gguf';
-import { STARTER_DIRECTORY } from '#starter-directory';
-import { readServerConfig } from '../../src/config.ts';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
-import { runWorker } from '../../src/run-worker.ts';
+import { runWorker } from '../../src/server/run-worker.ts';
 import { openHub, type OpenHub } from '../a-hub.ts';
 
 const KEY = 'k'.repeat(40);

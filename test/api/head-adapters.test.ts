@@ -10,9 +10,9 @@ import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { linearLayers, loraBName } from '#model-files/lora';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { readPeftDirectory } from '#model-files/peft-directory';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer, type RunningServer } from '../../src/main.ts';
-import { STARTER_DIRECTORY } from '../../src/starter-directory.ts';
+import { STARTER_DIRECTORY } from '../../src/config/starter-directory.ts';
 
 const KEY = 'k'.repeat(40);
 const DEADLINE_MS = 60_000;

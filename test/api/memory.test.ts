@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { logLineForPeople } from '#base/log-lines';
 import { createClient } from '#client/client';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer, type RunningServer } from '../../src/main.ts';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { writeTinyChatModel } from './tiny-chat-model.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { createClient } from '#client/client';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer, type RunningServer } from '../../src/main.ts';
 import { fixturePath, openModelFixture } from '../golden/fixture.ts';
 

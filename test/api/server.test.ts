@@ -9,7 +9,7 @@ import { extract } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { ApiError, createClient, TrainingFailedError, type Client, type TrainingEvent } from '#client/client';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer, type RunningServer } from '../../src/main.ts';
 import { skipOutsideLinux } from '../skipping.ts';
 import { writeTinyChatModel } from './tiny-chat-model.ts';

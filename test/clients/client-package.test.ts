@@ -7,7 +7,7 @@ import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/config/version.ts';
 import { openBrowser } from '../dashboard/browser.ts';
 import { missing } from '../skipping.ts';
 import { installPackedClient, runReadmeLoop, type PackedClient } from './packed-client.ts';

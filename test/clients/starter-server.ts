@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { silentLog } from '#base/log';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/config/version.ts';
 import { readBlocks } from '../install/readme-blocks.ts';
 import { runPython } from '../python-script.ts';
 import { skipWithoutPython } from '../skipping.ts';

@@ -1,8 +1,8 @@
 // The product's own data for checking the files of deploy/: which `whetstone serve …` it accepts, and how long a stop may take.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { readServerConfig, type ServerConfig } from '#config';
-import { createProgram } from '#program';
+import { readServerConfig, type ServerConfig } from '#config/server-config';
+import { createProgram } from '#commands/program';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -12,8 +12,8 @@ import { writeGroups } from '#services/jobs/stored-groups';
 import type { BlobStore } from '#storage/blobs';
 import type { NewEvaluation } from '#storage/evaluation-store';
 import type { Storage } from '#storage/storage';
-import type { StoreConfig } from '../../src/config.ts';
-import { openBlobs, openStorage } from '../../src/stores.ts';
+import type { StoreConfig } from '../../src/config/server-config.ts';
+import { openBlobs, openStorage } from '../../src/server/open-stores.ts';
 
 export const NOW = 1_700_000_000_000;
 export const quiet = (): void => {};

@@ -9,7 +9,7 @@ import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import { firstLight } from '#storage/sql/migrations/0001-first-light';
-import type { StoreConfig } from '../../src/config.ts';
+import type { StoreConfig } from '../../src/config/server-config.ts';
 import { runBackup } from '../../src/maintenance/run-backup.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { runRestore } from '../../src/maintenance/run-restore.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { rowBytes } from '#domain/artifact';
 import { sealJson } from '#services/jobs/sealed-json';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
-import type { StoreConfig } from '../../src/config.ts';
+import type { StoreConfig } from '../../src/config/server-config.ts';
 import { lockDataDirectory } from '../../src/server/data-lock.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { localStore, makeStore, putAdapter, quiet, runToEnd, type Stored, using } from './a-store.ts';

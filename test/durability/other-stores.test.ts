@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { StoreConfig } from '../../src/config.ts';
+import type { StoreConfig } from '../../src/config/server-config.ts';
 import { runBackup } from '../../src/maintenance/run-backup.ts';
 import { runDoctor } from '../../src/maintenance/run-doctor.ts';
 import { runRestore } from '../../src/maintenance/run-restore.ts';

@@ -12,7 +12,7 @@ import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import { openSqlStorage } from '#storage/sql/sql-storage';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
 import { skipUnless } from '../skipping.ts';
 

@@ -9,7 +9,7 @@ import { text } from '#model-files/gguf/model-metadata';
 import { tokenizerMetadata } from '#model-files/gguf/tokenizer-metadata';
 import { writeGguf, type TypedValue } from '#model-files/gguf/write-gguf';
 import { readTokenizer, type Tokenizer } from '#text/tokenizer';
-import { STARTER_DIRECTORY } from '#starter-directory';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { skipWithout } from '../skipping.ts';
 import { fixturePath, readFixture } from './fixture.ts';
 import { findLlamaCpp } from './llama-cpp.ts';

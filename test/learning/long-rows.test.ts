@@ -6,7 +6,7 @@ import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engi
 import type { TrainingRow } from '#engine/training-engine';
 import { packRows, type Datum } from '#training/packing';
 import { planRlJob } from '#training/rl-plan';
-import { STARTER_DIRECTORY } from '#starter-directory';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { writeTinyModel } from '../serving/tiny-model.ts';
 import { encoder, group, rollout } from '../training/rollouts.ts';
 import { aSession } from './a-session.ts';

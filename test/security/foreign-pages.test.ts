@@ -2,7 +2,7 @@
 // (DNS rebinding), read its answers, show its pages in a frame.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { containing, openTestServer, runScenarios, send, type TestServer } from '../api/test-server.ts';
-import { readServerConfig, type ServeFlags } from '../../src/config.ts';
+import { readServerConfig, type ServeFlags } from '../../src/config/server-config.ts';
 
 const KEYLESS = { authorization: '' };
 const PREFLIGHT = {

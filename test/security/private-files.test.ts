@@ -8,7 +8,7 @@ import { createClient } from '#client/client';
 import { runBackup } from '#maintenance/run-backup';
 import { runDoctor } from '#maintenance/run-doctor';
 import { runRestore } from '#maintenance/run-restore';
-import { readServerConfig, readStoreConfig } from '../../src/config.ts';
+import { readServerConfig, readStoreConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
 import { writeTinyChatModel } from '../api/tiny-chat-model.ts';
 import { fillStore, localStore, quiet } from '../durability/a-store.ts';

@@ -13,7 +13,7 @@ import { runRestore } from '#maintenance/run-restore';
 import { WEBHOOK_EVENTS, type Webhook } from '#domain/webhook';
 import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { readSecretKeys } from '../../src/server/secret-keys.ts';
 import { fillStore, localStore, quiet, using } from '../durability/a-store.ts';
 

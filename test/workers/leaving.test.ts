@@ -1,8 +1,8 @@
 // A worker, configured by its process's environment, that is asked to stop: it waits for its calls as long as a server would.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readWorkerModel } from '#engine/workers/worker-model';
-import { STARTER_DIRECTORY } from '#starter-directory';
-import { runWorker } from '../../src/run-worker.ts';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
+import { runWorker } from '../../src/server/run-worker.ts';
 import { BOOTSTRAP_KEY, openTestServer } from '../api/test-server.ts';
 import { request, sampling } from '../contract/inference-engine.ts';
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { pushArtifact } from '#client/artifact-files';
 import { createClient } from '#client/client';
-import { readServerConfig } from '../../src/config.ts';
+import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { skipWithoutPython } from '../skipping.ts';

@@ -5,7 +5,7 @@ import { lowerPriority } from '#base/lower-priority';
 import { invariant } from '#base/invariant';
 import { readPreferencePair } from '#api/schema/dpo';
 import { readSftLine } from '#api/schema/sft';
-import type { FromReader, ToReader } from './server/job-data-child.ts';
+import type { FromReader, ToReader } from './job-data-child.ts';
 import { createConversationEncoder } from '#services/jobs/conversation-encoder';
 import { readJobData, type DataTools } from '#services/jobs/read-job-data';
 import { readTextModel } from '#text/text-model';

@@ -2,7 +2,7 @@
 // started would create an empty store and report that all is well.
 import { existsSync } from 'node:fs';
 import { AppError } from '#domain/errors';
-import { readStoreConfig, type StoreConfig } from './config.ts';
+import { readStoreConfig, type StoreConfig } from './server-config.ts';
 
 /** Throws `not_found`. */
 export function readExistingStore(data: string | undefined, env: NodeJS.ProcessEnv): StoreConfig {

@@ -3,44 +3,46 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { silentLog } from '#base/log';
-import { addArtifacts } from './commands/artifacts.ts';
-import { addBackup } from './commands/backup.ts';
-import { addCompletion } from './commands/completion.ts';
-import { addChat } from './commands/chat.ts';
-import { addCheckpoints } from './commands/checkpoints.ts';
-import { showDownloads } from './commands/download-progress.ts';
-import { addDoctor } from './commands/doctor.ts';
-import { addJobs } from './commands/jobs.ts';
-import { addKeys, addLimits } from './commands/keys.ts';
-import type { Local } from './commands/local.ts';
-import { addModels } from './commands/models.ts';
-import { show, withJson, type JsonFlag } from './commands/output.ts';
-import { createRemote, type Remote } from './commands/remote.ts';
-import { addServe } from './commands/serve.ts';
-import { addTrain } from './commands/train.ts';
-import { addWorkers } from './commands/workers.ts';
-import { settingOption } from './config/describe-settings.ts';
-import { readSettings } from './config/setting.ts';
-import { SETTINGS } from './config/settings.ts';
-import { readServerConfig, readStoreConfig } from './config.ts';
-import { localKeyPath } from './data-directory.ts';
-import { readExistingStore } from './existing-store.ts';
-import { watchNpmParent } from './server/npm-parent.ts';
-import { keepHeapSteady } from './server/steady-heap.ts';
-import { STARTER_DIRECTORY } from './starter-directory.ts';
+import { addArtifacts } from './artifacts.ts';
+import { addBackup } from './backup.ts';
+import { addCompletion } from './completion.ts';
+import { addChat } from './chat.ts';
+import { addCheckpoints } from './checkpoints.ts';
+import { showDownloads } from './download-progress.ts';
+import { addDoctor } from './doctor.ts';
+import { addJobs } from './jobs.ts';
+import { addKeys, addLimits } from './keys.ts';
+import type { Local } from './local.ts';
+import { addModels } from './models.ts';
+import { show, withJson, type JsonFlag } from './output.ts';
+import { createRemote, type Remote } from './remote.ts';
+import { addServe } from './serve.ts';
+import { addTrain } from './train.ts';
+import { addWorkers } from './workers.ts';
+import { settingOption } from '#config/describe-settings';
+import { readSettings } from '#config/setting';
+import { SETTINGS } from '#config/settings';
+import { readServerConfig, readStoreConfig } from '#config/server-config';
+import { localKeyPath } from '#config/data-directory';
+import { readExistingStore } from '#config/existing-store';
+import { watchNpmParent } from '#server/npm-parent';
+import type { RunWorkerOptions } from '#server/run-worker';
+import { keepHeapSteady } from '#server/steady-heap';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { refuseUnsupportedPlatform, thisMachine } from './supported-platform.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from '#config/version';
 
 /** Loaded by the commands that need it: engines and databases would slow down the others. */
 function main() {
   refuseUnsupportedPlatform(thisMachine());
-  return import('./main.ts');
+  return import('#main');
 }
 async function runWorker() {
   refuseUnsupportedPlatform(thisMachine());
-  return (await import('./run-worker.ts')).runWorker;
+  const worker = await import('#server/run-worker');
+  return (options: RunWorkerOptions, stop: AbortSignal) => worker.runWorker(options, stop, showDownloads());
 }
-const stores = () => import('./stores.ts');
+const stores = () => import('#server/open-stores');
 
 /** The key of the server that was started in this directory, or with WHETSTONE_DATA. */
 function findLocalKey(): string | null {
@@ -105,10 +107,10 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
 
   const maintained = {
     dataOption: local.dataOption,
-    load: async () => (await import('./maintenance/maintenance.ts')).maintenance,
+    load: async () => (await import('#maintenance/maintenance')).maintenance,
   };
   addDoctor(program, maintained, async (flags) =>
-    (await import('./server/planned-memory.ts')).readPlannedMemory(readServerConfig(flags, process.env)),
+    (await import('#server/planned-memory')).readPlannedMemory(readServerConfig(flags, process.env)),
   );
   addBackup(program, maintained);
   withJson(program.command('migrate'))

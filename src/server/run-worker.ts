@@ -10,26 +10,36 @@ import { dialServer } from '#engine/workers/dial-server';
 import { serveWorker } from '#engine/workers/serve-worker';
 import { openWorkerFiles } from '#engine/workers/worker-files';
 import { readWorkerModel } from '#engine/workers/worker-model';
+import { type DownloadProgress, UNWATCHED } from '#model-files/hub-download';
 import { resolveModelDirectory } from '#model-files/resolve-model';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
-import { readHubConfig } from './config/hub-settings.ts';
-import { readSettings } from './config/setting.ts';
-import { STOP_SETTINGS } from './config/settings.ts';
-import { showDownloads } from './commands/download-progress.ts';
-import type { RunWorkerOptions } from './commands/workers.ts';
-import { STARTER_DIRECTORY } from './starter-directory.ts';
-import { VERSION } from './version.ts';
+import { readHubConfig } from '#config/hub-settings';
+import { readSettings } from '#config/setting';
+import { STOP_SETTINGS } from '#config/settings';
+import { STARTER_DIRECTORY } from '#config/starter-directory';
+import { VERSION } from '#config/version';
 
 /** Cached adapter files: they are fetched again when they are needed again. */
 const CACHE_BYTES = 16_000_000_000;
 
+export interface RunWorkerOptions {
+  readonly url: string;
+  readonly key: string;
+  readonly model: string;
+  readonly roles: readonly ('sample' | 'train')[];
+  readonly name: string;
+}
+
 /** Resolves when the worker has left its server; rejects when it is refused. */
-export async function runWorker({ url, key, model, roles, name }: RunWorkerOptions, stop: AbortSignal): Promise<void> {
+export async function runWorker(
+  { url, key, model, roles, name }: RunWorkerOptions,
+  stop: AbortSignal,
+  progress: DownloadProgress = UNWATCHED,
+): Promise<void> {
   const log = createLog('info');
   const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);
   const hub = readHubConfig(process.env);
-  const progress = showDownloads();
   const scratch = await mkdtemp(join(tmpdir(), 'whetstone-worker-'));
   const { id, directory } = await resolveModelDirectory(model, {
     starterDirectory: STARTER_DIRECTORY,

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { generateConfiguration } from '../scripts/generate-config.ts';
-import { settingOptions } from './config/describe-settings.ts';
-import { SETTINGS } from './config/settings.ts';
-import { readServerConfig } from './config.ts';
+import { generateConfiguration } from '../../scripts/generate-config.ts';
+import { settingOptions } from './describe-settings.ts';
+import { SETTINGS } from './settings.ts';
+import { readServerConfig } from './server-config.ts';
 
 test('without flags and environment the defaults hold, and nothing can change them later', () => {
   const config = readServerConfig({}, {});
@@ -148,6 +148,6 @@ test('each flag has the name of its key in the table', () => {
 });
 
 test('docs/configuration.md shows every setting as it is declared (npm run generate:config)', async () => {
-  const document = await readFile(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+  const document = await readFile(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
   expect(document).toBe(await generateConfiguration());
 });

@@ -11,8 +11,8 @@ import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import { withNamedFaults } from '#storage/named-faults';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
 import type { Storage } from '#storage/storage';
-import type { StoreConfig } from './config.ts';
-import { blobCopiesPath, blobsPath, databasePath } from './data-directory.ts';
+import type { StoreConfig } from '#config/server-config';
+import { blobCopiesPath, blobsPath, databasePath } from '#config/data-directory';
 
 export async function openStorage({ dataDirectory, databaseUrl }: StoreConfig, log: Log): Promise<Storage> {
   if (databaseUrl === null) await makePrivateDirectory(dataDirectory);

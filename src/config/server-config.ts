@@ -14,10 +14,10 @@ import { DEFAULT_ENTITY } from '#services/accounts/api-keys';
 import type { EvaluationLimits } from '#services/evaluations/accept-evaluation';
 import type { MemoryLimits } from '#engine/backend';
 import type { KVCacheDtype, ServingPrecision, TrainingPrecision } from '#engine/capabilities';
-import { readSettings, type Environment, type Flags, type ValuesOf } from './config/setting.ts';
-import { hubConfig, type HubConfig } from './config/hub-settings.ts';
-import { SETTINGS, STORE_SETTINGS, type SCHEDULING_POLICIES } from './config/settings.ts';
-import type { NamedAdapter, S3Config } from './config/value-types.ts';
+import { readSettings, type Environment, type Flags, type ValuesOf } from './setting.ts';
+import { hubConfig, type HubConfig } from './hub-settings.ts';
+import { SETTINGS, STORE_SETTINGS, type SCHEDULING_POLICIES } from './settings.ts';
+import type { NamedAdapter, S3Config } from './value-types.ts';
 
 const MB = 1_000_000;
 const DAY_MS = 86_400_000;
