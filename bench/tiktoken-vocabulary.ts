@@ -2,7 +2,7 @@
 // strings in order of id.
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import type { VocabularyBytes } from '#engine/onnx/serving/grammar/thread-messages';
+import type { VocabularyBytes } from '#grammar/thread-messages';
 
 const WHERE =
   'import importlib.util, pathlib; ' +

@@ -14,11 +14,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createRandom } from '#base/random';
 import { AppError } from '#domain/errors';
-import {
-  createConstraintEngine,
-  WORK_OF_COMPILING,
-  type CompiledConstraint,
-} from '#engine/onnx/serving/grammar/constraint-engine';
+import { createConstraintEngine, WORK_OF_COMPILING, type CompiledConstraint } from '#grammar/constraint-engine';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { processorMs } from './processor-ms.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseExactJson, stringifyExactJson } from '#base/exact-json';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
-import { createConstraintEngine, type CompiledConstraint } from '#engine/onnx/serving/grammar/constraint-engine';
+import { createConstraintEngine, type CompiledConstraint } from '#grammar/constraint-engine';
 
 const DRAFTS = { draft7: 'http://json-schema.org/draft-07/schema#', 'draft2020-12': null } as const;
 const EOS = 256;

@@ -1,8 +1,8 @@
 // Writes answers that satisfy a constraint without a model: random allowed tokens for a while, then whatever ends the answer soon.
 import type { Random } from '#base/random';
-import { TooComplex } from '#engine/onnx/serving/grammar/lexemes/term';
-import type { CompiledConstraint } from '#engine/onnx/serving/grammar/constraint-engine';
-import { maskWords, type VocabularyBytes } from '#engine/onnx/serving/grammar/thread-messages';
+import { TooComplex } from '#grammar/lexemes/term';
+import type { CompiledConstraint } from '#grammar/constraint-engine';
+import { maskWords, type VocabularyBytes } from '#grammar/thread-messages';
 
 export interface Walk {
   readonly ended: boolean;

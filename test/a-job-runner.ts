@@ -4,7 +4,7 @@ import { silentLog } from '#base/log';
 import { readPreferencePair } from '#api/schema/dpo';
 import { readSftLine } from '#api/schema/sft';
 import type { TrainerCapabilities } from '#engine/capabilities';
-import type { JobObserver } from '#services/jobs/job-attempt';
+import type { JobObserver } from '#services/jobs/attempt/job-attempt';
 import { createJobRunner, type JobRunner, type JobRunnerDeps, type TrainerRoom } from '#services/jobs/job-runner';
 
 export const noObserver: JobObserver = { began() {}, stepped() {}, measured() {}, ended() {} };

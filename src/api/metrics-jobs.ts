@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Span, Tracing } from '#base/tracing';
 import { JOB_TYPES } from '#domain/training-job';
-import type { JobObserver } from '#services/jobs/job-attempt';
+import type { JobObserver } from '#services/jobs/attempt/job-attempt';
 
 /** Steps take milliseconds for tiny models, and minutes for large ones with long rollouts. */
 const STEP_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000];

@@ -13,7 +13,7 @@ export const stepZeroBlob = (modelId: string, from: 'fork' | 'fresh'): string =>
 
 export const jobBodyBlob = (jobId: string): string => `jobs/${jobId}/body.jsonl`;
 export const jobPreparationBlob = (jobId: string): string => `jobs/${jobId}/prepared.json`;
-/** Log-probabilities and advantages that training computed for each token (services/jobs/token-record.ts). */
+/** Log-probabilities and advantages that training computed for each token (services/jobs/data/token-record.ts). */
 export const jobRecordBlob = (jobId: string): string => `jobs/${jobId}/record.bin`;
 /** Prefix of a job's saved progress. */
 export const jobProgressBlobs = (jobId: string): string => `jobs/${jobId}/resume`;

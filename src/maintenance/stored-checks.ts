@@ -4,9 +4,9 @@ import { AppError } from '#domain/errors';
 import type { BlobReader } from '#storage/blobs';
 import { CHECKSUMS, parseChecksums } from '#storage/directory-checksums';
 import { PEFT_FILES } from '#services/artifacts/checkpoint-artifact';
-import { parseSealedJson } from '#services/jobs/sealed-json';
-import { readGroups } from '#services/jobs/stored-groups';
-import { readRecord } from '#services/jobs/token-record';
+import { parseSealedJson } from '#services/jobs/data/sealed-json';
+import { readGroups } from '#services/jobs/data/stored-groups';
+import { readRecord } from '#services/jobs/data/token-record';
 import type { StoredReference } from './stored-references.ts';
 import { digestOf } from '#base/stream-digest';
 

@@ -6,7 +6,7 @@ import type { OpenWorkers } from '#engine/workers/workers';
 import type { ModelParts } from '#model-files/hub-cache';
 import type { DownloadProgress } from '#model-files/hub-download';
 import { resolveModelDirectory, type ResolvedModel } from '#model-files/resolve-model';
-import type { Trainer } from '#services/jobs/job-attempt';
+import type { Trainer } from '#services/jobs/attempt/job-attempt';
 import { createBaseModels, type BaseModel, type BaseModels } from '#services/models/base-models';
 import type { RunTrainer } from '#services/tinker/run-session';
 import type { BlobStore } from '#storage/blobs';

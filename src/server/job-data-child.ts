@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { AppError, type ErrorCode } from '#domain/errors';
 import { countOomKills, processEnd } from '#engine/process-end';
-import type { ReadData } from '#services/jobs/job-data-reader';
-import type { DataKind } from '#services/jobs/read-job-data';
+import type { ReadData } from '#services/jobs/data/job-data-reader';
+import type { DataKind } from '#services/jobs/data/read-job-data';
 
 export type ToReader =
   | { readonly kind: DataKind; readonly call: unknown }

@@ -6,8 +6,8 @@ import { invariant } from '#base/invariant';
 import { readPreferencePair } from '#api/schema/dpo';
 import { readSftLine } from '#api/schema/sft';
 import type { FromReader, ToReader } from './job-data-child.ts';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
-import { readJobData, type DataTools } from '#services/jobs/read-job-data';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
+import { readJobData, type DataTools } from '#services/jobs/data/read-job-data';
 import { readTextModel } from '#text/text-model';
 
 const [directory, id, vocabSize, template = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // Which of a job's evaluations on held-out rows is the best, and when training stops because they no longer improve. The rules are those
 // of Transformers: any improvement is the new best; only one larger than the threshold restarts the patience count
-// (EarlyStoppingCallback). Works on numbers only; services/jobs/held-out.ts evaluates and keeps weights.
+// (EarlyStoppingCallback). Works on numbers only; services/jobs/attempt/held-out.ts evaluates and keeps weights.
 import { isGreaterBetter } from '#domain/save-policy';
 import type { HeldOutMetric } from '#domain/sft';
 import type { StepMetrics } from './step-metrics.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DpoJobBody } from '#domain/dpo';
-import { parseSealedJson } from '#services/jobs/sealed-json';
+import { parseSealedJson } from '#services/jobs/data/sealed-json';
 import { asOwner, BASE, containing, openTestServer, send, type TestServer } from './test-server.ts';
 
 const DATA = '{"chosen": [], "rejected": []}\n';

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readSftLine } from '#api/schema/sft';
 import type { SftJobBody } from '#domain/sft';
-import { parseSealedJson } from '#services/jobs/sealed-json';
-import { readDataset, readRows } from '#services/jobs/sft-dataset';
+import { parseSealedJson } from '#services/jobs/data/sealed-json';
+import { readDataset, readRows } from '#services/jobs/data/sft-dataset';
 import { listOf } from '../training/planned-sft.ts';
 import { asOwner, BASE, containing, openTestServer, send, type TestServer } from './test-server.ts';
 

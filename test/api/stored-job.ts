@@ -1,7 +1,7 @@
 // What the server stored of a submitted job.
 import { jobBodyBlob } from '#domain/blob-names';
 import type { RlJobBody, TrajectoryGroup } from '#domain/trajectory';
-import { readGroups, type RlJobHead } from '#services/jobs/stored-groups';
+import { readGroups, type RlJobHead } from '#services/jobs/data/stored-groups';
 import type { TestServer } from './test-server.ts';
 
 export async function storedJob(server: TestServer, jobId: string): Promise<RlJobBody> {

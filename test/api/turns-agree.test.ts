@@ -12,7 +12,7 @@ import type { RlConfigInput } from '#domain/trajectory';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 import type { TrainingEngine } from '#engine/training-engine';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createPrompts } from '#text/prompts/prompts';

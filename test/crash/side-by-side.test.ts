@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
-import type { Trainer } from '#services/jobs/job-attempt';
+import type { Trainer } from '#services/jobs/attempt/job-attempt';
 import type { TrainerRoom } from '#services/jobs/job-runner';
 import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { encoder } from '../training/rollouts.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { rowBytes } from '#domain/artifact';
-import { sealJson } from '#services/jobs/sealed-json';
+import { sealJson } from '#services/jobs/data/sealed-json';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import type { StoreConfig } from '../../src/config/server-config.ts';
 import { lockDataDirectory } from '../../src/server/data-lock.ts';

@@ -8,7 +8,7 @@ import { AppError } from '#domain/errors';
 import { EngineLost } from '#engine/engine-lost';
 import { storageFault } from '#domain/storage-fault';
 import type { TrainingEngine, TrainingSession } from '#engine/training-engine';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import type { JobRunner } from '#services/jobs/job-runner';
 import type { BlobStore } from '#storage/blobs';
 import { createCheckedDirectories } from '#storage/blobs/checked-directories';

@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { readDpoJob, readPreferencePair } from '#api/schema/dpo';
 import type { DpoConfigInput } from '#domain/dpo';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readTextModel } from '#text/text-model';
 import type { DpoPlan } from '#training/dpo-job';
 import type { RowBudget } from '#training/row-budget';

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { readSftLine } from '#api/schema/sft';
 import type { SftConfigInput } from '#domain/sft';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readTextModel } from '#text/text-model';
 import type { SftPlan } from '#training/sft-plan';
 import { planRows } from '../training/planned-sft.ts';

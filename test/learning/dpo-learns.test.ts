@@ -6,7 +6,7 @@ import { createRandom } from '#base/random';
 import type { PreferencePair } from '#domain/dpo';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { TrainingEngine } from '#engine/training-engine';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readTextModel } from '#text/text-model';
 import { evaluateDpo, scoreReference, trainDpo } from '#training/dpo-job';
 import { drawPair } from '../../scripts/starter/world/addition.ts';

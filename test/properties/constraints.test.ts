@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRandom, type Random } from '#base/random';
-import { createConstraintEngine, type Text } from '#engine/onnx/serving/grammar/constraint-engine';
-import { maskWords } from '#engine/onnx/serving/grammar/thread-messages';
+import { createConstraintEngine, type Text } from '#grammar/constraint-engine';
+import { maskWords } from '#grammar/thread-messages';
 import { EOS, isAllowed, jsonSchema, VOCAB_SIZE } from '../serving/byte-grammars.ts';
 
 /** Every byte, and a few tokens that end one thing and begin the next. */

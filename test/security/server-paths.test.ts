@@ -7,7 +7,7 @@ import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { TrainingEngine } from '#engine/training-engine';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';

@@ -1,7 +1,7 @@
 // Grammar threads for tests, over the smallest vocabulary: every byte is a token, 256 ends the text.
 import { silentLog } from '#base/log';
 import type { Constraint } from '#domain/constraint';
-import { createGrammars, type GrammarLimits, type Grammars } from '#engine/onnx/serving/grammar/grammars';
+import { createGrammars, type GrammarLimits, type Grammars } from '#grammar/grammars';
 
 export const EOS = 256;
 export const VOCAB_SIZE = 300; // padded, like those of real models

@@ -1,6 +1,6 @@
 // The grammar threads: the cost of an invalid or hostile grammar, and which request bears it.
 import { afterEach, expect, test, vi } from 'vitest';
-import type { GrammarLimits, Grammars } from '#engine/onnx/serving/grammar/grammars';
+import type { GrammarLimits, Grammars } from '#grammar/grammars';
 import { accepts, createByteGrammars, ebnf, EOS, isAllowed, jsonSchema, regex, VOCAB_SIZE } from './byte-grammars.ts';
 
 let grammars: Grammars;

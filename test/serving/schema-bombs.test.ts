@@ -2,7 +2,7 @@
 // outcome is the same on every machine (constraint-engine.ts defines a unit of work).
 import { expect, test } from 'vitest';
 import type { Constraint } from '#domain/constraint';
-import { createConstraintEngine, WORK_OF_COMPILING } from '#engine/onnx/serving/grammar/constraint-engine';
+import { createConstraintEngine, WORK_OF_COMPILING } from '#grammar/constraint-engine';
 import { ebnf, EOS, jsonSchema, regex, VOCAB_SIZE } from './byte-grammars.ts';
 
 const vocabulary = {

@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import type { Constraint } from '#domain/constraint';
-import { createGrammars } from '#engine/onnx/serving/grammar/grammars';
+import { createGrammars } from '#grammar/grammars';
 import { toolConstraint } from '#services/chat/tool-constraint';
 import type { ToolParserName } from '#domain/answer-parsers';
 import { HERMES, LLAMA3, PYTHONIC, QWEN3_CODER, toolSyntaxNamed, type ToolSyntax } from '#text/tool-parser';

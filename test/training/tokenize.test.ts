@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Turn } from '#domain/trajectory';
-import { createConversationEncoder } from '#services/jobs/conversation-encoder';
+import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readTextModel } from '#text/text-model';
 import * as training from '#training/tokenize';
 

@@ -8,7 +8,7 @@ import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
 import { encodeMessage } from '#engine/rpc/codec';
-import { watchRowDeaths } from '#services/jobs/row-deaths';
+import { watchRowDeaths } from '#services/jobs/attempt/row-deaths';
 import { crossEntropyLoss } from '#training/losses';
 import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BODY } from '../crash/job-bodies.ts';

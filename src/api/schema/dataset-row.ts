@@ -1,6 +1,6 @@
 // Rows of training data with their tokens, conversations and preference pairs alike: lines → domain, query and domain → wire.
 import { z } from 'zod';
-import type { DatasetRow, ReadDatasetLine, RowsOf } from '#services/jobs/dataset-rows';
+import type { DatasetRow, ReadDatasetLine, RowsOf } from '#services/jobs/reading-back/dataset-rows';
 import { readPreferencePair } from './dpo.ts';
 import { pageFields } from './listing.ts';
 import { isPreferenceLine, readSftLine } from './sft.ts';

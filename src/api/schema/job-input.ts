@@ -1,8 +1,8 @@
 // What was submitted to a job, and its settings, as clients read them: domain → wire.
 import { z } from 'zod';
 import type { Trajectory, Turn } from '#domain/trajectory';
-import type { GroupSummary, ReadTrajectory } from '#services/jobs/group-pages';
-import type { JobConfig, JobGroup } from '#services/jobs/job-inputs';
+import type { GroupSummary, ReadTrajectory } from '#services/jobs/reading-back/group-pages';
+import type { JobConfig, JobGroup } from '#services/jobs/reading-back/job-inputs';
 
 export const groupPath = z.looseObject({
   group: z

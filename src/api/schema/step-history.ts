@@ -1,7 +1,7 @@
 // The history of a model: domain → JSON, JSON Lines, CSV, TensorBoard scalars.
 import { z } from 'zod';
 import { JOB_TYPES } from '#domain/training-job';
-import type { HistoryStep } from '#services/jobs/step-history';
+import type { HistoryStep } from '#services/jobs/reading-back/step-history';
 import { pageFields } from './listing.ts';
 import { eventFile, type ScalarStep } from './tensorboard.ts';
 import { isoOrNull } from './time.ts';

@@ -1,7 +1,7 @@
 // Trained tokens as clients read them: domain → wire. Lists have one entry per token, to keep long sequences compact.
 import { z } from 'zod';
-import type { TrainedTrajectory } from '#services/jobs/job-inputs';
-import type { TrainedSequence } from '#services/jobs/token-training';
+import type { TrainedTrajectory } from '#services/jobs/reading-back/job-inputs';
+import type { TrainedSequence } from '#services/jobs/reading-back/token-training';
 
 const perToken = z.array(z.number().nullable());
 

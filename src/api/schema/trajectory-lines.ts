@@ -1,8 +1,8 @@
 // Trajectories as JSON Lines: complete, or as summaries for tables with thousands of rows.
 import { z } from 'zod';
-import type { PlacedTrajectory } from '#services/jobs/group-pages';
-import type { JobTrajectorySummary } from '#services/jobs/job-inputs';
-import type { TrajectorySummary } from '#services/jobs/trajectory-summaries';
+import type { PlacedTrajectory } from '#services/jobs/reading-back/group-pages';
+import type { JobTrajectorySummary } from '#services/jobs/reading-back/job-inputs';
+import type { TrajectorySummary } from '#services/jobs/reading-back/trajectory-summaries';
 import { trajectoryFieldsOf } from './job-input.ts';
 
 /** One JSON object per line. */

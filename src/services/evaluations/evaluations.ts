@@ -13,8 +13,8 @@ import type { BlobStore } from '#storage/blobs';
 import type { EvaluationOfStep } from '#storage/evaluation-store';
 import type { Storage } from '#storage/storage';
 import { getOwnModel } from '../models/own-model.ts';
-import { parseIndex } from '../jobs/group-pages.ts';
-import { parsePiece, readStoredPieces } from '../jobs/stored-pieces.ts';
+import { parseIndex } from '../jobs/reading-back/group-pages.ts';
+import { parsePiece, readStoredPieces } from '../jobs/data/stored-pieces.ts';
 import { findAnswers, readEvaluationBody } from './stored-answers.ts';
 
 export type { EvaluationOfStep };

@@ -4,7 +4,7 @@ import { answersBlob, evaluationBodyBlob } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import type { Evaluation, EvaluationBody, PromptAnswers } from '#domain/evaluation';
 import type { BlobStore } from '#storage/blobs';
-import { parseSealedJson, sealJson } from '../jobs/sealed-json.ts';
+import { parseSealedJson, sealJson } from '../jobs/data/sealed-json.ts';
 
 type Place = Pick<Evaluation, 'jobId' | 'modelId'>;
 

@@ -6,10 +6,10 @@ import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import { AppError, publicError } from '#domain/errors';
 import type { TrainingJob } from '#domain/training-job';
-import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './job-attempt.ts';
-import { forgetAttempt } from './job-progress.ts';
+import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './attempt/job-attempt.ts';
+import { forgetAttempt } from './attempt/job-progress.ts';
 import { withRetries, type RetryPolicy } from '../retry-policy.ts';
-import { watchRowDeaths } from './row-deaths.ts';
+import { watchRowDeaths } from './attempt/row-deaths.ts';
 
 export interface JobRunner {
   start(): Promise<void>;

@@ -14,8 +14,8 @@ import type { KlReference, RlJobBody, TrajectoryGroup } from '#domain/trajectory
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Order, Page } from '#domain/page';
 import type { NewJob, JobFilter, Storage } from '#storage/storage';
-import { writeGroups, type RlJobHead } from './stored-groups.ts';
-import type { JobObserver } from './job-attempt.ts';
+import { writeGroups, type RlJobHead } from './data/stored-groups.ts';
+import type { JobObserver } from './attempt/job-attempt.ts';
 import type { JobEvents } from './job-events.ts';
 import type { NamedVersion } from '../artifacts/artifact-name.ts';
 import type { AccountLimits } from '../accounts/account-limits.ts';
@@ -25,8 +25,8 @@ import type { AcceptEvaluation, RequestedEvaluation } from '../evaluations/accep
 import { putEvaluationBody } from '../evaluations/stored-answers.ts';
 import { getLatestCheckpoint, getNamedCheckpoint } from '../models/named-checkpoint.ts';
 import { getOwnModel } from '../models/own-model.ts';
-import { sealJson } from './sealed-json.ts';
-import { datasetFile } from './sft-dataset.ts';
+import { sealJson } from './data/sealed-json.ts';
+import { datasetFile } from './data/sft-dataset.ts';
 
 export interface TrainingJobs {
   /** The job is durable when this resolves. Returns the existing job if one has the id. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */

@@ -6,7 +6,7 @@ import type { StoredResponse } from '#domain/stored-response';
 import type { BlobStore } from '#storage/blobs';
 import type { ChatDelta, Answer } from '../chat/answer.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
-import { parseSealedJson, sealJson } from '../jobs/sealed-json.ts';
+import { parseSealedJson, sealJson } from '../jobs/data/sealed-json.ts';
 
 export type WireObject = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import { invariant } from '#base/invariant';
 import type { FinishReason } from '#domain/sampling';
 import type { TokenEvent } from '../../inference-engine.ts';
-import type { GrammarMatcher } from './grammar/matcher.ts';
+import type { GrammarMatcher } from '#grammar/matcher';
 import { tokenLogits, type Logits } from './logits.ts';
 import { sampleToken } from './sampler.ts';
 import type { Sequence } from './sequence.ts';

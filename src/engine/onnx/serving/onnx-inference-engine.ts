@@ -14,7 +14,7 @@ import { AdapterStore } from './adapter-store.ts';
 import { applyPlan, type SampleRows, type StepContext } from './apply-plan.ts';
 import { checkRequest, type RequestSizes } from './check-request.ts';
 import { createGenerationStream } from '../../generation-stream.ts';
-import { createGrammars, type Grammars } from './grammar/grammars.ts';
+import { createGrammars, type Grammars } from '#grammar/grammars';
 import { cacheBytesPerToken, capacityClasses, KVCache } from './kv-cache.ts';
 import type { InferenceLimits } from './inference-limits.ts';
 import { openModelRunner, type ModelRunner } from './model-runner.ts';

@@ -3,7 +3,7 @@
 import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '../../inference-engine.ts';
 import type { AdapterStore } from './adapter-store.ts';
-import type { GrammarMatcher, Grammars } from './grammar/grammars.ts';
+import type { GrammarMatcher, Grammars } from '#grammar/grammars';
 
 export interface RequestScope {
   /** By choice; empty without a constraint. */

@@ -9,7 +9,7 @@ import type { Run } from '#domain/run';
 import type { TrainingJob } from '#domain/training-job';
 import type { Storage } from '#storage/storage';
 import type { StepMetrics } from '#training/step-metrics';
-import { readLoggedObject } from '../runs/run-json.ts';
+import { readLoggedObject } from '../../runs/run-json.ts';
 
 /** Each line is written once, even if called again. Neither method throws: a failure to log does not fail the job. */
 export interface RunMetrics {

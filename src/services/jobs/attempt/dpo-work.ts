@@ -6,7 +6,7 @@ import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 import { readDatasetWork } from './dataset-work.ts';
 import { prepareReference } from './dpo-reference.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
-import { resolvedDpo } from './resolved-config.ts';
+import { resolvedDpo } from '../data/resolved-config.ts';
 
 export function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<JobWork> {
   let reference: ReferenceScores | null = null;

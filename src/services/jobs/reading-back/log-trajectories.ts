@@ -11,10 +11,10 @@ import type { TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { groupMetrics } from '#training/rl-metrics';
-import type { AccountLimits } from '../accounts/account-limits.ts';
-import { holdBlobs } from '../accounts/stored-bytes.ts';
-import { getOwnModel } from '../models/own-model.ts';
-import { writeGroups } from './stored-groups.ts';
+import type { AccountLimits } from '../../accounts/account-limits.ts';
+import { holdBlobs } from '../../accounts/stored-bytes.ts';
+import { getOwnModel } from '../../models/own-model.ts';
+import { writeGroups } from '../data/stored-groups.ts';
 
 export interface TrajectoriesToLog {
   readonly split: string;

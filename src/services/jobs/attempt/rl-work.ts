@@ -8,7 +8,7 @@ import { mismatchMetrics, mismatchWarnings, type SamplerMismatch } from '#traini
 import { prepareJob } from './job-preparation.ts';
 import { jobWarnings, STEPS_COMPARED, type MeanReward } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
-import { resolvedRl } from './resolved-config.ts';
+import { resolvedRl } from '../data/resolved-config.ts';
 import { digestRows } from './rows-digest.ts';
 import { createTokenRecorder } from './token-recorder.ts';
 

@@ -7,10 +7,10 @@ import { planSftJob, type SftPlan } from '#training/sft-plan';
 import type { EncodedSftData } from '#training/sft-rows';
 import type { HeldOutRows } from './held-out.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import type { ResolvedConfig } from '../data/resolved-config.ts';
 import { openRowsFile } from './rows-file.ts';
-import { parseSealedJson } from './sealed-json.ts';
-import { readDataset } from './sft-dataset.ts';
+import { parseSealedJson } from '../data/sealed-json.ts';
+import { readDataset } from '../data/sft-dataset.ts';
 
 /** Content of a job's body blob. */
 interface DatasetBody<Input> {

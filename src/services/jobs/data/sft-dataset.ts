@@ -7,7 +7,7 @@ import type { ReadPreferencePair } from '#domain/dpo';
 import type { DatasetVersion, ReadSftRow } from '#domain/sft';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
-import { findArtifactFile } from '../artifacts/artifact-content.ts';
+import { findArtifactFile } from '../../artifacts/artifact-content.ts';
 import { splitLines } from '#base/lines';
 
 /** Parses one line; the API defines the wire form. */

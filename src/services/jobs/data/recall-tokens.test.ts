@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { ChatMessage } from '#domain/chat';
 import type { SampledTurn, TrajectoryGroup, Turn } from '#domain/trajectory';
 import { createPromptUnfolding } from '#training/folded-prompts';
-import { createConversationDigest } from '../chat/conversation-digest.ts';
-import { createSampledTokens } from '../chat/sampled-tokens.ts';
+import { createConversationDigest } from '../../chat/conversation-digest.ts';
+import { createSampledTokens } from '../../chat/sampled-tokens.ts';
 import { recallTokens } from './recall-tokens.ts';
 
 const model = { entity: 'e', baseModel: 'b', id: 'm' };

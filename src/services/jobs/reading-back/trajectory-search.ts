@@ -1,7 +1,7 @@
 // Whether a text occurs in a trajectory: in its messages and tool calls, or in the client's notes. Not case-sensitive. Every trajectory is
 // read; an index would be larger than the data.
 import type { Trajectory } from '#domain/trajectory';
-import { textOf } from '../chat/conversation-digest.ts';
+import { textOf } from '../../chat/conversation-digest.ts';
 
 /** Null and '' match every trajectory. */
 export function createSearch(search: string | null): (trajectory: Trajectory) => boolean {

@@ -13,8 +13,8 @@ import { tokenTexts } from '#text/detokenizer';
 import { resolveDpoConfig } from '#training/dpo-config';
 import { resolveRlConfig } from '#training/rl-config';
 import { resolveSftConfig } from '#training/sft-config';
-import type { BaseModels } from '../models/base-models.ts';
-import { findCheckpointLora } from '../models/checkpoint-lora.ts';
+import type { BaseModels } from '../../models/base-models.ts';
+import { findCheckpointLora } from '../../models/checkpoint-lora.ts';
 import {
   getGroup,
   listGroups,
@@ -25,10 +25,10 @@ import {
   type PlacedTrajectory,
   type ReadTrajectory,
 } from './group-pages.ts';
-import { resolvedDpo, resolvedRl, resolvedSft, type ResolvedConfig } from './resolved-config.ts';
-import { parseSealedJson } from './sealed-json.ts';
-import type { RlJobHead } from './stored-groups.ts';
-import { readStoredPieces } from './stored-pieces.ts';
+import { resolvedDpo, resolvedRl, resolvedSft, type ResolvedConfig } from '../data/resolved-config.ts';
+import { parseSealedJson } from '../data/sealed-json.ts';
+import type { RlJobHead } from '../data/stored-groups.ts';
+import { readStoredPieces } from '../data/stored-pieces.ts';
 import { readReasons, readTraining, type TrajectoryReasons, type TrajectoryTraining } from './token-training.ts';
 import { streamSummaries, type TrajectorySummary } from './trajectory-summaries.ts';
 

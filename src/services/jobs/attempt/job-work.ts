@@ -9,8 +9,8 @@ import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import type { StepMetrics } from '#training/step-metrics';
 import type { HeldOutRows } from './held-out.ts';
-import type { ReadData } from './job-data-reader.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import type { ReadData } from '../data/job-data-reader.ts';
+import type { ResolvedConfig } from '../data/resolved-config.ts';
 import type { TokenRecorder } from './token-recorder.ts';
 
 export interface JobWork {

@@ -5,7 +5,7 @@ import type { Listing, Page } from '#domain/page';
 import type { TrajectoryLog } from '#domain/trajectory-log';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
-import { getOwnModel } from '../models/own-model.ts';
+import { getOwnModel } from '../../models/own-model.ts';
 import {
   listGroups,
   listTrajectories,

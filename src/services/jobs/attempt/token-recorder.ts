@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { NO_COMPARISON_POLICIES, type ComparisonPolicies } from '#training/comparison-policies';
 import { trainedCount, type Datum } from '#training/packing';
 import type { RlPlan } from '#training/rl-plan';
-import type { ResolvedConfig } from './resolved-config.ts';
-import { writeRecord, type RecordedArray, type RecordedSequence, type RecordHead } from './token-record.ts';
+import type { ResolvedConfig } from '../data/resolved-config.ts';
+import { writeRecord, type RecordedArray, type RecordedSequence, type RecordHead } from '../data/token-record.ts';
 
 export interface TokenRecorder {
   /** Log-probabilities of the row's trained tokens, as its loss read them. */

@@ -5,8 +5,8 @@ import { createYielder } from '#base/yield-to-loop';
 import type { Model } from '#domain/model';
 import type { History, NamedToken, SampledTurn, Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import { createPromptFolding } from '#training/folded-prompts';
-import { createConversationDigest, textOf } from '../chat/conversation-digest.ts';
-import { agree, type Asked, type SampledTokens, type Sampling } from '../chat/sampled-tokens.ts';
+import { createConversationDigest, textOf } from '../../chat/conversation-digest.ts';
+import { agree, type Asked, type SampledTokens, type Sampling } from '../../chat/sampled-tokens.ts';
 
 /** One group at a time, with folded prompts: unfolded, they may be much longer than the body. */
 export async function* recallTokens(

@@ -4,8 +4,8 @@ import type { Caller } from '#domain/caller';
 import type { Listing, Page } from '#domain/page';
 import type { JobStatus, JobType, Skipped, TrainingJob } from '#domain/training-job';
 import type { Storage } from '#storage/storage';
-import { getOwnModel } from '../models/own-model.ts';
-import { meansOfSteps, type MeansOfSteps } from './step-means.ts';
+import { getOwnModel } from '../../models/own-model.ts';
+import { meansOfSteps, type MeansOfSteps } from '../attempt/step-means.ts';
 
 export interface HistoryStep {
   /** The job's id; `step-0` for the step that no job made. */

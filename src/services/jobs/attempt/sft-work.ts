@@ -5,7 +5,7 @@ import { evaluateSft, trainSft } from '#training/sft-job';
 import { finiteOnly } from '#training/step-metrics';
 import { readDatasetWork } from './dataset-work.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
-import { resolvedSft } from './resolved-config.ts';
+import { resolvedSft } from '../data/resolved-config.ts';
 
 export const readSftWork = (context: WorkContext, signal: AbortSignal): Promise<JobWork> =>
   readDatasetWork<SftConfigInput, SftConfig>(context, {

@@ -12,11 +12,11 @@ import { tokenTexts } from '#text/detokenizer';
 import type { Tokenizer } from '#text/tokenizer';
 import { tokenizePair } from '#training/dpo-rows';
 import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from '#training/tokenize';
-import type { NamedVersion } from '../artifacts/artifact-name.ts';
-import type { Artifacts } from '../artifacts/artifacts.ts';
-import type { BaseModels } from '../models/base-models.ts';
-import { createConversationEncoder } from './conversation-encoder.ts';
-import { datasetFile, readText } from './sft-dataset.ts';
+import type { NamedVersion } from '../../artifacts/artifact-name.ts';
+import type { Artifacts } from '../../artifacts/artifacts.ts';
+import type { BaseModels } from '../../models/base-models.ts';
+import { createConversationEncoder } from '../data/conversation-encoder.ts';
+import { datasetFile, readText } from '../data/sft-dataset.ts';
 
 /** Parses one line as a conversation or a preference pair. The API defines the wire form. */
 export type ReadDatasetLine = (

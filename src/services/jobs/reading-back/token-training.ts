@@ -1,7 +1,7 @@
 // What training did with a job's trajectories, from its token record (token-record.ts): why some were not trained, and for each token the
 // log-probabilities of sampler and trainer. Ratios are those of the loss before they are capped or clipped (training/losses.ts).
-import type { RecordedSequence, RecordHead } from './token-record.ts';
-import { readRecord } from './token-record.ts';
+import type { RecordedSequence, RecordHead } from '../data/token-record.ts';
+import { readRecord } from '../data/token-record.ts';
 
 export interface TrainedSequence {
   readonly step: number;

@@ -5,9 +5,9 @@ import { AppError } from '#domain/errors';
 import type { RolloutException, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
 import { groupAdvantages } from '#training/advantage';
 import { groupMetrics } from '#training/rl-metrics';
-import { textOf } from '../chat/conversation-digest.ts';
+import { textOf } from '../../chat/conversation-digest.ts';
 import { createSearch } from './trajectory-search.ts';
-import { parsePiece, readStoredPieces, type StoredPiece } from './stored-pieces.ts';
+import { parsePiece, readStoredPieces, type StoredPiece } from '../data/stored-pieces.ts';
 
 export interface GroupSource {
   /** The blob's name. */

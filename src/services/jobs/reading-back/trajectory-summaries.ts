@@ -2,9 +2,9 @@
 // together once its last reward is known, because advantages depend on all rewards.
 import type { ChatMessage } from '#domain/chat';
 import type { Trajectory, Turn } from '#domain/trajectory';
-import { textOf } from '../chat/conversation-digest.ts';
+import { textOf } from '../../chat/conversation-digest.ts';
 import { advantagesOf, promptOf, type GroupSource } from './group-pages.ts';
-import { parsePiece, readStoredPieces } from './stored-pieces.ts';
+import { parsePiece, readStoredPieces } from '../data/stored-pieces.ts';
 import { createSearch } from './trajectory-search.ts';
 
 export interface CutText {

@@ -19,7 +19,7 @@ import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import type { Standing } from '#training/early-stopping';
 import { forgetPreparation } from './job-preparation.ts';
-import { parseSealedJson, sealJson } from './sealed-json.ts';
+import { parseSealedJson, sealJson } from '../data/sealed-json.ts';
 
 export interface SavedProgress {
   /** Gradient steps that the state includes. */

@@ -21,9 +21,9 @@ import {
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { RlPlan } from '#training/rl-plan';
 import { COMPARED_TOKENS, measureMismatch, type SamplerMismatch } from '#training/sampler-mismatch';
-import { getCheckpointFiles } from '../models/checkpoint-files.ts';
-import { getNamedCheckpoint } from '../models/named-checkpoint.ts';
-import { parseSealedJson, sealJson } from './sealed-json.ts';
+import { getCheckpointFiles } from '../../models/checkpoint-files.ts';
+import { getNamedCheckpoint } from '../../models/named-checkpoint.ts';
+import { parseSealedJson, sealJson } from '../data/sealed-json.ts';
 
 export interface Preparation {
   readonly policies: ComparisonPolicies;

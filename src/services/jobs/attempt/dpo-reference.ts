@@ -3,9 +3,9 @@
 import { jobPreparationBlob } from '#domain/blob-names';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import { scoreReference, type DpoPlan, type ReferenceScores } from '#training/dpo-job';
-import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import { getCheckpointFiles } from '../../models/checkpoint-files.ts';
 import type { WorkContext } from './job-work.ts';
-import { parseSealedJson, sealJson } from './sealed-json.ts';
+import { parseSealedJson, sealJson } from '../data/sealed-json.ts';
 
 /** Null: `goesOn` returned false. */
 export async function prepareReference(

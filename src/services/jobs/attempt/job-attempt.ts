@@ -15,18 +15,18 @@ import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { StepMetrics } from '#training/step-metrics';
 import type { ConversationEncoder } from '#training/tokenize';
-import { getCheckpointFiles } from '../models/checkpoint-files.ts';
-import { adapterSize, findCheckpointLora, type CheckpointLora } from '../models/checkpoint-lora.ts';
-import { forgetDeleted, planDeletions, USED_MS } from '../models/kept-checkpoints.ts';
-import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
-import { createJobDataReader, type ReadData } from './job-data-reader.ts';
-import type { JobEvents } from './job-events.ts';
+import { getCheckpointFiles } from '../../models/checkpoint-files.ts';
+import { adapterSize, findCheckpointLora, type CheckpointLora } from '../../models/checkpoint-lora.ts';
+import { forgetDeleted, planDeletions, USED_MS } from '../../models/kept-checkpoints.ts';
+import { getLatestCheckpoint } from '../../models/named-checkpoint.ts';
+import { createJobDataReader, type ReadData } from '../data/job-data-reader.ts';
+import type { JobEvents } from '../job-events.ts';
 import { copyState, watchHeldOut, type HeldOutWatch } from './held-out.ts';
 import { findProgress, findRecord, saveProgress, saveSession } from './job-progress.ts';
 import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
 import { createRunMetrics } from './run-metrics.ts';
-import type { ReadPairLine, ReadSftLine } from './sft-dataset.ts';
+import type { ReadPairLine, ReadSftLine } from '../data/sft-dataset.ts';
 import { meansOfSteps } from './step-means.ts';
 
 /** What trains models of one base model, as wired by main.ts. */
