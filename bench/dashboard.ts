@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { AddressInfo } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
-import { openDashboard } from '#api/dashboard';
+import { openDashboard } from '#api/description/dashboard';
 import { BOOTSTRAP_KEY, openTestServer } from '../test/api/test-server.ts';
 import { openLiveJob } from '../test/dashboard/a-live-job.ts';
 import { runLargeJob } from '../test/dashboard/a-large-job.ts';

@@ -2,16 +2,16 @@
 // the HTTP layer. Implementations are named only here, in server/ and in stores.ts.
 import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
-import { openDashboard } from '#api/dashboard';
-import { openReference } from '#api/reference';
-import { createMetrics } from '#api/metrics';
-import { observeJobs } from '#api/metrics-jobs';
-import { measureStorage } from '#api/metrics-storage';
-import { readEvaluationLine } from '#api/schema/evaluation';
-import { responseWriter } from '#api/schema/responses-response';
-import { readPreferencePair } from '#api/schema/dpo';
-import { readDatasetLine } from '#api/schema/dataset-row';
-import { readSftLine } from '#api/schema/sft';
+import { openDashboard } from '#api/description/dashboard';
+import { openReference } from '#api/description/reference';
+import { createMetrics } from '#api/http/metrics';
+import { observeJobs } from '#api/http/metrics-jobs';
+import { measureStorage } from '#api/http/metrics-storage';
+import { readEvaluationLine } from '#api/rows/evaluation';
+import { responseWriter } from '#api/responses/responses-response';
+import { readPreferencePair } from '#api/rows/dpo';
+import { readDatasetLine } from '#api/rows/dataset-row';
+import { readSftLine } from '#api/rows/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
 import { makePrivateDirectory } from '#base/private-directory';

@@ -1,8 +1,8 @@
 // A job runner wired as in a server, for tests that set only the options they are about.
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
-import { readPreferencePair } from '#api/schema/dpo';
-import { readSftLine } from '#api/schema/sft';
+import { readPreferencePair } from '#api/rows/dpo';
+import { readSftLine } from '#api/rows/sft';
 import type { TrainerCapabilities } from '#engine/capabilities';
 import type { JobObserver } from '#services/jobs/attempt/job-attempt';
 import { createJobRunner, type JobRunner, type JobRunnerDeps, type TrainerRoom } from '#services/jobs/job-runner';

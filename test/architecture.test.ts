@@ -99,6 +99,40 @@ test('rooms import what the table says, and the table says only what is imported
   expect(unused).toEqual([]);
 });
 
+/**
+ * Inside api/: room → rooms that it may import. `http` knows no protocol, and protocols do not know each other; the two that answer
+ * chat requests in another form share what chat has. app.ts mounts all of them.
+ */
+const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  http: [],
+  rows: ['http'],
+  chat: ['http', 'rows'],
+  messages: ['chat', 'http'],
+  responses: ['chat', 'http'],
+  artifacts: ['http', 'rows'],
+  training: ['http', 'rows'],
+  models: ['http', 'rows', 'training'],
+  tinker: ['http'],
+  wandb: ['http'],
+  description: ['http'],
+  operating: ['description', 'http', 'models', 'training'],
+};
+
+test('inside api/, each protocol has a room of its own, and the plumbing knows none of them', () => {
+  const inside = imports
+    .map((each) => ({ ...each, target: targetOf(each) }))
+    .filter(({ file, target }) => file.startsWith('api/') && file !== 'api/app.ts' && target.startsWith('api/'))
+    .map((each) => ({ ...each, room: each.file.split('/')[1]!, below: each.target.split('/')[1]! }));
+  expect([...new Set(inside.map(({ room }) => room))].sort()).toEqual(Object.keys(API_MAY_IMPORT).sort());
+  expect(inside.filter(({ room, below }) => room !== below && !API_MAY_IMPORT[room]!.includes(below))).toEqual([]);
+  const unused = Object.entries(API_MAY_IMPORT).flatMap(([room, rooms]) =>
+    rooms
+      .filter((below) => !inside.some((arrow) => arrow.room === room && arrow.below === below))
+      .map((below) => `${room} → ${below}`),
+  );
+  expect(unused).toEqual([]);
+});
+
 test('relative imports stay inside their room', () => {
   const inFolders = imports.filter(({ file, from }) => file.includes('/') && from.startsWith('.'));
   expect(inFolders.filter((each) => roomOf(targetOf(each)) !== roomOf(each.file))).toEqual([]);

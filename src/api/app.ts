@@ -9,50 +9,50 @@ import type { Caller } from '#domain/caller';
 import { AppError, type ErrorCode } from '#domain/errors';
 import { ROLE_DOES, ROLES, type Role } from '#domain/role';
 import { storageFault } from '#domain/storage-fault';
-import type { ApiLimits, ApiServices } from './api-services.ts';
-import { authenticate } from './auth.ts';
-import { guardAgainstPages } from './browsers.ts';
-import { httpOptions, refuseMalformed, watchConnections } from './connections.ts';
-import type { Dashboard } from './dashboard.ts';
-import { drainOnDemand } from './draining.ts';
-import { endWaitingAnswers, whenOver } from './ended-answers.ts';
-import type { Endpoint } from './endpoint.ts';
-import { sendError } from './error-response.ts';
-import { createGenerations } from './generations.ts';
-import { describeApi } from './openapi.ts';
-import type { Reference } from './reference.ts';
-import { jsonBody, readBodies } from './request-body.ts';
-import { artifactRoutes } from './routes/artifacts.ts';
-import { chatRoutes } from './routes/chat.ts';
-import { checkpointRoutes } from './routes/checkpoints.ts';
-import { completionRoutes } from './routes/completions.ts';
-import { datasetRowRoutes } from './routes/dataset-rows.ts';
-import { dashboardRoutes } from './routes/dashboard.ts';
-import { embeddingRoutes } from './routes/embeddings.ts';
-import { evaluationRoutes } from './routes/evaluations.ts';
-import { jobInputRoutes } from './routes/job-inputs.ts';
-import { keptResponseRoutes } from './routes/kept-responses.ts';
-import { keyRoutes } from './routes/keys.ts';
-import { messageRoutes } from './routes/messages.ts';
-import { modelRoutes } from './routes/models.ts';
-import { openAIModelRoutes } from './routes/openai-models.ts';
-import { overviewRoutes } from './routes/overview.ts';
-import { referenceRoutes } from './routes/reference.ts';
-import { responseRoutes } from './routes/responses.ts';
-import { runRoutes } from './routes/runs.ts';
-import { serverRoutes } from './routes/server.ts';
-import { stepHistoryRoutes } from './routes/step-history.ts';
-import { tokenizeRoutes } from './routes/tokenize.ts';
-import { trainingJobRoutes } from './routes/training-jobs.ts';
-import { trajectoryLogRoutes } from './routes/trajectory-logs.ts';
-import { usageRoutes } from './routes/usage.ts';
-import { webhookRoutes } from './routes/webhooks.ts';
-import { workerRoutes } from './routes/workers.ts';
-import { parse } from './schema/validation.ts';
+import type { ApiLimits, ApiServices } from './http/api-services.ts';
+import { authenticate } from './http/auth.ts';
+import { guardAgainstPages } from './http/browsers.ts';
+import { httpOptions, refuseMalformed, watchConnections } from './http/connections.ts';
+import type { Dashboard } from './description/dashboard.ts';
+import { drainOnDemand } from './http/draining.ts';
+import { endWaitingAnswers, whenOver } from './http/ended-answers.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import { sendError } from './http/error-response.ts';
+import { createGenerations } from './http/generations.ts';
+import { describeApi } from './description/openapi.ts';
+import type { Reference } from './description/reference.ts';
+import { jsonBody, readBodies } from './http/request-body.ts';
+import { artifactRoutes } from './artifacts/artifacts.ts';
+import { chatRoutes } from './chat/chat.ts';
+import { checkpointRoutes } from './models/checkpoints.ts';
+import { completionRoutes } from './chat/completions.ts';
+import { datasetRowRoutes } from './artifacts/dataset-rows.ts';
+import { dashboardRoutes } from './description/dashboard-route.ts';
+import { embeddingRoutes } from './chat/embeddings.ts';
+import { evaluationRoutes } from './training/evaluations.ts';
+import { jobInputRoutes } from './training/job-inputs.ts';
+import { keptResponseRoutes } from './responses/kept-responses.ts';
+import { keyRoutes } from './operating/keys.ts';
+import { messageRoutes } from './messages/messages.ts';
+import { modelRoutes } from './models/models.ts';
+import { openAIModelRoutes } from './models/openai-models.ts';
+import { overviewRoutes } from './operating/overview.ts';
+import { referenceRoutes } from './description/reference-route.ts';
+import { responseRoutes } from './responses/responses.ts';
+import { runRoutes } from './artifacts/runs.ts';
+import { serverRoutes } from './operating/server.ts';
+import { stepHistoryRoutes } from './models/step-history.ts';
+import { tokenizeRoutes } from './chat/tokenize.ts';
+import { trainingJobRoutes } from './training/training-jobs.ts';
+import { trajectoryLogRoutes } from './training/trajectory-logs.ts';
+import { usageRoutes } from './operating/usage.ts';
+import { webhookRoutes } from './operating/webhooks.ts';
+import { workerRoutes } from './operating/workers.ts';
+import { parse } from './http/validation.ts';
 import { tinkerRoutes } from './tinker/tinker-routes.ts';
-import { takeUpgrades } from './upgrades.ts';
+import { takeUpgrades } from './http/upgrades.ts';
 import { wandbRoutes } from './wandb/routes.ts';
-import { withoutWords } from './without-words.ts';
+import { withoutWords } from './http/without-words.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -161,6 +161,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     role = 'api',
     begins = 'api',
     bodySize = 'small',
+    createBodyParser,
     readBody,
     querySchema,
     creates,
@@ -170,7 +171,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: { small: limits.bodyBytesMax, large: limits.trainingBodyBytesMax, file: limits.fileBytesMax }[bodySize],
-    config: { streamsBody: bodySize === 'large', rawBody: bodySize === 'file', dialect: endpoint.dialect },
+    config: { createBodyParser, rawBody: bodySize === 'file', dialect: endpoint.dialect },
     // Runs before the body is read, so that unauthenticated clients cannot make the server read half a gigabyte.
     onRequest: async (request, reply) => {
       const missing = [role, begins].find((each) => each !== 'every' && !storeRoles.includes(each)) as Role | undefined;

@@ -2,8 +2,8 @@
 // settings, with their defaults, are in config/settings.ts; limits that cannot be configured are here, with their reasons.
 import { basename, resolve } from 'node:path';
 import type { LogLevel } from '#base/log';
-import type { ApiLimits } from '#api/api-services';
-import type { AllowedHosts } from '#api/browsers';
+import type { ApiLimits } from '#api/http/api-services';
+import type { AllowedHosts } from '#api/http/browsers';
 import { isLoopback } from '#base/loopback';
 import type { AnswerParsers } from '#domain/answer-parsers';
 import { UsageError } from '#domain/errors';

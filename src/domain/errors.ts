@@ -1,5 +1,5 @@
 // The one error that may cross layers. `message` is written for the client: what, where, what to do; for `bad_model_files` it is written
-// for the operator. `cause` is only for the log. HTTP statuses live in api/error-response.ts; nothing here knows HTTP.
+// for the operator. `cause` is only for the log. HTTP statuses live in api/http/error-response.ts; nothing here knows HTTP.
 
 export type ErrorCode =
   | 'invalid_constraint' // a grammar or schema that does not compile

@@ -1,4 +1,4 @@
-// How the next token is chosen. Ranges are checked at the edge (api/schema); engines trust them.
+// How the next token is chosen. Ranges are checked at the edge (api/chat); engines trust them.
 
 export interface SamplingParams {
   /** ≥ 0; below 1e-5 means greedy. */

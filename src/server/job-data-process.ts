@@ -3,8 +3,8 @@
 import { AppError } from '#domain/errors';
 import { lowerPriority } from '#base/lower-priority';
 import { invariant } from '#base/invariant';
-import { readPreferencePair } from '#api/schema/dpo';
-import { readSftLine } from '#api/schema/sft';
+import { readPreferencePair } from '#api/rows/dpo';
+import { readSftLine } from '#api/rows/sft';
 import type { FromReader, ToReader } from './job-data-child.ts';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readJobData, type DataTools } from '#services/jobs/data/read-job-data';

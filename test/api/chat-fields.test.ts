@@ -1,7 +1,7 @@
 // Every field of a chat request is accepted, takes effect, and is refused with its place if out of range.
 // A field of the schema without a row here fails the first test.
 import { describe, expect, test } from 'vitest';
-import { chatRequestSchema } from '#api/schema/chat-request';
+import { chatRequestSchema } from '#api/chat/chat-request';
 import { createAsker, weather, CHAT_URL, type Fields, type Row } from './chat-asker.ts';
 import { samplingRows } from './sampling-rows.ts';
 import { CONTEXT_LENGTH } from './tiny-chat-model.ts';

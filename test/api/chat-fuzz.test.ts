@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
-import { chatRequestSchema } from '#api/schema/chat-request';
+import { chatRequestSchema } from '#api/chat/chat-request';
 import { BASE, openTestServer, send, type TestServer } from './test-server.ts';
 
 const RUNS = 2_500;

@@ -1,6 +1,6 @@
 // POST /v1/chat/completions against a real (tiny) model: shapes, sampling, stopping, logprobs, validation.
 import { describe, expect, test } from 'vitest';
-import { completionSchema } from '#api/schema/chat-response-schema';
+import { completionSchema } from '#api/chat/chat-response-schema';
 import {
   BASE,
   chat,

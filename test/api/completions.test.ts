@@ -1,7 +1,7 @@
 // POST /v1/completions against a real (tiny) model: all forms of prompts, echo, the older logprobs, best_of, streams, refusals.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { textCompletionSchema } from '#api/schema/completion-response-schema';
+import { textCompletionSchema } from '#api/chat/completion-response-schema';
 import { BASE, containing, faults, runScenarios, send, shareTestServer } from './test-server.ts';
 import { CONTEXT_LENGTH } from './tiny-chat-model.ts';
 

@@ -1,7 +1,7 @@
 // How the dashboard's files are served: headers, compression, prefixes, and the page shown if it is not built.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { WebFile } from '#api/web-file';
+import type { WebFile } from '#api/http/web-file';
 import { send, shareTestServer } from './test-server.ts';
 
 const file = (type: string, text: string): WebFile => ({

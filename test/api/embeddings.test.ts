@@ -1,7 +1,7 @@
 // POST /v1/embeddings: accepted inputs, the response, and who is charged. test/golden/embeddings.test.ts checks the numbers.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { embeddingListSchema } from '#api/schema/embeddings';
+import { embeddingListSchema } from '#api/chat/embeddings-schema';
 import {
   asOwner,
   BASE,

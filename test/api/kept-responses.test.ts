@@ -1,7 +1,7 @@
 // Stored responses: reading, continuing, answering in the background, cancelling, deleting, and expiry.
 import { describe, expect, test, vi } from 'vitest';
 import type { z } from 'zod';
-import { responseSchema } from '#api/schema/responses-response-schema';
+import { responseSchema } from '#api/responses/responses-response-schema';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { InferenceEngine } from '#engine/inference-engine';

@@ -1,7 +1,7 @@
 // POST /v1/messages and count_tokens in Anthropic's format: how blocks are converted, and which blocks return, whole and streamed.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { messageSchema } from '#api/schema/messages-response-schema';
+import { messageSchema } from '#api/messages/messages-response-schema';
 import { speakScript, type Script } from './scripted-engine.ts';
 import {
   BASE,

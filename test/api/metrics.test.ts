@@ -2,9 +2,9 @@
 // dashboard finds its metrics.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMetrics } from '#api/metrics';
-import { observeJobs } from '#api/metrics-jobs';
-import { measureStorage } from '#api/metrics-storage';
+import { createMetrics } from '#api/http/metrics';
+import { observeJobs } from '#api/http/metrics-jobs';
+import { measureStorage } from '#api/http/metrics-storage';
 import { noTracing } from '#base/tracing';
 import { AppError } from '#domain/errors';
 import { BASE, chat, openTestServer, QUEUED_JOBS_MAX, send, type TestServer } from './test-server.ts';

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenApiDocument } from '#api/openapi';
+import type { OpenApiDocument } from '#api/description/openapi';
 import { BASE, chat, openTestServer, send, type ApiScenario, type TestServer } from './test-server.ts';
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 // POST /v1/responses in OpenAI's format: how input items are converted, and which items and events are returned.
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { responseSchema } from '#api/schema/responses-response-schema';
+import { responseSchema } from '#api/responses/responses-response-schema';
 import { speakScript, type Script } from './scripted-engine.ts';
 import { BASE, containing, faults, runScenarios, send, shareTestServer, type TestServer } from './test-server.ts';
 

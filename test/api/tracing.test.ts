@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { observeJobs } from '#api/metrics-jobs';
+import { observeJobs } from '#api/http/metrics-jobs';
 import { silentLog, type Log } from '#base/log';
 import { NO_SPAN, noTracing, openTracing, planTracing, type Tracing } from '#base/tracing';
 import { AppError } from '#domain/errors';

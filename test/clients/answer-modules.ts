@@ -1,6 +1,6 @@
-// The examples of answers as modules of src/api/answer-examples: which ones each operation has, and how they are written. Knows
+// The examples of answers as modules of src/api/description/answer-examples: which ones each operation has, and how they are written. Knows
 // no server.
-import type { Tag } from '#api/endpoint';
+import type { Tag } from '#api/http/endpoint';
 import type { Described } from './example-calls.ts';
 
 const TAGS: Readonly<Record<string, readonly Tag[]>> = {

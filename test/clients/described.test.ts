@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { EXAMPLE_IDS } from '#api/examples';
-import type { OpenApiDocument, Operation } from '#api/openapi';
+import { EXAMPLE_IDS } from '#api/description/examples';
+import type { OpenApiDocument, Operation } from '#api/description/openapi';
 import { openReceiver, type Receiver } from '../api/webhook-receiver.ts';
 import { exampleOf, fitsExample } from './answer-examples.ts';
 import { answerModules } from './answer-modules.ts';
@@ -327,7 +327,7 @@ test('every example is answered as described and like the example of its answer'
   for (const described of operations.filter(takesLink)) await send(described, { status: 403 });
 
   for (const { path, text } of answerModules(operations, recorded))
-    await expect(asShown(text, shownAs)).toMatchFileSnapshot(`../../src/api/answer-examples/${path}`);
+    await expect(asShown(text, shownAs)).toMatchFileSnapshot(`../../src/api/description/answer-examples/${path}`);
 });
 
 /** What examples refer to and no example makes: pairs to train on, and a run of the wandb library. */

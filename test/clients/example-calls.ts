@@ -1,6 +1,6 @@
 // Calls the operations of openapi.json with the examples in it: this file knows what a call is made of. The test decides the
 // order of calls and the expected answers.
-import type { OpenApiDocument, Operation } from '#api/openapi';
+import type { OpenApiDocument, Operation } from '#api/description/openapi';
 import { KEY, type StarterServer } from './starter-server.ts';
 
 export interface Described {

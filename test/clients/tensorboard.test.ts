@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { eventFile } from '#api/schema/tensorboard';
+import { eventFile } from '#api/models/tensorboard';
 import { runPython } from '../python-script.ts';
 import { skipWithoutPython } from '../skipping.ts';
 

@@ -2,7 +2,7 @@
 // job runner appends them, and nothing is computed.
 import { fileURLToPath } from 'node:url';
 import type { AddressInfo } from 'node:net';
-import { openDashboard } from '#api/dashboard';
+import { openDashboard } from '#api/description/dashboard';
 import { createId } from '#base/ids';
 import { endJob, submitEvaluated } from '../api/evaluation-lab.ts';
 import { register } from '../api/registered-model.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openDashboard } from '#api/dashboard';
+import { openDashboard } from '#api/description/dashboard';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';

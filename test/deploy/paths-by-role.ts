@@ -1,5 +1,5 @@
 // Which role answers which path, according to the API itself: proxies for servers with roles must agree.
-import type { OpenApiDocument } from '#api/openapi';
+import type { OpenApiDocument } from '#api/description/openapi';
 import { openTestServer, send } from '../api/test-server.ts';
 import { read } from './product.ts';
 

@@ -1,6 +1,6 @@
 // The RL job of fixtures/rl (python/golden/make_rl.py), planned into rows as a job plans them, and the positions of a row's
 // tokens in the fixture. For tests that compare an engine with that fixture.
-import { rlConfig } from '#api/schema/rl-config';
+import { rlConfig } from '#api/training/rl-config';
 import type { History, TrajectoryGroup } from '#domain/trajectory';
 import type { PackedRow } from '#training/packing';
 import { planRlJob, type RlPlan } from '#training/rl-plan';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { sendEvents } from '#api/sse';
+import { sendEvents } from '#api/http/sse';
 import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { BASE, BOOTSTRAP_KEY, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 

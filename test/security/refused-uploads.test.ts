@@ -8,7 +8,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConnectionLimits } from '#api/connections';
+import type { ConnectionLimits } from '#api/http/connections';
 import { BOOTSTRAP_KEY, openTestServer, type TestServer } from '../api/test-server.ts';
 
 const UPLOAD_BYTES = 40_000_000;

@@ -2,8 +2,8 @@
 // specification's own: the properties of its meta schemas.
 import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parseJson } from '#api/json-body';
-import { parseChatRequest } from '#api/schema/chat-request';
+import { parseJson } from '#api/http/json-body';
+import { parseChatRequest } from '#api/chat/chat-request';
 import { accepts, createByteGrammars, jsonSchema } from './byte-grammars.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,10 +1,10 @@
 // External weights: the files of a PEFT directory, each under a URL that needs no key, as the cookbook downloads them.
 import { AppError } from '#domain/errors';
 import { LINKS_VALID_MS, type SignedLinks } from '#services/accounts/signed-links';
-import type { ApiServices } from '../api-services.ts';
-import { whenOver } from '../ended-answers.ts';
-import { endpoint, type Endpoint } from '../endpoint.ts';
-import { ownAddress } from '../own-address.ts';
+import type { ApiServices } from '../http/api-services.ts';
+import { whenOver } from '../http/ended-answers.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { ownAddress } from '../http/own-address.ts';
 import * as answers from './tinker-answers.ts';
 import { TINKER_PREFIX, tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';

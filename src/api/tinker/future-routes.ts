@@ -3,8 +3,8 @@
 import type { Tinker } from '#services/tinker/tinker';
 import { SAMPLE_PREFIX } from '#services/tinker/sampling';
 import type { FutureAnswer } from '#services/tinker/operation-results';
-import type { Endpoint } from '../endpoint.ts';
-import { clientSignal } from '../sse.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { clientSignal } from '../http/sse.ts';
 import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';

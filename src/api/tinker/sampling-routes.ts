@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { AppError } from '#domain/errors';
 import type { Tinker } from '#services/tinker/tinker';
 import type { SampleRequest } from '#services/tinker/sampling';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';

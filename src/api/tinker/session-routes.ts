@@ -1,6 +1,6 @@
 // What a client requests before it trains or samples: client settings, a session, heartbeats, the base models.
 import type { Tinker } from '#services/tinker/tinker';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';

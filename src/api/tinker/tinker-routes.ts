@@ -1,7 +1,7 @@
 // The Tinker protocol, for the unmodified SDK (TINKER_BASE_URL=http://HOST:PORT/tinker): see docs/tinker.md.
 import { createSignedLinks } from '#services/accounts/signed-links';
-import type { ApiLimits, ApiServices } from '../api-services.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { ApiLimits, ApiServices } from '../http/api-services.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { externalRoutes } from './external-routes.ts';
 import { futureRoutes } from './future-routes.ts';
 import { managingRoutes } from './managing-routes.ts';

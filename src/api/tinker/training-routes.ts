@@ -5,7 +5,7 @@ import { AppError } from '#domain/errors';
 import { readForwardBackwardHead } from '#services/tinker/protobuf/forward-backward';
 import type { Tinker } from '#services/tinker/tinker';
 import { requestIdOf } from '#services/tinker/operations';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';

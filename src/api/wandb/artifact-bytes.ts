@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { MANIFEST_BYTES_MAX, writeClientManifest } from '#services/artifacts/client-manifest';
-import type { ApiServices } from '../api-services.ts';
-import { declaredBytes } from '../declared-bytes.ts';
+import type { ApiServices } from '../http/api-services.ts';
+import { declaredBytes } from '../http/declared-bytes.ts';
 import { readLink } from './file-link.ts';
 
 interface Sent {

@@ -4,8 +4,8 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { allows } from '#domain/api-key';
 import type { SignedLinks } from '#services/accounts/signed-links';
-import type { ApiServices } from '../api-services.ts';
-import { ownAddress } from '../own-address.ts';
+import type { ApiServices } from '../http/api-services.ts';
+import { ownAddress } from '../http/own-address.ts';
 
 export interface WandbServices extends Pick<
   ApiServices,

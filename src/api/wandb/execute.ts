@@ -15,7 +15,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { AppError } from '#domain/errors';
-import { errorResponse } from '../error-response.ts';
+import { errorResponse } from '../http/error-response.ts';
 import { refuseBombs, TOKENS_MAX } from './bounds.ts';
 import { createSchema } from './schema.ts';
 

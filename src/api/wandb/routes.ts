@@ -3,10 +3,10 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { createSignedLinks } from '#services/accounts/signed-links';
-import type { ApiLimits, ApiServices } from '../api-services.ts';
-import { endpoint, type Endpoint } from '../endpoint.ts';
-import { whenOver } from '../ended-answers.ts';
-import { parse } from '../schema/validation.ts';
+import type { ApiLimits, ApiServices } from '../http/api-services.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { whenOver } from '../http/ended-answers.ts';
+import { parse } from '../http/validation.ts';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
 import { createAsked, FILES_PATH } from './asked.ts';
 import { fileStream, toRunPiece } from './file-stream.ts';

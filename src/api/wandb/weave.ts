@@ -3,8 +3,8 @@
 // tracing. Traces that are sent anyway are counted and dropped, or refused, according to --weave-traces.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
-import type { ApiLimits, ApiServices } from '../api-services.ts';
-import { endpoint, type Endpoint } from '../endpoint.ts';
+import type { ApiLimits, ApiServices } from '../http/api-services.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
 
 const serverInfo = z.object({
   min_required_weave_python_version: z.string(),

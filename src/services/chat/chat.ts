@@ -1,5 +1,5 @@
 // Chat: a conversation in, choices of text with their tokens out. Everything that can be refused is refused before the first token.
-// api/schema/chat-response.ts has the wire format; answer.ts turns tokens into text.
+// api/chat/chat-response.ts has the wire format; answer.ts turns tokens into text.
 import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
 import type { GenerateRequest, TokenConstraint } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';

@@ -1,0 +1,99 @@
+// Runs, read back and deleted by their owner. The W&B protocol writes them (wandb/routes.ts).
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Caller } from '#domain/caller';
+import type { RunName } from '#domain/run';
+import type { Runs } from '#services/runs/runs';
+import type { ApiServices } from '../http/api-services.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { envelope, toEnvelope, toPage } from '../http/listing.ts';
+import {
+  HISTORY_LINES,
+  historyLineResponse,
+  runHistoryQuery,
+  runResponse,
+  runsQuery,
+  toHistoryLine,
+  toRunResponse,
+} from './run.ts';
+
+const RUN = '/v1/runs/{entity}/{project}/{run}';
+
+const nameOf = ({ entity, project, run }: Readonly<Record<string, string>>, caller: Caller): RunName => ({
+  entity: entity === '~' ? caller.entity : entity!,
+  project: project!,
+  name: run!,
+});
+
+export function runRoutes({ runs }: Pick<ApiServices, 'runs'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/runs',
+      tag: 'Runs',
+      summary: 'List your runs, of all projects or of one',
+      access: 'read',
+      query: runsQuery,
+      answer: envelope(runResponse),
+      async handle({ caller, query }) {
+        const filter = query.project === undefined ? {} : { project: query.project };
+        return toEnvelope(await runs.list(caller, filter, toPage(query), query.order), toRunResponse);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: RUN,
+      tag: 'Runs',
+      summary: 'Read a run: configuration, summary and state. Entity `~` is your own',
+      access: 'read',
+      errors: [404],
+      answer: runResponse,
+      handle: async ({ caller, params }) => toRunResponse(await runs.get(caller, nameOf(params, caller))),
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${RUN}/history`,
+      tag: 'Runs',
+      summary: 'Read the history of a run, line by line. In pages of JSON, or all lines as JSON Lines',
+      access: 'read',
+      errors: [404],
+      query: runHistoryQuery,
+      answer: envelope(historyLineResponse),
+      alsoAnswers: [HISTORY_LINES],
+      async handle({ caller, params, query: { after, limit, format }, reply }) {
+        const name = nameOf(params, caller);
+        const from = after === undefined ? 0 : after + 1;
+        if (format === 'json') {
+          const rows = await runs.history(caller, name, from, limit + 1);
+          return toEnvelope({ rows: rows.slice(0, limit), hasMore: rows.length > limit }, toHistoryLine);
+        }
+        await runs.get(caller, name); // before the first byte
+        return reply.type(HISTORY_LINES).send(Readable.from(historyText(runs, caller, name, from)));
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: RUN,
+      tag: 'Runs',
+      summary: 'Delete a run and its history',
+      access: 'train',
+      errors: [404],
+      answer: z.object({ deleted: z.literal(true) }),
+      async handle({ caller, params }) {
+        await runs.delete(caller, nameOf(params, caller));
+        return { deleted: true };
+      },
+    }),
+  ];
+}
+
+const PAGE = 1_000;
+
+async function* historyText(runs: Runs, caller: Caller, name: RunName, from: number): AsyncGenerator<string> {
+  for (let next = from; ;) {
+    const lines = await runs.history(caller, name, next, PAGE);
+    if (lines.length > 0) yield lines.map((line) => `${JSON.stringify(toHistoryLine(line))}\n`).join('');
+    if (lines.length < PAGE) return;
+    next = lines.at(-1)!.line + 1;
+  }
+}

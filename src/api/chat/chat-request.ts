@@ -1,0 +1,134 @@
+// A chat request on the wire → ChatRequest (services/chat/chat-request.ts) and ChatFormat, the format of the answer. Rules across
+// fields are checked first and hide type errors, as in vLLM; after that, all invalid fields are reported at once.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
+import { refuseForbiddenCombinations } from './chat-rules.ts';
+import {
+  formFields,
+  modelField,
+  samplingFields,
+  servingFields,
+  showingFields,
+  stoppingFields,
+  truncationFields,
+} from './generation-fields.ts';
+import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
+import { boolean, integer, record, union } from '../http/lax.ts';
+import { message, tool } from '../rows/message.ts';
+import { sentFields, unknownFields } from '../http/unknown-fields.ts';
+import { parse } from '../http/validation.ts';
+
+const MAX_DOCUMENTS = 1024;
+export const MAX_MESSAGES = 2_000; // as in a trajectory: templates iterate over them
+export const MAX_TOOLS = 2_000; // OpenAI's limit is 128; templates write out each of them
+
+const namedTool = z.looseObject({
+  type: z.literal('function').default('function'),
+  function: z.looseObject({ name: z.string() }),
+});
+const describe = (description: string) => ({ description });
+
+export const chatRequestSchema = z.looseObject({
+  model: modelField,
+  messages: z.array(message).min(1).max(MAX_MESSAGES).meta(describe('The conversation so far.')),
+
+  ...samplingFields,
+
+  ...stoppingFields,
+  max_tokens: integer({ ge: 1 }).nullish().meta(describe('Maximum number of tokens in an answer. Default: as many as fit in the context.')),
+  max_completion_tokens: integer({ ge: 0 }).nullish().meta(describe('Takes precedence over max_tokens; 0 means unset.')),
+
+  ...showingFields,
+  logprobs: boolean().nullish().meta(describe('Return log-probabilities of the answer tokens. Default: false for base models, true for trainable models (rollouts need them).')),
+  top_logprobs: integer({ ge: -1 }).nullish().meta(describe('Number of alternatives per token, up to the server\'s limit (20); -1: the whole vocabulary. null turns logprobs off.')),
+  echo: boolean().optional().meta(describe('Start the answer with the last message.')),
+  include_reasoning: boolean().optional().meta(describe('false: the reasoning is generated and counted, but not returned.')),
+
+  // Prompt
+  add_generation_prompt: boolean().optional().meta(describe('End the prompt with the start of an assistant turn. Default: true, unless the final message is continued.')),
+  continue_final_message: boolean().optional().meta(describe('The model continues the last message instead of starting a new one.')),
+  add_special_tokens: boolean().optional().meta(describe('Add special tokens of the tokenizer (such as BOS) in addition to those of the template.')),
+  ...truncationFields,
+  documents: z.array(record(z.string())).max(MAX_DOCUMENTS).nullish().meta(describe('The variable `documents` of templates that support retrieval.')),
+  chat_template: z.string().nullish().meta(describe('A Jinja template to use instead of the model\'s. Refused unless the operator trusts such templates.')),
+  chat_template_kwargs: z.looseObject({}).nullish().meta(describe('Variables for the chat template, such as enable_thinking.')),
+  reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish().meta(describe('For templates that support it; none turns reasoning off.')),
+  mm_processor_kwargs: z.looseObject({}).nullish().meta(describe('For images and audio, which are not supported: refused unless empty.')),
+
+  ...formFields,
+  tools: z.array(tool).max(MAX_TOOLS).nullish().meta(describe('Functions that the model may call.')),
+  tool_choice: union({
+    str: z.enum(['none', 'auto', 'required']),
+    ToolChoiceNamed: namedTool,
+    ToolChoiceAllowed: z.looseObject({
+      type: z.literal('allowed_tools'),
+      allowed_tools: z.looseObject({ mode: z.enum(['auto', 'required']), tools: z.array(namedTool).min(1).max(MAX_TOOLS) }),
+    }),
+  }).nullish().meta(describe('Whether the model must call a tool, and which one. Default: auto with tools, none without.')),
+  parallel_tool_calls: boolean().nullish().meta(describe('false: only the first tool call is returned. Default: true.')),
+
+  ...servingFields,
+}); // prettier-ignore
+
+type Wire = z.output<typeof chatRequestSchema>;
+
+export interface ChatFormat extends AnswerFormat {
+  readonly warnings: readonly string[];
+}
+
+export function parseChatRequest(body: unknown): { request: ChatRequest; format: ChatFormat } {
+  if (isObject(body)) refuseForbiddenCombinations(body);
+  const wire = parse(chatRequestSchema, body, 'body');
+  const warnings = unknownFields(chatRequestSchema, sentFields(wire));
+  return { request: toRequest(wire), format: { ...answerFormat(wire), warnings } };
+}
+
+function toRequest(wire: Wire): ChatRequest {
+  const serving = servingOptions(wire);
+  const tools = wire.tools && wire.tools.length > 0 ? wire.tools : null;
+  const topLogprobs = wire.top_logprobs ?? 0;
+  return {
+    messages: wire.messages,
+    tools,
+    toolChoice: toolChoice(wire.tool_choice, tools !== null),
+    parallelToolCalls: wire.parallel_tool_calls ?? true,
+    prompt: {
+      name: 'messages',
+      addGenerationPrompt: wire.add_generation_prompt ?? null,
+      continueFinalMessage: wire.continue_final_message ?? false,
+      addSpecialTokens: wire.add_special_tokens ?? false,
+      truncatePromptTokens: wire.truncate_prompt_tokens ?? null,
+      truncationSide: wire.truncation_side ?? 'left',
+      chatTemplate: wire.chat_template ?? null,
+      chatTemplateKwargs: wire.chat_template_kwargs ?? {},
+      documents: wire.documents ?? null,
+      reasoningEffort: wire.reasoning_effort ?? null,
+    },
+    sampling: samplingOptions(wire, {
+      maxTokens: wire.max_completion_tokens || (wire.max_tokens ?? null),
+      maxTokensField: wire.max_completion_tokens ? 'max_completion_tokens' : 'max_tokens',
+    }),
+    output: {
+      // An explicit null for top_logprobs turns logprobs off, as in vLLM.
+      logprobs: wire.logprobs === true && wire.top_logprobs === null ? false : (wire.logprobs ?? null),
+      topLogprobs,
+      topLogprobsField: 'top_logprobs',
+      logprobTokenIds: listedIds(wire),
+      promptLogprobs: wire.prompt_logprobs ?? (wire.echo === true && wire.stream !== true ? topLogprobs : null),
+      echo: wire.echo ?? false,
+      includeStop: wire.include_stop_str_in_output ?? false,
+      skipSpecialTokens: wire.skip_special_tokens ?? true,
+      includeReasoning: wire.include_reasoning ?? true,
+    },
+    ...serving,
+  };
+}
+
+function toolChoice(choice: Wire['tool_choice'], hasTools: boolean): ToolChoice {
+  if (choice === undefined || choice === null) return { mode: hasTools ? 'auto' : 'none', callable: null };
+  if (typeof choice === 'string') return { mode: choice, callable: null };
+  if (choice.type === 'function') return { mode: 'named', callable: [choice.function.name] };
+  const { mode, tools } = choice.allowed_tools;
+  return { mode, callable: tools.map((tool) => tool.function.name) };
+}

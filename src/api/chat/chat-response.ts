@@ -1,0 +1,150 @@
+// Chat answers in the format of OpenAI and vLLM: one object, or chunks. The object always has all keys; a chunk has only the keys
+// that it adds, because clients' stream helpers merge chunks key by key.
+import type { ChatDelta } from '#services/chat/answer';
+import type { ChatAnswer } from '#services/chat/chat';
+import type { ToolCallDelta } from '#services/chat/choice-text';
+import {
+  countThinking,
+  countTokens,
+  fingerprint,
+  seconds,
+  shownTokens,
+  usageOf,
+  wireFinishReason,
+} from './answer-fields.ts';
+import { promptLogprobs, tokenLogprobs } from './chat-logprobs.ts';
+import type { ChatFormat } from './chat-request.ts';
+import { warned } from '../http/unknown-fields.ts';
+
+/** The values that all parts of one answer share. */
+export interface AnswerHead {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly answer: ChatAnswer;
+  readonly format: ChatFormat;
+}
+
+export const chatId = (requestId: string): string => `chatcmpl-${requestId}`;
+
+/** `choices`: the deltas of each choice. */
+export function completion(head: AnswerHead, choices: readonly (readonly ChatDelta[])[]) {
+  const { answer, format } = head;
+  const all = choices.flat();
+  return {
+    id: head.id,
+    object: 'chat.completion',
+    created: seconds(head.createdAtMs),
+    model: answer.model.servedName,
+    choices: choices.map((deltas, index) => choice(head, index, deltas)),
+    service_tier: null,
+    system_fingerprint: fingerprint(answer.model),
+    usage: usageOf([answer], countTokens(all), countThinking(all)),
+    prompt_logprobs: promptLogprobs(answer),
+    prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
+    kv_transfer_params: null,
+    ...warned(format.warnings),
+  };
+}
+
+function choice({ answer, format }: AnswerHead, index: number, deltas: readonly ChatDelta[]) {
+  const finish = deltas.at(-1)?.finish ?? null;
+  const tokens = shownTokens(deltas);
+  const content = answer.echo + deltas.map((delta) => delta.content).join('');
+  const reasoning = deltas.map((delta) => delta.reasoning).join('') || null;
+  const toolCalls = wholeCalls(deltas.flatMap((delta) => delta.toolCalls));
+  const isEmpty = content === '' && (reasoning !== null || toolCalls.length > 0);
+  return {
+    index,
+    message: {
+      role: answer.role,
+      content: isEmpty ? null : content,
+      refusal: null,
+      annotations: null,
+      audio: null,
+      function_call: null,
+      ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+      reasoning,
+      reasoning_content: reasoning,
+    },
+    logprobs: tokenLogprobs(answer, format, tokens),
+    finish_reason: wireFinishReason(finish),
+    stop_reason: finish?.stopReason ?? null,
+    token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
+  };
+}
+
+function wholeCalls(deltas: readonly ToolCallDelta[]) {
+  const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = [];
+  for (const { index, id, name, arguments: text = '' } of deltas) {
+    if (id !== undefined) calls[index] = { id, type: 'function', function: { name: name!, arguments: '' } };
+    calls[index]!.function.arguments += text;
+  }
+  return calls;
+}
+
+/** The first chunk of a choice: only its role. The role is sent once, because clients concatenate repeated ones. */
+export function roleChunk(head: AnswerHead, index: number) {
+  return {
+    ...chunkHead(head),
+    choices: [{ index, delta: { role: head.answer.role, content: '' }, logprobs: null, finish_reason: null }],
+    prompt_token_ids: head.format.returnTokenIds ? head.answer.promptTokens : null,
+    ...warned(index === 0 ? head.format.warnings : []),
+    ...continuousUsage(head, 0, 0),
+  };
+}
+
+export const echoChunk = (head: AnswerHead, index: number) => ({
+  ...chunkHead(head),
+  choices: [{ index, delta: { content: head.answer.echo }, logprobs: null, finish_reason: null }],
+  ...continuousUsage(head, 0, 0),
+});
+
+/** Counts of this choice so far. The last text and the finish reason share a chunk, as in vLLM. */
+export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens: number; thinking: number }) {
+  const { answer, format } = head;
+  const { choiceIndex: index, content, reasoning, toolCalls, finish } = delta;
+  const tokens = shownTokens([delta]);
+  const says = reasoning !== '' || toolCalls.length > 0;
+  return {
+    ...chunkHead(head),
+    choices: [
+      {
+        index,
+        delta: {
+          ...(content !== '' || !says ? { content } : {}),
+          ...(reasoning === '' ? {} : { reasoning, reasoning_content: reasoning }),
+          ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(callPiece) } : {}),
+        },
+        logprobs: tokenLogprobs(answer, format, tokens),
+        finish_reason: wireFinishReason(finish),
+        ...(finish ? { stop_reason: finish.stopReason } : {}),
+        token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
+      },
+    ],
+    ...continuousUsage(head, counts.tokens, counts.thinking),
+  };
+}
+
+const callPiece = ({ index, id, name, arguments: text }: ToolCallDelta) =>
+  id === undefined
+    ? { index, function: { arguments: text } }
+    : { index, id, type: 'function', function: { name, arguments: text } };
+
+export const usageChunk = (head: AnswerHead, completionTokens: number, reasoningTokens: number) => ({
+  ...chunkHead(head),
+  choices: [],
+  usage: usageOf([head.answer], completionTokens, reasoningTokens),
+});
+
+function chunkHead({ id, createdAtMs, answer }: AnswerHead) {
+  return {
+    id,
+    object: 'chat.completion.chunk',
+    created: seconds(createdAtMs),
+    model: answer.model.servedName,
+    system_fingerprint: fingerprint(answer.model),
+  };
+}
+
+const continuousUsage = ({ format, answer }: AnswerHead, completionTokens: number, reasoningTokens: number) =>
+  format.continuousUsage ? { usage: usageOf([answer], completionTokens, reasoningTokens) } : {};

@@ -1,0 +1,120 @@
+// Completions in the format of OpenAI's older API and vLLM: the choices of all prompts in one list, or chunks of one choice each.
+import type { ChatDelta } from '#services/chat/answer';
+import type { CompletionAnswer } from '#services/chat/completions';
+import { countTokens, fingerprint, seconds, shownTokens, usageOf, wireFinishReason } from './answer-fields.ts';
+import { promptLogprobs } from './chat-logprobs.ts';
+import { createLegacyLogprobs, joinLogprobs, type LegacyLogprobsWriter } from './completion-logprobs.ts';
+import type { CompletionFormat } from './completion-request.ts';
+import { warned } from '../http/unknown-fields.ts';
+
+/** The values that all parts of one answer share, and the answers, by prompt. */
+export interface CompletionHead {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly answers: readonly CompletionAnswer[];
+  readonly format: CompletionFormat;
+}
+
+export const completionId = (requestId: string): string => `cmpl-${requestId}`;
+
+const headOf = ({ id, createdAtMs, answers }: CompletionHead) => ({
+  id,
+  object: 'text_completion' as const,
+  created: seconds(createdAtMs),
+  model: answers[0]!.model.servedName,
+  system_fingerprint: fingerprint(answers[0]!.model),
+});
+
+/** `choices` by prompt: the deltas of those that are returned. `sampledTokens`: of all choices, returned or not. */
+export function textCompletion(
+  head: CompletionHead,
+  choices: readonly (readonly (readonly ChatDelta[])[])[],
+  sampledTokens: number,
+) {
+  const { answers, format } = head;
+  const written = answers.flatMap((answer, prompt) =>
+    choices[prompt]!.map((deltas) => wholeChoice(answer, format, deltas)),
+  );
+  return {
+    ...headOf(head),
+    choices: written.map((choice, index) => ({ index, ...choice })),
+    service_tier: null,
+    usage: usageOf(answers, format.promptOnly ? 0 : sampledTokens, 0),
+    kv_transfer_params: null,
+    ...warned(format.warnings),
+  };
+}
+
+function wholeChoice(answer: CompletionAnswer, format: CompletionFormat, deltas: readonly ChatDelta[]) {
+  const writer = createLegacyLogprobs(answer, format);
+  const echoed = format.echo ? writer.prompt(answer) : null;
+  const shown = format.promptOnly ? [] : deltas;
+  const tokens = shownTokens(shown);
+  const finish = deltas.at(-1)?.finish ?? null;
+  return {
+    text: (format.echo ? answer.promptText : '') + shown.map(({ content }) => content).join(''),
+    logprobs: joinLogprobs([echoed, writer.sampled(tokens)]),
+    finish_reason: format.promptOnly ? 'length' : wireFinishReason(finish),
+    stop_reason: format.promptOnly ? null : (finish?.stopReason ?? null),
+    token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
+    prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
+    prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
+  };
+}
+
+/** Creates the chunks of one choice, whose deltas arrive in order. */
+export interface ChoiceChunks {
+  /** The text before the first token: the echoed prompt. Empty if there is none. */
+  open(): object[];
+  delta(delta: ChatDelta): object[];
+  readonly tokens: number;
+}
+
+export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswer, index: number): ChoiceChunks {
+  const { format } = head;
+  const writer: LegacyLogprobsWriter = createLegacyLogprobs(answer, format);
+  let tokens = 0;
+  let isFirst = true;
+
+  function chunk(text: string, more: object): object {
+    const promptTokenIds = isFirst && format.returnTokenIds ? answer.promptTokens : null;
+    isFirst = false;
+    return {
+      ...headOf(head),
+      choices: [{ index, text, logprobs: null, finish_reason: null, prompt_token_ids: promptTokenIds, ...more }],
+      ...(format.continuousUsage ? { usage: usageOf([answer], tokens, 0) } : {}),
+    };
+  }
+
+  return {
+    open() {
+      if (!format.echo) return [];
+      const ending = format.promptOnly ? { finish_reason: 'length', stop_reason: null } : {};
+      return [chunk(answer.promptText, { logprobs: writer.prompt(answer), ...ending })];
+    },
+    delta(delta) {
+      if (format.promptOnly) return [];
+      const { content, finish } = delta;
+      const shown = shownTokens([delta]);
+      tokens += countTokens([delta]);
+      return [
+        chunk(content, {
+          logprobs: writer.sampled(shown),
+          finish_reason: wireFinishReason(finish),
+          ...(finish ? { stop_reason: finish.stopReason } : {}),
+          token_ids: format.returnTokenIds ? shown.map(({ tokenId }) => tokenId) : null,
+        }),
+      ];
+    },
+    get tokens() {
+      return tokens;
+    },
+  };
+}
+
+export const completionUsageChunk = (head: CompletionHead, completionTokens: number) => ({
+  ...headOf(head),
+  choices: [],
+  usage: usageOf(head.answers, completionTokens, 0),
+  ...warned(head.format.warnings),
+});

@@ -1,0 +1,158 @@
+// Shared fields of generation requests → options of the services; and fields of other servers that would change an answer there
+// and are refused here by name. generation-fields.ts defines the accepted fields.
+import type { z } from 'zod';
+import type { GenerationOptions, SamplingOptions } from '#services/chat/chat-request';
+import type {
+  formFields,
+  modelField,
+  samplingFields,
+  servingFields,
+  showingFields,
+  stoppingFields,
+  truncationFields,
+} from './generation-fields.ts';
+import { constraintOf, formatConstraint } from './structured-output.ts';
+import { refuse, type Complaint } from '../http/validation.ts';
+
+type Fields = { model: typeof modelField } & typeof samplingFields &
+  typeof stoppingFields &
+  typeof showingFields &
+  typeof formFields &
+  typeof truncationFields &
+  typeof servingFields;
+type Wire = z.output<z.ZodObject<Fields, z.core.$loose>>;
+
+/** The format of an answer. */
+export interface AnswerFormat {
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly continuousUsage: boolean;
+  /** Whether `token` in logprobs is `token_id:N`. Null: depends on the model. */
+  readonly tokensAsTokenIds: boolean | null;
+  readonly returnTokenIds: boolean;
+  readonly requestId: string | null;
+}
+
+export function answerFormat(wire: Wire): AnswerFormat {
+  const includeUsage = wire.stream_options ? (wire.stream_options.include_usage ?? true) : false;
+  return {
+    stream: wire.stream ?? false,
+    includeUsage,
+    continuousUsage: includeUsage && (wire.stream_options?.continuous_usage_stats ?? false),
+    tokensAsTokenIds: wire.return_tokens_as_token_ids ?? null,
+    returnTokenIds: wire.return_token_ids ?? false,
+    requestId: wire.request_id ?? null,
+  };
+}
+
+export function samplingOptions(
+  wire: Wire,
+  length: Pick<SamplingOptions, 'maxTokens' | 'maxTokensField'>,
+): SamplingOptions {
+  const stops = wire.stop ?? [];
+  return {
+    temperature: wire.temperature ?? null,
+    topP: wire.top_p ?? null,
+    topK: wire.top_k ?? null,
+    minP: wire.min_p ?? null,
+    repetitionPenalty: wire.repetition_penalty ?? null,
+    frequencyPenalty: wire.frequency_penalty ?? 0,
+    presencePenalty: wire.presence_penalty ?? 0,
+    logitBias: logitBias(wire.logit_bias ?? {}),
+    allowedTokenIds: wire.allowed_token_ids ?? null,
+    badWords: wire.bad_words ?? [],
+    seed: wire.seed ?? null,
+    ...length,
+    cutToContext: false,
+    minTokens: wire.min_tokens ?? 0,
+    stop: typeof stops === 'string' ? [stops] : stops,
+    stopTokenIds: wire.stop_token_ids ?? [],
+    ignoreEos: wire.ignore_eos ?? false,
+    thinkingTokens: (wire.thinking_token_budget ?? -1) === -1 ? null : wire.thinking_token_budget!,
+  };
+}
+
+/** Null: the most likely tokens are listed. */
+export const listedIds = ({ logprob_token_ids: ids }: Wire): readonly number[] | null =>
+  ids && ids.length > 0 ? [...new Set(ids)] : null;
+
+/** All options except sampling and output. Throws if a field is refused. */
+export function servingOptions(wire: Wire): Omit<GenerationOptions, 'sampling' | 'output'> {
+  refuseWhatIsNotHere(wire);
+  return {
+    model: wire.model || null,
+    n: wire.n ?? 1,
+    beamSearch: wire.use_beam_search ? { lengthPenalty: wire.length_penalty ?? 1 } : null,
+    constraint: requestedConstraint(wire),
+    priority: wire.priority ?? 0,
+    cacheSalt: wire.cache_salt ?? null,
+  };
+}
+
+const BIAS_MAX = 100; // as OpenAI and vLLM
+
+function logitBias(biases: Readonly<Record<string, number>>): [number, number][] {
+  return Object.entries(biases).map(([key, bias]) => {
+    if (!/^\s*\d{1,9}\s*$/.test(key)) {
+      const complaint: Complaint = {
+        type: 'int_parsing',
+        msg: 'Input should be a valid integer, unable to parse string as an integer',
+      };
+      refuse(['body', 'logit_bias', key], complaint.msg, key);
+    }
+    return [Number(key), Math.max(-BIAS_MAX, Math.min(BIAS_MAX, bias))];
+  });
+}
+
+function requestedConstraint({
+  structured_outputs: outputs,
+  response_format: format,
+}: Wire): GenerationOptions['constraint'] {
+  const formatted = format ? formatConstraint(format) : null;
+  if (outputs && formatted)
+    refuse(
+      ['body', 'response_format'],
+      'structured_outputs and response_format both constrain the answer. Send one of them.',
+      format,
+    );
+  if (outputs) return { constraint: constraintOf(outputs), param: 'structured_outputs' };
+  return formatted && { constraint: formatted, param: 'response_format' };
+}
+
+/** Fields of other servers that constrain the answer. If they were ignored silently, the answer would be unconstrained. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  json_schema: 'response_format: {"type": "json_schema", "json_schema": {"schema": …}}',
+  grammar: 'structured_outputs: {"grammar": …}',
+  ebnf: 'structured_outputs: {"grammar": …}',
+  regex: 'structured_outputs: {"regex": …}',
+  guided_json: 'structured_outputs: {"json": …}',
+  guided_regex: 'structured_outputs: {"regex": …}',
+  guided_choice: 'structured_outputs: {"choice": …}',
+  guided_grammar: 'structured_outputs: {"grammar": …}',
+};
+
+/** Fields of other engines, and why they are not supported. */
+const NOT_HERE: Readonly<Record<string, string>> = {
+  logits_processors: 'This server has no registered logits processors. Leave the field out.',
+  mm_processor_kwargs: 'Text models have no image or audio processor. Leave the field out.',
+  kv_transfer_params: 'KV caches are not transferred between servers here. Leave the field out.',
+  ec_transfer_params: 'There is no encoder cache to transfer here. Leave the field out.',
+  prompt_embeds: 'Prompt embeddings are not supported. Send prompt or messages instead.',
+  repetition_detection: 'Repetition detection is not supported. Set max_tokens or frequency_penalty.',
+  watermarking: 'Watermarking is not supported. Leave the field out.',
+};
+
+/** They are accepted with an empty value, so that clients that send every key work. */
+function refuseWhatIsNotHere(wire: Wire): void {
+  const isSet = (value: unknown) =>
+    value !== undefined &&
+    value !== null &&
+    value !== false &&
+    (typeof value !== 'object' ? value !== '' : Object.keys(value).length > 0);
+  for (const [field, instead] of Object.entries(ELSEWHERE)) {
+    const value = wire[field];
+    if (isSet(value)) refuse(['body', field], `This server has no field \`${field}\`. Send ${instead} instead.`, value);
+  }
+  for (const [field, why] of Object.entries(NOT_HERE))
+    if (isSet(wire[field])) refuse(['body', field], why, wire[field]);
+}

@@ -1,0 +1,138 @@
+// structured_outputs and response_format on the wire → one Constraint. The engine decides whether it compiles.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { parseExactJson, stringifyExactJson } from '#base/exact-json';
+import type { Constraint } from '#domain/constraint';
+import { boolean, union } from '../http/lax.ts';
+import type { Complaint } from '../http/validation.ts';
+
+const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
+
+const CHOICES_MAX = 10_000; // a grammar with one alternative per choice
+
+export const structuredOutputs = z
+  .looseObject({
+    json: union({ str: z.string(), dict: z.looseObject({}) }).nullish().meta({ description: 'A JSON schema.' }),
+    regex: z.string().nullish().meta({ description: 'Regular expression that the whole answer matches.' }),
+    choice: z.array(z.string()).min(1).max(CHOICES_MAX).nullish().meta({ description: 'The answer is one of these texts.' }),
+    grammar: z.string().nullish().meta({ description: 'A grammar: EBNF (GBNF) with a rule `root`, or Lark with a rule `start`.' }),
+    json_object: boolean().nullish().meta({ description: 'Any JSON object.' }),
+    structural_tag: z.string().nullish().meta({ description: 'Structural tag, as JSON text: free text with parts that match schemas.' }),
+    disable_fallback: boolean().nullish().meta({ description: 'Accepted without effect: there is only one grammar engine.' }),
+    disable_any_whitespace: boolean().nullish().meta({ description: 'Generate compact JSON, without white space.' }),
+    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have only the properties in the schema, unless the schema says otherwise. Default: true.' }),
+    whitespace_pattern: z.string().nullish().meta({ description: 'Regular expression for white space in JSON.' }),
+  })
+  .superRefine((value, ctx) => {
+    const set = KINDS.filter((kind) => value[kind] !== undefined && value[kind] !== null);
+    if (set.length === 1) return;
+    const found = set.length === 0 ? 'none is set' : `${set.join(' and ')} are set`;
+    complain(ctx, [], `Exactly one of ${KINDS.join(', ')} must be set: ${found}.`);
+  }); // prettier-ignore
+
+export const responseFormat = z
+  .looseObject({
+    type: z.enum(['text', 'json_object', 'json_schema', 'json', 'structural_tag']),
+    json_schema: z
+      .looseObject({
+        name: z.string().nullish(),
+        description: z.string().nullish(),
+        schema: z.looseObject({}).nullish(),
+        strict: boolean().nullish().meta({
+          description:
+            'The answer always matches the schema. false: objects may have properties that the schema does not name.',
+        }),
+      })
+      .nullish(),
+    schema: z.looseObject({}).nullish().meta({ description: 'The schema of json_object and json, as in llama.cpp.' }),
+    value: z.looseObject({}).nullish().meta({ description: 'The same schema, as in TGI.' }),
+    format: z.looseObject({}).nullish(),
+    structures: z
+      .array(z.looseObject({ begin: z.string(), schema: z.looseObject({}).nullish(), end: z.string() }))
+      .nullish(),
+    triggers: z.array(z.string()).nullish(),
+  })
+  .superRefine((value, ctx) => {
+    if (value.type === 'json_schema' && !value.json_schema?.schema)
+      complain(ctx, ['json_schema'], 'response_format of type json_schema needs json_schema.schema.');
+    if (value.type === 'json' && !value.schema && !value.value)
+      complain(ctx, ['value'], 'response_format of type json needs a JSON schema in value or schema.');
+    if (value.type === 'structural_tag' && !value.format && !(value.structures && value.triggers))
+      complain(ctx, ['format'], 'response_format of type structural_tag needs format, or structures and triggers.');
+  });
+
+export type StructuredOutputs = z.output<typeof structuredOutputs>;
+export type ResponseFormat = z.output<typeof responseFormat>;
+
+export function constraintOf(outputs: StructuredOutputs): Constraint {
+  const { json, regex, choice, grammar, structural_tag: tag } = outputs;
+  if (json !== undefined && json !== null) {
+    return {
+      kind: 'json_schema',
+      source: typeof json === 'string' ? json : stringifyExactJson(json),
+      anyWhitespace: outputs.disable_any_whitespace !== true,
+      whitespacePattern: outputs.whitespace_pattern ?? null,
+      strict: outputs.disable_additional_properties !== false,
+    };
+  }
+  if (typeof regex === 'string') return { kind: 'regex', source: regex };
+  if (choice) return { kind: 'ebnf', source: `root ::= ${choice.map(ebnfLiteral).join(' | ')}` };
+  if (typeof grammar === 'string') return { kind: 'ebnf', source: grammar };
+  if (typeof tag === 'string') return { kind: 'structural_tag', source: currentForm(tag) };
+  return { ...ANY_OBJECT, anyWhitespace: outputs.disable_any_whitespace !== true };
+}
+
+/** Null: the text is not constrained. */
+export function formatConstraint(format: ResponseFormat): Constraint | null {
+  if (format.type === 'text') return null;
+  if (format.type === 'structural_tag')
+    return { kind: 'structural_tag', source: currentForm(stringifyExactJson(format)) };
+  const schema = format.type === 'json_schema' ? format.json_schema!.schema : (format.schema ?? format.value);
+  if (!schema) return ANY_OBJECT;
+  const strict = format.type !== 'json_schema' || format.json_schema!.strict !== false;
+  return { ...ANY_OBJECT, source: stringifyExactJson(schema), strict };
+}
+
+const ANY_OBJECT = {
+  kind: 'json_schema',
+  source: '{"type":"object"}',
+  anyWhitespace: true,
+  whitespacePattern: null,
+  strict: false,
+} as const;
+
+/** A GBNF literal; everything except printable ASCII is escaped. */
+function ebnfLiteral(text: string): string {
+  const escaped = Array.from(text, (character) => {
+    if (character === '"' || character === '\\') return `\\${character}`;
+    if (character >= ' ' && character <= '~') return character;
+    return `\\U${character.codePointAt(0)!.toString(16).padStart(8, '0')}`;
+  });
+  return `"${escaped.join('')}"`;
+}
+
+/** The older format lists structures and their triggers. Invalid JSON is passed on: the engine reports the error. */
+function currentForm(text: string): string {
+  let tag: unknown;
+  try {
+    tag = parseExactJson(text);
+  } catch {
+    return text;
+  }
+  if (!isObject(tag) || !Array.isArray(tag.structures)) return text;
+  const { structures, triggers } = tag as {
+    structures: { begin: string; schema?: unknown; end: string }[];
+    triggers?: unknown;
+  };
+  const tags = structures.map(({ begin, schema, end }) => ({
+    begin,
+    content: { type: 'json_schema', json_schema: schema ?? {} },
+    end,
+  }));
+  return stringifyExactJson({ type: 'structural_tag', format: { type: 'triggered_tags', triggers, tags } });
+}
+
+function complain(ctx: z.core.$RefinementCtx, path: string[], text: string): void {
+  const complaint: Complaint = { type: 'value_error', msg: `Value error, ${text}`, ctx: { error: {} } };
+  ctx.addIssue({ code: 'custom', path, message: complaint.msg, params: { complaint } });
+}

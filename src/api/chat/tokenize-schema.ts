@@ -1,0 +1,85 @@
+// POST /tokenize and /detokenize in vLLM's format: a text, or the prompt of a conversation.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import type { Conversation } from '#services/chat/chat-request';
+import { PLAIN_PROMPT } from '#services/chat/plain-options';
+import { MAX_MESSAGES, MAX_TOOLS } from './chat-request.ts';
+import { modelField } from './generation-fields.ts';
+import { boolean, integer, list } from '../http/lax.ts';
+import { message, tool } from '../rows/message.ts';
+import { sentFields, unknownFields, warnings } from '../http/unknown-fields.ts';
+import { parse, refuse } from '../http/validation.ts';
+
+const describe = (description: string) => ({ description });
+
+export const tokenizeSchema = z.looseObject({
+  model: modelField,
+  prompt: z.string().nullish().meta(describe('The text to tokenize; or send `messages`.')),
+  messages: list(message, MAX_MESSAGES).nullish().meta(describe('A conversation, converted to a prompt as in chat.')),
+  tools: list(tool, MAX_TOOLS).nullish().meta(describe('With `messages`: functions that the chat template writes into the prompt.')),
+  add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true for a text, false for messages.')),
+  add_generation_prompt: boolean().nullish().meta(describe('With `messages`: as in chat.')),
+  continue_final_message: boolean().nullish().meta(describe('With `messages`: as in chat.')),
+  chat_template: z.string().nullish().meta(describe('With `messages`: as in chat.')),
+  chat_template_kwargs: z.looseObject({}).nullish().meta(describe('With `messages`: as in chat.')),
+  return_token_strs: boolean().nullish().meta(describe('Return the text of each token.')),
+}); // prettier-ignore
+
+export const tokenizedSchema = z.object({
+  count: z.int(),
+  max_model_len: z.int(),
+  tokens: z.array(z.int()),
+  token_strs: z.array(z.string()).nullable(),
+  warnings,
+});
+
+/** More values than a body can have. */
+const TOKENS_MAX = 250_000;
+
+export const detokenizeSchema = z.looseObject({
+  model: modelField,
+  tokens: list(integer({ ge: 0 }), TOKENS_MAX),
+});
+
+export const detokenizedSchema = z.object({ prompt: z.string(), warnings });
+
+export interface TokenizeRequest {
+  readonly input:
+    { readonly model: string | null; readonly text: string; readonly addSpecialTokens: boolean } | Conversation;
+  readonly returnTexts: boolean;
+  readonly warnings: readonly string[];
+}
+
+export function parseTokenize(body: unknown): TokenizeRequest {
+  if (isObject(body) && body.continue_final_message === true && body.add_generation_prompt === true)
+    refuse(['body'], 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.', body);
+  const wire = parse(tokenizeSchema, body, 'body');
+  const { prompt, messages } = wire;
+  const isText = typeof prompt === 'string';
+  if (isText === Boolean(messages)) refuse(['body'], 'Send either prompt or messages.', body);
+  const model = wire.model || null;
+  return {
+    input: isText
+      ? { model, text: prompt, addSpecialTokens: wire.add_special_tokens ?? true }
+      : {
+          model,
+          messages: messages!,
+          tools: wire.tools && wire.tools.length > 0 ? wire.tools : null,
+          prompt: {
+            ...PLAIN_PROMPT,
+            addGenerationPrompt: wire.add_generation_prompt ?? null,
+            continueFinalMessage: wire.continue_final_message ?? false,
+            addSpecialTokens: wire.add_special_tokens ?? false,
+            chatTemplate: wire.chat_template ?? null,
+            chatTemplateKwargs: wire.chat_template_kwargs ?? {},
+          },
+        },
+    returnTexts: wire.return_token_strs ?? false,
+    warnings: unknownFields(tokenizeSchema, sentFields(wire)),
+  };
+}
+
+export function parseDetokenize(body: unknown) {
+  const wire = parse(detokenizeSchema, body, 'body');
+  return { model: wire.model || null, tokens: wire.tokens, warnings: unknownFields(detokenizeSchema, wire) };
+}

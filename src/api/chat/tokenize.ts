@@ -1,0 +1,58 @@
+// POST /tokenize and /detokenize, at vLLM's paths. Unlike vLLM's, they need a key: unauthenticated clients must not learn which models
+// exist, nor have long texts encoded.
+import type { ApiServices } from '../http/api-services.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { answerSignal } from '../http/sse.ts';
+import {
+  detokenizedSchema,
+  detokenizeSchema,
+  parseDetokenize,
+  parseTokenize,
+  tokenizedSchema,
+  tokenizeSchema,
+} from './tokenize-schema.ts';
+import { warned } from '../http/unknown-fields.ts';
+
+export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' | 'tokenization'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/tokenize',
+      tag: 'Chat',
+      summary: 'Tokenize a text, or the prompt of a conversation',
+      access: 'chat',
+      role: 'serve',
+      errors: [400, 404, 429, 503],
+      body: { schema: tokenizeSchema, read: parseTokenize },
+      answer: tokenizedSchema,
+      async handle({ caller, body: { input, returnTexts, warnings }, reply }) {
+        const context = { caller, signal: answerSignal(reply) };
+        const { model, tokens } =
+          'text' in input ? await tokenization.tokenize(context, input) : await chat.prompt(context, input);
+        const { text, inference } = model.base;
+        return {
+          count: tokens.length,
+          max_model_len: Math.min(text.contextLength, inference.contextLength),
+          tokens,
+          token_strs: returnTexts ? tokens.map((id) => text.tokenizer.tokenText(id)) : null,
+          ...warned(warnings),
+        };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/detokenize',
+      tag: 'Chat',
+      summary: 'Convert token ids to text',
+      access: 'chat',
+      role: 'serve',
+      errors: [400, 404, 429, 503],
+      body: { schema: detokenizeSchema, read: parseDetokenize },
+      answer: detokenizedSchema,
+      async handle({ caller, body: { warnings, ...request }, reply }) {
+        const prompt = await tokenization.detokenize({ caller, signal: answerSignal(reply) }, request);
+        return { prompt, ...warned(warnings) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,298 @@
+// POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
+// results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
+import { z } from 'zod';
+import { stringifyExactJson } from '#base/exact-json';
+import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import type { ChatRequest, Conversation, PromptOptions, ToolChoice } from '#services/chat/chat-request';
+import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
+import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
+import { MAX_STOPS } from '../chat/generation-fields.ts';
+import { boolean, integer, list, number, union } from '../http/lax.ts';
+import { formatConstraint } from '../chat/structured-output.ts';
+import { sentFields, unknownFields } from '../http/unknown-fields.ts';
+import { parse, refuse } from '../http/validation.ts';
+
+const describe = (description: string) => ({ description });
+const text = z.string();
+const anything = z.looseObject({});
+
+/** A block of any type; toMessages() decides which types are accepted, and where. */
+const block = z.looseObject({
+  type: text,
+  text: text.optional(),
+  thinking: text.optional(),
+  signature: text.nullish(),
+  data: text.optional(),
+  id: text.optional(),
+  name: text.optional(),
+  input: z.unknown().optional(),
+  tool_use_id: text.optional(),
+  content: z.unknown().optional(),
+  is_error: boolean().nullish(),
+  cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
+  citations: z.unknown().optional(),
+});
+type Block = z.output<typeof block>;
+
+const BLOCKS_MAX = 2_000;
+const blocks = list(block, BLOCKS_MAX);
+
+const tool = z.looseObject({
+  type: text.nullish(),
+  name: text.min(1),
+  description: text.nullish(),
+  input_schema: anything.optional(),
+  strict: boolean().nullish().meta(describe('true: arguments of calls always match the schema.')),
+  cache_control: anything.nullish(),
+  input_examples: z.array(anything).nullish(),
+  eager_input_streaming: boolean().nullish(),
+});
+
+const conversationFields = {
+  model: text.min(1).meta(describe('As in chat.')),
+  messages: list(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: union({ str: text, 'list[block]': blocks }) }), MAX_MESSAGES).meta(describe('The conversation so far. If the last message is the assistant\'s, the answer continues it.')),
+  system: union({ str: text, 'list[block]': blocks }).nullish().meta(describe('System prompt.')),
+  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Anthropic\'s server tools are refused.')),
+  tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: text.optional(), disable_parallel_tool_use: boolean().nullish() }).nullish().meta(describe('Default: auto.')),
+  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that support it (enable_thinking). Default: the model\'s. display: `omitted` does not return the reasoning. Reasoning counts toward max_tokens; budget_tokens is not a separate limit.')),
+  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: z.looseObject({ type: z.literal('json_schema'), schema: anything }).nullish() }).nullish().meta(describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.')),
+  cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
+  chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
+}; // prettier-ignore
+
+export const countTokensSchema = z.looseObject(conversationFields);
+
+export const messagesRequestSchema = z.looseObject({
+  ...conversationFields,
+  max_tokens: integer({ ge: 1 }).meta(describe('Maximum number of tokens in an answer. If the context has less room, the answer ends with model_context_window_exceeded.')),
+  stop_sequences: z.array(text.min(1)).max(MAX_STOPS).nullish().meta(describe('Text at which the answer ends; it is removed from the answer.')),
+  stream: boolean().nullish().meta(describe('Stream the answer as server-sent events.')),
+  temperature: number({ ge: 0 }).nullish().meta(describe('Sampling temperature. 0 is greedy. Default: the model\'s.')),
+  top_p: number({ gt: 0, le: 1 }).nullish(),
+  top_k: integer({ ge: 0 }).nullish(),
+  metadata: z.looseObject({ user_id: text.nullish() }).nullish().meta(describe('No effect.')),
+  service_tier: z.enum(['auto', 'standard_only']).nullish().meta(describe('No effect: there is only one tier.')),
+}); // prettier-ignore
+
+type Conversing = z.output<typeof countTokensSchema>;
+type Wire = z.output<typeof messagesRequestSchema>;
+
+export interface MessagesRequest {
+  readonly request: ChatRequest;
+  readonly stream: boolean;
+  readonly warnings: readonly string[];
+}
+
+export function parseMessagesRequest(body: unknown): MessagesRequest {
+  const wire = parse(messagesRequestSchema, body, 'body');
+  const { conversation, warnings } = readConversation(wire);
+  const { temperature, top_p: topP, top_k: topK } = wire;
+  const format = wire.output_config?.format;
+  return {
+    request: {
+      ...conversation,
+      toolChoice: toolChoice(wire),
+      parallelToolCalls: wire.tool_choice?.disable_parallel_tool_use !== true,
+      sampling: {
+        ...PLAIN_SAMPLING_OPTIONS,
+        temperature: temperature ?? null,
+        topP: topP ?? null,
+        topK: topK ?? null,
+        maxTokens: wire.max_tokens,
+        cutToContext: true,
+        stop: wire.stop_sequences ?? [],
+      },
+      output: { ...PLAIN_OUTPUT, includeReasoning: wire.thinking?.display !== 'omitted' },
+      n: 1,
+      beamSearch: null,
+      constraint: format
+        ? {
+            constraint: formatConstraint({ type: 'json_schema', json_schema: { schema: format.schema } })!,
+            param: 'output_config',
+          }
+        : null,
+      priority: 0,
+      cacheSalt: null,
+    },
+    stream: wire.stream ?? false,
+    warnings: [...unknownFields(messagesRequestSchema, sentFields(wire)), ...new Set(warnings)],
+  };
+}
+
+export function parseCountTokens(body: unknown): { conversation: Conversation; warnings: readonly string[] } {
+  const wire = parse(countTokensSchema, body, 'body');
+  const { conversation, warnings } = readConversation(wire);
+  return { conversation, warnings: [...unknownFields(countTokensSchema, sentFields(wire)), ...new Set(warnings)] };
+}
+
+function readConversation(wire: Conversing): { conversation: Conversation; warnings: string[] } {
+  refuseElsewhere(wire);
+  const warnings: string[] = [];
+  const system = wire.system ? [toSystem(wire.system, ['body', 'system'])] : [];
+  const messages = wire.messages.flatMap((message, index) =>
+    toMessages(message, ['body', 'messages', index, 'content'], warnings),
+  );
+  if (messages.length === 0) refuse(['body', 'messages'], 'Send at least one message.', wire.messages);
+  if ((wire.thinking?.budget_tokens ?? null) !== null)
+    warnings.push('thinking.budget_tokens was not used: thinking and answer share max_tokens.');
+  return {
+    conversation: {
+      model: wire.model,
+      messages: [...system, ...messages],
+      tools: wire.tools && wire.tools.length > 0 ? wire.tools.map(toTool) : null,
+      prompt: promptOptions(wire, messages),
+    },
+    warnings,
+  };
+}
+
+function promptOptions(wire: Conversing, messages: readonly ChatMessage[]): PromptOptions {
+  const { thinking, output_config: output } = wire;
+  const enabled = thinking ? { enable_thinking: thinking.type !== 'disabled' } : {};
+  const last = messages.at(-1)!;
+  return {
+    ...PLAIN_PROMPT,
+    // A call is complete: the answer cannot continue it.
+    continueFinalMessage: last.role === 'assistant' && !last.tool_calls,
+    chatTemplateKwargs: { ...enabled, ...wire.chat_template_kwargs },
+    reasoningEffort: thinking?.type === 'disabled' ? null : (output?.effort ?? null),
+  };
+}
+
+type Place = readonly (string | number)[];
+
+function toSystem(system: string | readonly Block[], place: Place): ChatMessage {
+  if (typeof system === 'string') return { role: 'system', content: system };
+  return { role: 'system', content: system.map((each, index) => textBlock(each, [...place, index])) };
+}
+
+const content = (parts: readonly { type: 'text'; text: string }[]): ChatMessage['content'] =>
+  parts.length === 1 ? parts[0]!.text : parts;
+
+function textBlock({ type, text: words }: Block, place: Place): { type: 'text'; text: string } {
+  if (type !== 'text')
+    refuse(
+      [...place, 'type'],
+      `Blocks of type ${type.slice(0, 50)} are not supported: models here read text only.`,
+      type,
+    );
+  if (words === undefined) refuse([...place, 'text'], 'A text block must have a text.', null);
+  return { type: 'text', text: words };
+}
+
+/** One turn on the wire may become several turns of a template: each tool result is one. */
+function toMessages(
+  { role, content: said }: Wire['messages'][number],
+  place: Place,
+  warnings: string[],
+): ChatMessage[] {
+  if (typeof said === 'string') return [{ role, content: said }];
+  return role === 'assistant' ? [toAssistant(said, place, warnings)] : toTurns(role, said, place);
+}
+
+function toAssistant(parts: readonly Block[], place: Place, warnings: string[]): ChatMessage {
+  const texts: { type: 'text'; text: string }[] = [];
+  const thoughts: string[] = [];
+  const calls: NonNullable<ChatMessage['tool_calls']>[number][] = [];
+  for (const [index, each] of parts.entries()) {
+    const here = [...place, index];
+    if (each.type === 'thinking') thoughts.push(each.thinking ?? '');
+    else if (each.type === 'redacted_thinking')
+      warnings.push('redacted_thinking of another server cannot be read: it was not used.');
+    else if (each.type === 'tool_use') calls.push(toCall(each, here));
+    else texts.push(textBlock(each, here));
+  }
+  return {
+    role: 'assistant',
+    content: texts.length > 0 ? content(texts) : calls.length > 0 ? null : '',
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
+  };
+}
+
+function toCall({ id, name, input }: Block, place: Place) {
+  if (name === undefined) refuse([...place, 'name'], 'A tool_use block must have a name.', null);
+  return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
+}
+
+function toTurns(role: string, parts: readonly Block[], place: Place): ChatMessage[] {
+  const turns: ChatMessage[] = [];
+  let texts: { type: 'text'; text: string }[] = [];
+  const endTurn = () => {
+    if (texts.length > 0) turns.push({ role, content: content(texts) });
+    texts = [];
+  };
+  for (const [index, each] of parts.entries()) {
+    const here = [...place, index];
+    if (each.type !== 'tool_result') {
+      texts.push(textBlock(each, here));
+      continue;
+    }
+    endTurn();
+    turns.push(toResult(each, here));
+  }
+  endTurn();
+  return turns;
+}
+
+/** The error flag is passed on, because templates may read it. */
+function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, place: Place): ChatMessage {
+  if (id === undefined)
+    refuse([...place, 'tool_use_id'], 'A tool_result block must have the tool_use_id of its call.', null);
+  const parts = typeof result === 'string' ? result : parse(blocks.nullish(), result ?? null, 'body');
+  const said =
+    typeof parts === 'string'
+      ? parts
+      : content((parts ?? []).map((each, index) => textBlock(each, [...place, 'content', index])));
+  return { role: 'tool', tool_call_id: id, content: said, ...(isError ? { is_error: true } : {}) };
+}
+
+function toTool(
+  { type, name, description, input_schema: parameters, strict }: z.output<typeof tool>,
+  index: number,
+): ToolDefinition {
+  const place = ['body', 'tools', index];
+  if (type && type !== 'custom')
+    refuse(
+      [...place, 'type'],
+      `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`,
+      type,
+    );
+  if (parameters === undefined) refuse([...place, 'input_schema'], 'A tool must have an input_schema.', null);
+  return {
+    type: 'function',
+    function: { name, ...(description ? { description } : {}), parameters, ...(strict ? { strict: true } : {}) },
+  };
+}
+
+function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
+  const names = (tools ?? []).map(({ name }) => name);
+  if (!choice) return { mode: names.length > 0 ? 'auto' : 'none', callable: null };
+  const { type, name } = choice;
+  if (type === 'none' || names.length === 0) {
+    if (type === 'any' || type === 'tool')
+      refuse(['body', 'tool_choice'], 'When using `tool_choice`, `tools` must be set.', choice);
+    return { mode: 'none', callable: null };
+  }
+  if (type === 'auto') return { mode: 'auto', callable: null };
+  if (type === 'any') return { mode: 'required', callable: null };
+  if (name === undefined || !names.includes(name))
+    refuse(['body', 'tool_choice', 'name'], 'tool_choice names a tool that is not in tools.', name ?? null);
+  return { mode: 'named', callable: [name] };
+}
+
+/** Features of Anthropic's servers outside of the model. If they were ignored silently, the answer would differ. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  container: 'Containers are not supported',
+  mcp_servers: 'MCP servers are not supported',
+  context_management: 'Context management is not supported',
+  fallbacks: 'Fallbacks to other models are not supported',
+};
+
+function refuseElsewhere(wire: Readonly<Record<string, unknown>>): void {
+  for (const [field, why] of Object.entries(ELSEWHERE)) {
+    const value = wire[field];
+    const isEmpty = value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) refuse(['body', field], `${why}. Leave ${field} out.`, value);
+  }
+}

@@ -1,0 +1,144 @@
+// Answers in Anthropic's format: a message of blocks, or the events that build one. Both are made of the same parts.
+import { isObject } from '#base/is-object';
+import { parseExactJson } from '#base/exact-json';
+import type { Answer, ChatDelta } from '#services/chat/answer';
+import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
+import type { Finish } from '#services/chat/choice-text';
+import { countThinking, countTokens } from '../chat/answer-fields.ts';
+import { warned } from '../http/unknown-fields.ts';
+
+export interface MessageHead {
+  readonly id: string;
+  readonly answer: Answer;
+  /** max_tokens of the request. */
+  readonly maxTokens: number;
+  readonly warnings: readonly string[];
+}
+
+export const messageId = (requestId: string): string => `msg_${requestId}`;
+
+/** Cached tokens are not counted twice: `input_tokens` are those that had to be computed. */
+function usageOf({ promptTokens, prompt }: Answer, outputTokens: number, thinkingTokens: number) {
+  const cached = prompt.report?.cachedTokenCount ?? 0;
+  return {
+    input_tokens: promptTokens.length - cached,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: outputTokens,
+    output_tokens_details: { thinking_tokens: thinkingTokens },
+  };
+}
+
+function stopOf(finish: Finish | null, outputTokens: number, maxTokens: number) {
+  if (finish === null || finish.reason === 'cancelled') return { stop_reason: null, stop_sequence: null };
+  if (typeof finish.stopReason === 'string') return { stop_reason: 'stop_sequence', stop_sequence: finish.stopReason };
+  const reason = {
+    stop: 'end_turn',
+    tool_calls: 'tool_use',
+    length: outputTokens < maxTokens ? 'model_context_window_exceeded' : 'max_tokens',
+  }[finish.reason];
+  return { stop_reason: reason, stop_sequence: null };
+}
+
+/** A message at its start: no content, no tokens. */
+const emptyMessage = ({ id, answer }: MessageHead) => ({
+  id,
+  type: 'message' as const,
+  role: 'assistant' as const,
+  model: answer.model.servedName,
+  content: [] as object[],
+  stop_reason: null as string | null,
+  stop_sequence: null as string | null,
+  stop_details: null,
+  container: null,
+  usage: { ...usageOf(answer, 0, 0), service_tier: 'standard' as const },
+});
+
+export function wholeMessage(head: MessageHead, deltas: readonly ChatDelta[]) {
+  const reader = createPartReader();
+  const parts = deltas
+    .flatMap((delta) => reader.push(delta))
+    .flatMap((event) => (event.kind === 'end' ? [event.part] : []));
+  const finish = deltas.at(-1)?.finish ?? null;
+  const outputTokens = countTokens(deltas);
+  const message = emptyMessage(head);
+  return {
+    ...message,
+    content: parts.map(wholeBlock),
+    ...stopOf(finish, outputTokens, head.maxTokens),
+    usage: { ...message.usage, ...usageOf(head.answer, outputTokens, countThinking(deltas)) },
+    ...warned([...head.warnings, ...parts.flatMap(brokenCall)]),
+  };
+}
+
+function wholeBlock(part: Part): object {
+  const block = emptyBlock(part);
+  if (part.kind === 'thinking') return { ...block, thinking: part.text };
+  return part.kind === 'text' ? { ...block, text: part.text } : { ...block, input: inputOf(part.text) ?? {} };
+}
+
+function emptyBlock(part: Part): object {
+  if (part.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' };
+  if (part.kind === 'call')
+    return { type: 'tool_use', id: part.id, name: part.name, input: {}, caller: { type: 'direct' } };
+  return { type: 'text', text: '', citations: null };
+}
+
+/** Null: the model's arguments are not a JSON object. */
+function inputOf(text: string): object | null {
+  try {
+    const input = parseExactJson(text);
+    return isObject(input) ? input : null;
+  } catch {
+    return null;
+  }
+}
+
+function brokenCall(part: Part): string[] {
+  if (part.kind !== 'call' || inputOf(part.text) !== null) return [];
+  return [
+    `The input of ${part.id} is empty: the model wrote ${JSON.stringify(part.text.slice(0, 500))}, which is not a JSON object.`,
+  ];
+}
+
+/** Events of one message; `name` is also their `type`. */
+export interface MessageEvent {
+  readonly name: string;
+  readonly data: object;
+}
+
+const event = (name: string, data: object): MessageEvent => ({ name, data: { type: name, ...data } });
+
+export async function* messageEvents(
+  head: MessageHead,
+  deltas: AsyncIterable<ChatDelta>,
+): AsyncGenerator<MessageEvent> {
+  const reader = createPartReader();
+  let finish: Finish | null = null;
+  let [outputTokens, thinkingTokens, started] = [0, 0, false];
+  for await (const delta of deltas) {
+    if (!started) yield event('message_start', { message: { ...emptyMessage(head), ...warned(head.warnings) } });
+    started = true;
+    outputTokens += countTokens([delta]);
+    thinkingTokens += countThinking([delta]);
+    finish = delta.finish ?? finish;
+    for (const part of reader.push(delta)) yield blockEvent(part);
+  }
+  yield event('message_delta', {
+    delta: { ...stopOf(finish, outputTokens, head.maxTokens), stop_details: null, container: null },
+    usage: usageOf(head.answer, outputTokens, thinkingTokens),
+  });
+  yield event('message_stop', {});
+}
+
+function blockEvent(part: PartEvent): MessageEvent {
+  const { index } = part;
+  if (part.kind === 'begin') return event('content_block_start', { index, content_block: emptyBlock(part.part) });
+  if (part.kind === 'end') return event('content_block_stop', { index });
+  return event('content_block_delta', { index, delta: pieceOf(part.part.kind, part.text) });
+}
+
+function pieceOf(kind: Part['kind'], text: string): object {
+  if (kind === 'thinking') return { type: 'thinking_delta', thinking: text };
+  return kind === 'text' ? { type: 'text_delta', text } : { type: 'input_json_delta', partial_json: text };
+}

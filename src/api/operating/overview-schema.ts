@@ -1,0 +1,62 @@
+// The overview, and summaries of models: domain → wire.
+import { z } from 'zod';
+import { SCOPES } from '#domain/api-key';
+import type { JobOfModel, ModelSummary, Overview } from '#services/overview';
+import { modelResponse, toModelResponse } from '../models/model.ts';
+import { jobResponse, toJobResponse } from '../training/training-job.ts';
+import { amounts, toAmounts } from './usage-schema.ts';
+
+const jobOfModel = jobResponse.extend({ model: modelResponse });
+
+export const overviewResponse = z.object({
+  object: z.literal('overview'),
+  version: z.string(),
+  key: z
+    .object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) })
+    .meta({ description: 'The key of the request.' }),
+  base_models: z.array(z.string()),
+  running: z.array(jobOfModel),
+  queued: z.array(jobOfModel).meta({ description: 'The first jobs of the queue.' }),
+  queued_count: z.int(),
+  newest: z.array(jobOfModel).meta({ description: 'Jobs of any status, newest first.' }),
+  used_today: z.object(amounts).meta({ description: 'Usage since the start of the day in UTC.' }),
+});
+
+type Wire = z.input<typeof overviewResponse>;
+
+export const toOverviewResponse = (
+  { running, queued, queuedCount, newest, usedToday }: Overview,
+  about: Pick<Wire, 'version' | 'key' | 'base_models'>,
+): Wire => ({
+  object: 'overview',
+  ...about,
+  running: running.map(toJobOfModel),
+  queued: queued.map(toJobOfModel),
+  queued_count: queuedCount,
+  newest: newest.map(toJobOfModel),
+  used_today: toAmounts(usedToday),
+});
+
+const toJobOfModel = ({ job, model }: JobOfModel) => ({ ...toJobResponse(job), model: toModelResponse(model) });
+
+export const modelSummaryResponse = modelResponse.extend({
+  created_at: z.iso.datetime(),
+  latest_step: z.int().nullable().meta({ description: 'The latest step; null: all checkpoints were deleted.' }),
+  latest_job: jobResponse.nullable(),
+  rewards: z.array(z.object({ step: z.int(), reward: z.number() })).meta({
+    description: 'Mean rewards (`train/reward`) of up to 50 of the last steps, oldest first.',
+  }),
+});
+
+export const toModelSummaryResponse = ({
+  model,
+  latestJob,
+  latestStep,
+  rewards,
+}: ModelSummary): z.input<typeof modelSummaryResponse> => ({
+  ...toModelResponse(model),
+  created_at: new Date(model.createdAtMs).toISOString(),
+  latest_step: latestStep,
+  latest_job: latestJob && toJobResponse(latestJob),
+  rewards: rewards.map(({ step, reward }) => ({ step, reward })),
+});

@@ -1,0 +1,139 @@
+// Items of a Responses input → messages of a conversation: turns, reasoning, calls and their results. Consecutive items of one
+// assistant turn become one message, as chat templates expect.
+import { z } from 'zod';
+import type { ChatMessage, ToolCall } from '#domain/chat';
+import { MAX_MESSAGES } from '../chat/chat-request.ts';
+import { refuse } from '../http/validation.ts';
+
+const text = z.string();
+
+/** An item of any type; toMessages() decides which are accepted. */
+export const inputItem = z.looseObject({
+  type: text.nullish(),
+  role: text.optional(),
+  content: z.unknown().optional(),
+  call_id: text.optional(),
+  name: text.optional(),
+  arguments: text.optional(),
+  output: z.unknown().optional(),
+});
+export type Item = z.output<typeof inputItem>;
+
+/** A turn may have several. */
+export const ITEMS_MAX = 2 * MAX_MESSAGES;
+
+const ROLES = ['user', 'assistant', 'system', 'developer'];
+
+type Place = readonly (string | number)[];
+
+/** `before`: how many items come from the previous conversation; the client did not send them, so errors have no location there. */
+export function toMessages(input: readonly Item[], before: number, warnings: Set<string>): ChatMessage[] {
+  const turns = createTurns();
+  for (const [at, item] of input.entries()) {
+    const place = ['body', 'input', at - before];
+    const type = item.type ?? 'message';
+    if (type === 'message') turns.say(roleOf(item, place), contentOf(item.content, [...place, 'content']));
+    else if (type === 'function_call') turns.call(toCall(item, place));
+    else if (type === 'function_call_output') turns.result(toResult(item, place));
+    else if (type === 'reasoning') turns.think(thoughtOf(item, warnings));
+    else refuse([...place, 'type'], `Items of type ${type.slice(0, 50)} are not supported.`, type);
+  }
+  return turns.end();
+}
+
+/** Merges the items of one assistant turn: reasoning, text, calls. */
+function createTurns() {
+  const messages: ChatMessage[] = [];
+  let open: { thought: string; content: ChatMessage['content'] | null; calls: ToolCall[] } | null = null;
+
+  function close(): void {
+    if (open === null) return;
+    const { thought, content, calls } = open;
+    open = null;
+    messages.push({
+      role: 'assistant',
+      content: content ?? (calls.length > 0 ? null : ''),
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      ...(thought === '' ? {} : { reasoning_content: thought }),
+    });
+  }
+  const assistant = () => (open ??= { thought: '', content: null, calls: [] });
+
+  return {
+    say(role: string, content: ChatMessage['content']): void {
+      if (role !== 'assistant') {
+        close();
+        messages.push({ role, content });
+        return;
+      }
+      if (open && (open.content !== null || open.calls.length > 0)) close();
+      assistant().content = content;
+    },
+    call: (call: ToolCall): void => void assistant().calls.push(call),
+    think(thought: string): void {
+      if (open && (open.content !== null || open.calls.length > 0)) close();
+      assistant().thought += thought;
+    },
+    result(message: ChatMessage): void {
+      close();
+      messages.push(message);
+    },
+    end(): ChatMessage[] {
+      close();
+      return messages;
+    },
+  };
+}
+
+function roleOf({ role }: Item, place: Place): string {
+  if (role !== undefined && ROLES.includes(role)) return role;
+  refuse([...place, 'role'], `The role of a message must be one of ${ROLES.join(', ')}.`, role ?? null);
+}
+
+const TEXT_FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = {
+  input_text: 'text',
+  output_text: 'text',
+  text: 'text',
+  refusal: 'refusal',
+};
+
+function contentOf(content: unknown, place: Place): ChatMessage['content'] {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) refuse(place, 'Content must be a text, or a list of parts.', content ?? null);
+  const parts = (content as unknown[]).map((part, index) => ({ type: 'text', text: textOf(part, [...place, index]) }));
+  return parts.length === 1 ? parts[0]!.text : parts;
+}
+
+function textOf(part: unknown, place: Place): string {
+  const { type, ...rest } = (part ?? {}) as { type?: unknown } & Record<string, unknown>;
+  const field = typeof type === 'string' ? TEXT_FIELDS[type] : undefined;
+  const text = field === undefined ? undefined : rest[field];
+  if (typeof text === 'string') return text;
+  refuse(
+    [...place, 'type'],
+    `Parts of type ${String(type).slice(0, 50)} are not supported: models here read text only.`,
+    part,
+  );
+}
+
+function toCall({ call_id: id, name, arguments: text }: Item, place: Place): ToolCall {
+  if (name === undefined) refuse([...place, 'name'], 'A function_call must have a name.', null);
+  return { id, type: 'function', function: { name, arguments: text ?? '' } };
+}
+
+function toResult({ call_id: id, output }: Item, place: Place): ChatMessage {
+  if (id === undefined)
+    refuse([...place, 'call_id'], 'A function_call_output must have the call_id of its call.', null);
+  return { role: 'tool', tool_call_id: id, content: contentOf(output, [...place, 'output']) };
+}
+
+/** Reasoning of our own answers; content encrypted by other servers cannot be read. */
+function thoughtOf({ content, ...rest }: Item, warnings: Set<string>): string {
+  const parts = Array.isArray(content) ? (content as unknown[]) : [];
+  const texts = parts
+    .map((part) => (part as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string');
+  if (texts.length === 0 && rest['encrypted_content'])
+    warnings.add('reasoning.encrypted_content of another server cannot be read: it was not used.');
+  return texts.join('\n');
+}

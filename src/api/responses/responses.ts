@@ -1,0 +1,132 @@
+// POST /v1/responses: chat in the format of OpenAI's Responses API, complete, as typed events, or in the background. Stored responses
+// are read through kept-responses.ts.
+import { AppError } from '#domain/errors';
+import type { Caller } from '#domain/caller';
+import type { ResponseContent, ResponseEvent, WireObject } from '#services/responses/response-content';
+import type { NewResponse } from '#services/responses/responses';
+import type { ApiLimits, ApiServices } from '../http/api-services.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { errorResponse } from '../http/error-response.ts';
+import type { Generations } from '../http/generations.ts';
+import { responsesRequestSchema } from './responses-fields.ts';
+import type { Item } from './responses-input.ts';
+import { listedItems, responseId, responseOfItem } from './responses-items.ts';
+import { parseResponsesRequest, type Recalled, type ResponsesRequest } from './responses-request.ts';
+import * as wire from './responses-response.ts';
+import { responseSchema } from './responses-response-schema.ts';
+import { sseEvent } from '../http/sse.ts';
+import { responseFrames, sendResponseEvents } from './response-events.ts';
+
+type Services = Pick<ApiServices, 'chat' | 'responses' | 'clock' | 'log'>;
+
+/** `closing` aborts when the server stops, so that streams do not delay the shutdown. */
+export function responseRoutes(
+  { chat, responses, clock, log }: Services,
+  generations: Generations,
+  limits: ApiLimits,
+  closing: AbortSignal,
+): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/responses',
+      tag: 'Chat',
+      summary: 'Create a response (OpenAI’s Responses API)',
+      access: 'chat',
+      role: 'serve',
+      errors: [400, 404, 409, 429, 503],
+      creates: true,
+      body: { schema: responsesRequestSchema, read: parseResponsesRequest },
+      answer: responseSchema,
+      alsoStreams: true,
+      async handle({ body: asked, newId, ...call }) {
+        const { caller, request } = call;
+        if (asked.stream && isRepeatable(request.headers)) refuseRepeats();
+        const id = responseId(newId);
+        const store = asked.store ?? (responses.keeps || asked.background);
+        const known = store && isRepeatable(request.headers) ? await responses.find(caller, id) : null;
+        if (known) return known; // the first request with this Idempotency-Key did its work, but was interrupted before the answer
+        if (store) await responses.checkRoom(caller);
+        const { request: chatRequest, input, warnings } = asked.complete(await recall(caller, asked));
+        const createdAtMs = clock.now();
+        const head = headOf(asked, { id, createdAtMs, store, warnings, model: chatRequest.model ?? '' });
+        const kept = (content: Omit<ResponseContent, 'input'>): NewResponse => ({
+          id,
+          createdAtMs,
+          content: { ...content, input: listedItems(input, id) },
+        });
+
+        const generation = generations.begin(call, 'chat', null);
+        const { context, because } = generation;
+        if (asked.background) {
+          const response = wire.queuedResponse(head);
+          const events = asked.stream ? wire.openingEvents(head) : null;
+          const work = { request: chatRequest, head: head as unknown as WireObject };
+          const queued = await responses.submit(context, kept({ response, events, work }));
+          return asked.stream
+            ? await sendResponseEvents({ responses, log }, call, { id, after: -1 }, limits, closing)
+            : queued;
+        }
+
+        /** Stored before the client is told that it exists. */
+        async function* keeping(
+          events: AsyncIterable<ResponseEvent>,
+          baseModel: string,
+        ): AsyncGenerator<ResponseEvent> {
+          let last: ResponseEvent | null = null;
+          for await (const event of events) {
+            if (last) yield last;
+            last = event;
+          }
+          if (!last) return;
+          const response = last['response'] as WireObject;
+          if (store) await responses.keep(context, baseModel, kept({ response, events: null, work: null }));
+          yield last;
+        }
+
+        try {
+          const answer = await chat.start(context, chatRequest);
+          const wireEvents = wire.responseEvents(head, answer, generation.measured(answer, 1), () => clock.now());
+          const events = keeping(wireEvents, answer.model.base.id);
+          if (!asked.stream) return await lastResponse(events);
+          const onError = (error: unknown) => sseEvent('error', wire.errorEvent(errorResponse(error).body.error));
+          return await generation.stream(responseFrames(events), onError);
+        } catch (error) {
+          throw because(error);
+        }
+      },
+    }),
+  ];
+
+  async function recall(caller: Caller, { previousId, namedItems }: ResponsesRequest): Promise<Recalled> {
+    const conversation = previousId === null ? [] : await responses.conversationOf(caller, previousId);
+    const items = new Map<string, Item>();
+    for (const id of namedItems) {
+      const inConversation = conversation.find((item) => item['id'] === id);
+      items.set(id, inConversation ?? (await responses.itemOf(caller, responseOfItem(id) ?? '', id)));
+    }
+    return { conversation, items };
+  }
+}
+
+const isRepeatable = (headers: Readonly<Record<string, unknown>>): boolean => headers['idempotency-key'] !== undefined;
+
+/** A stream cannot be repeated as an answer. */
+function refuseRepeats(): never {
+  const message =
+    'A stream cannot be repeated by its Idempotency-Key. Leave the header or stream out; a stream in the background can be read again.';
+  throw new AppError('invalid_request', message, { param: 'stream' });
+}
+
+function headOf(
+  { background, previousId, echoed, logprobs }: ResponsesRequest,
+  known: Pick<wire.ResponseHead, 'id' | 'createdAtMs' | 'store' | 'warnings' | 'model'>,
+): wire.ResponseHead {
+  return { ...known, background, previousId, echoed, logprobs };
+}
+
+async function lastResponse(events: AsyncIterable<ResponseEvent>): Promise<unknown> {
+  let last: ResponseEvent | null = null;
+  for await (const event of events) last = event;
+  return last!['response'];
+}

@@ -1,0 +1,103 @@
+// Training jobs, their events and logged trajectories: wire ↔ domain.
+import { z } from 'zod';
+import { EVENT_TYPES, JOB_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import type { RlJobBody } from '#domain/trajectory';
+import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
+import { evaluation, readEvaluation } from '../rows/evaluation.ts';
+import { evaluationResponse } from './evaluation-answers.ts';
+import { rlConfig } from './rl-config.ts';
+import { isoOrNull } from '../http/time.ts';
+import { integer } from '../http/lax.ts';
+import { trajectoryGroup } from '../rows/trajectory.ts';
+import { unknownFields, warnings } from '../http/unknown-fields.ts';
+import { parse } from '../http/validation.ts';
+
+export const createRlJob = z.looseObject({
+  model_id: z.guid(),
+  trajectory_groups: z.array(trajectoryGroup),
+  experimental_config: rlConfig.nullish(),
+  evaluation,
+});
+
+export interface RlJob {
+  readonly modelId: string;
+  readonly body: RlJobBody;
+  readonly evaluation: RequestedEvaluation | null;
+}
+
+/** Throws ValidationError. */
+export function readRlJob(raw: unknown): RlJob {
+  const wire = parse(createRlJob, raw, 'body');
+  const { config = {}, warnings = [] } = wire.experimental_config ?? {};
+  const asked = readEvaluation(wire.evaluation);
+  const all = [...unknownFields(createRlJob, wire), ...warnings, ...asked.warnings];
+  const body = { groups: wire.trajectory_groups, config, warnings: all };
+  return { modelId: wire.model_id, body, evaluation: asked.evaluation };
+}
+
+export const logRequest = z.looseObject({
+  model_id: z.guid().nullish().meta({ description: 'The same id as in the path.' }),
+  split: z.string().min(1).max(100).meta({ description: 'Metrics are stored as `split/name`.' }),
+  step: integer({ ge: 0 })
+    .nullish()
+    .meta({ description: 'Step of the checkpoint that sampled the trajectories. Default: the latest.' }),
+  evaluation_job_id: z.guid().nullish().meta({
+    description:
+      "The trajectories are rewards for the answers of this job's evaluation: one group per prompt and one trajectory per answer, both in order; a group may be empty. Messages may be empty, because the answers are stored. Metrics are added to the checkpoint that answered.",
+  }),
+  trajectory_groups: z.array(trajectoryGroup),
+});
+
+export const createdJob = z.object({ id: z.guid(), warnings });
+
+const timestamp = z.iso.datetime().nullable();
+
+export const jobResponse = z.object({
+  id: z.guid(),
+  type: z.enum(JOB_TYPES),
+  model_id: z.guid(),
+  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+  created_at: z.iso.datetime(),
+  training_start: timestamp,
+  training_end: timestamp,
+  error_message: z.string().nullable(),
+  progress: z.number().meta({ description: 'Progress from 0 to 1.' }),
+  step: z.int().nullable().meta({ description: 'Step of the checkpoint that this job creates; null until it runs.' }),
+  skipped: z
+    .record(z.string(), z.number())
+    .meta({ description: 'Number of data items that were not trained on, by reason.' }),
+});
+
+export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => ({
+  id: job.id,
+  type: job.type,
+  model_id: job.modelId,
+  status: job.status,
+  created_at: new Date(job.createdAtMs).toISOString(),
+  training_start: isoOrNull(job.startedAtMs),
+  training_end: isoOrNull(job.endedAtMs),
+  error_message: job.errorMessage,
+  progress: job.progress,
+  step: job.step,
+  skipped: { ...job.skipped },
+});
+
+export const jobDetailResponse = jobResponse.extend({
+  warnings: z.array(z.string()).meta({
+    description:
+      'Warnings: parts of the request that were not used or not used as sent, and anything else worth checking. Empty before the job starts.',
+  }),
+  evaluation: evaluationResponse.nullable().meta({ description: 'Null: the request had no evaluation prompts.' }),
+});
+
+export const eventResponse = z.object({
+  id: z.guid(),
+  type: z.enum(EVENT_TYPES),
+  data: z.record(z.string(), z.unknown()),
+});
+
+export const toEventResponse = ({ id, type, data }: TrainingEvent): z.input<typeof eventResponse> => ({
+  id,
+  type,
+  data: { ...data },
+});
