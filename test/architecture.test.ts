@@ -234,6 +234,22 @@ test('every path and every link in ARCHITECTURE.md exists', () => {
   expect([...paths, ...links].filter((path) => !exists(path.replace(/\/\*$/, '')))).toEqual([]);
 });
 
+test('files that comments name exist', () => {
+  const ends = (path: string) => path.split('/').map((_, at, parts) => parts.slice(at).join('/'));
+  const known = new Set([...everything, 'vitest.config.ts'].flatMap(ends));
+  const missing = everything.flatMap((file) =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .split('\n')
+      .flatMap((line) => [...(/(?:^|\s)(?:\/\/|\/?\*\*?)\s(.*)/.exec(line)?.[1] ?? '').matchAll(NAMED_FILE)])
+      .map((match) => ({ file, named: match[1]! }))
+      .filter(({ named }) => !known.has(named)),
+  );
+  expect(missing).toEqual([]);
+});
+
+/** A file in a sentence, with or without its folders; relative paths belong to imports. */
+const NAMED_FILE = /(?<![\w/.<-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.tsx?)(?![\w.])/g;
+
 test('every decision record has a unique number, a context, a decision, and a line in the index', () => {
   const folder = join(ROOT, 'docs', 'decisions');
   const index = readFileSync(join(folder, 'README.md'), 'utf8');

@@ -1,4 +1,4 @@
-// What the text of an answer must look like, in forms that engines understand. services/constraint.ts turns request fields into one
+// What the text of an answer must look like, in forms that engines understand. api/chat/structured-output.ts turns request fields into one
 // of these; each engine decides how to enforce it.
 
 export const CONSTRAINT_KINDS = [

@@ -13,7 +13,7 @@ import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { History, NamedToken, SampledTurn, Turn } from '#domain/trajectory';
 import { createPromptUnfolding } from './folded-prompts.ts';
 
-/** The base model's text side, as wired by main.ts. */
+/** The base model's text side. `services/jobs/data/conversation-encoder.ts` makes one. */
 export interface ConversationEncoder {
   readonly vocabSize: number;
   /** The template's text up to and including the beginning of the next assistant turn. */

@@ -153,7 +153,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     wrong: [['up', 'body.truncation_side literal_error']],
   },
   documents: {
-    works: async () => void (await ask({ documents: [{ title: 'a', text: 'b' }] })), // a variable of templates: prompt.test.ts
+    works: async () => void (await ask({ documents: [{ title: 'a', text: 'b' }] })), // a variable of templates: chat-template.test.ts
     wrong: [[[{ a: 1 }], 'body.documents.0.a string_type'], ['x', 'body.documents list_type']],
   },
   chat_template: {

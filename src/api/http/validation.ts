@@ -1,5 +1,5 @@
 // Untrusted JSON → typed values, or one list of all errors in it, with pydantic's types and messages: clients and test suites of such
-// services read `type` and `loc`. Knows zod; knows no HTTP status (see ../error-response.ts).
+// services read `type` and `loc`. Knows zod; knows no HTTP status (see error-response.ts).
 import { z } from 'zod';
 
 export interface ValidationItem {
@@ -89,7 +89,7 @@ function itemsOf(
   const path = [...at, ...issue.path];
   const here = [...loc, ...issue.path.map(locElement)];
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    // One item per alternative. unions.ts puts their names into the message.
+    // One item per alternative. lax.ts puts their names into the message.
     const names = issue.message.split(' | ');
     return issue.errors.flatMap((errors, i) =>
       errors.flatMap((inner) =>

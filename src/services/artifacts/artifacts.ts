@@ -35,9 +35,9 @@ export type Committed =
 
 export interface FileBytes {
   readonly content: AsyncIterable<Uint8Array>;
-  /** The SHA-256 that the sender announced; null if it did not. */
-  readonly declaredBytes: number | null;
   /** The size that the sender announced; null: unknown. */
+  readonly declaredBytes: number | null;
+  /** The SHA-256 that the sender announced; null if it did not. */
   readonly sha256: string | null;
   readonly md5?: string;
 }

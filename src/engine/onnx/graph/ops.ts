@@ -95,7 +95,7 @@ function lastTwo(shape: Shape, transposed = false): [Dim, Dim] {
   return transposed ? [b, a] : [a, b];
 }
 
-/** `[..., in] · [in, out]` with 8-bit weights in blocks of 32 along `in` (weights/quantize.ts). Not differentiable. */
+/** `[..., in] · [in, out]` with 8-bit weights in blocks of 32 along `in` (models/quantize.ts). Not differentiable. */
 export function matmulBlocks8(
   g: Graph,
   x: Value,

@@ -29,7 +29,7 @@ import { createRunMetrics } from './run-metrics.ts';
 import type { ReadPairLine, ReadSftLine } from '../data/sft-dataset.ts';
 import { meansOfSteps } from './step-means.ts';
 
-/** What trains models of one base model, as wired by main.ts. */
+/** What trains models of one base model. `server/background.ts` connects it. */
 export interface Trainer {
   readonly engine: TrainingEngine;
   /** `exactLogprobs`: whether both sampler and trainer have them. Values may change between attempts. */
