@@ -1,20 +1,44 @@
 // Tests import the sources; `#folder/file` means `src/folder/file.ts`, as in package.json "imports".
-// Children that the tests fork (engine workers) inherit execArgv, so they run from source as well.
+// The projects are described in docs/testing.md; test/projects.ts says which file belongs to which.
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { parseArgs } from 'node:util';
+import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
+import { TEST_PROJECTS, type TestProject } from './test/projects.ts';
 
 const src = fileURLToPath(new URL('./src/', import.meta.url));
+
+/** Vitest applies `--exclude` of the command line to the root only, and not to projects. */
+const { exclude: excluded = [] } = parseArgs({
+  options: { exclude: { type: 'string', multiple: true } },
+  strict: false,
+}).values;
+
+type TestOptions = NonNullable<ViteUserConfig['test']>;
+
+/** Files share a thread and its modules, so starting a file costs little. Environment stubs end with their test. */
+const THREADS: TestOptions = { pool: 'threads', isolate: false, unstubEnvs: true };
+
+/** A process per file. Children that the tests fork (engine workers) inherit execArgv, so they run from source as well. */
+const FORKS: TestOptions = { pool: 'forks', execArgv: ['--import', 'tsx', '-C', 'source'] };
+
+const projectOf = ({ name, include, exclude }: TestProject) => ({
+  extends: true as const,
+  test: {
+    ...(name === 'unit' ? THREADS : FORKS),
+    name,
+    include: [...include],
+    exclude: [...configDefaults.exclude, ...exclude, ...excluded.map(String)],
+  },
+});
 
 export default defineConfig({
   resolve: { alias: [{ find: /^#(.+)$/, replacement: `${src}$1.ts` }] },
   test: {
-    include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/**/*.test.ts'],
-    pool: 'forks',
     maxWorkers: 2,
     reporters: ['./scripts/skip-reporter.ts', 'default'],
-    execArgv: ['--import', 'tsx', '-C', 'source'],
     // For what hangs; a busy machine takes its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    projects: TEST_PROJECTS.map(projectOf),
   },
 });

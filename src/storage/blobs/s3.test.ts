@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createId } from '#base/ids';
 import type { BlobStore } from '../blobs.ts';
 import { blobContract } from '../../../test/contract/blobs.ts';
@@ -16,8 +16,10 @@ let directory: string;
 let server: ObjectStore;
 let endpoint: string;
 const opened: { close(): void }[] = [];
-beforeAll(async () => {
+beforeEach(() => {
   for (const [name, value] of Object.entries(CREDENTIALS)) vi.stubEnv(name, value);
+});
+beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'whetstone-s3-'));
   server = await openObjectStore(join(directory, 'objects'));
   endpoint = server.endpoint;
@@ -26,7 +28,6 @@ afterAll(async () => {
   for (const blobs of opened) blobs.close();
   await server.close();
   await rm(directory, { recursive: true, force: true });
-  vi.unstubAllEnvs();
 });
 
 async function open(prefix = `${createId()}/`): Promise<BlobStore> {
