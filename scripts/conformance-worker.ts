@@ -27,6 +27,16 @@ const env = {
 };
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
 const root = fileURLToPath(new URL('..', import.meta.url));
-const args = [vitest, 'run', '--root', root, '--reporter', 'verbose', 'test/workers/any-worker.test.ts'];
+const args = [
+  vitest,
+  'run',
+  '--root',
+  root,
+  '--project',
+  'service',
+  '--reporter',
+  'verbose',
+  'test/workers/any-worker.test.ts',
+];
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
 process.exitCode = status ?? 1;
