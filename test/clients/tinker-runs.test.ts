@@ -93,26 +93,34 @@ test(
   },
 );
 
-/** The same data, in the formats of a Tinker training client and of an SFT job. */
+/**
+ * The same data, in the formats of a Tinker training client and of an SFT job. Loss errors are relative: the sum of a loss has
+ * other zeros in it than a job's, which omits tokens without labels.
+ */
 const WAYS = [
   // The rows of a step in one call are packed, as a job packs them.
-  { way: 'with one call a step', name: 'packed', packing: true, head: false, distanceMax: 0 },
+  { way: 'with one call a step', name: 'packed', packing: true, head: false, distanceMax: 0, lossErrorMax: 1e-6 },
   // Each row in its own call is unpacked.
-  { way: 'with a call for each row', name: 'alone', packing: false, head: false, distanceMax: 0 },
+  { way: 'with a call for each row', name: 'alone', packing: false, head: false, distanceMax: 0, lossErrorMax: 1e-6 },
   // The head's own gradient is a sum over the tokens it predicts: here that includes tokens of weight 0, which change its
-  // rounding.
-  { way: 'that trains the output head', name: 'head', packing: true, head: true, distanceMax: 1e-5 },
+  // rounding; AdamW enlarges the difference from step to step, and with it that of the losses.
+  {
+    way: 'that trains the output head',
+    name: 'head',
+    packing: true,
+    head: true,
+    distanceMax: 1e-5,
+    lossErrorMax: 1e-5,
+  },
 ] as const;
 const LAYERS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'];
 const LIKE_JOBS = { beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.01, grad_clip_norm: 1 };
 const EPOCHS = 2;
-/** Relative: the sum of a loss has other zeros in it than a job's, which omits tokens without labels. */
-const LOSS_ERROR_MAX = 1e-6;
 
 test.each(WAYS)(
   'a supervised run $way and an SFT job over the same rows end with the same adapter',
   PATIENT,
-  async ({ name, packing, head, distanceMax }) => {
+  async ({ name, packing, head, distanceMax, lossErrorMax }) => {
     const { rows, batchSize, learningRates, cases } = sftJob;
     const { tokens, labels } = cases.find(({ assistantTurns }) => assistantTurns === 'all')!;
     const client = await openTinkerClient(server.url, server.apiKey);
@@ -154,7 +162,7 @@ test.each(WAYS)(
     });
 
     expect(ofSteps).toHaveLength(rates.length);
-    for (const [i, loss] of ofSteps.entries()) expect(Math.abs(losses[i]! / loss - 1)).toBeLessThan(LOSS_ERROR_MAX);
+    for (const [i, loss] of ofSteps.entries()) expect(Math.abs(losses[i]! / loss - 1)).toBeLessThan(lossErrorMax);
     const [began, ofVerbs] = await Promise.all([0, 1].map((step) => adapterOfRun(server.client, run.id, step)));
     const ofJob = await adapterOfModel(server.client, { project: 'same', name }, 1);
     expect(adapterDistance(ofVerbs!, began!)).toBeGreaterThan(0.1);
