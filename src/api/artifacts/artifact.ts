@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sizeOf, type ArtifactVersion } from '#domain/artifact';
 import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifacts/artifact-name';
 import type { Manifest } from '#services/artifacts/artifacts';
-import { countNodes } from '../http/validation.ts';
+import { countNodes } from '#validation/parse';
 
 const FILES_MAX = 10_000;
 const ALIASES_MAX = 32;

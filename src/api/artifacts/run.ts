@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { HistoryLine, Run } from '#domain/run';
 import { readLoggedObject } from '#services/runs/run-json';
-import { integer } from '../http/lax.ts';
+import { integer } from '#validation/lax';
 import { orderField, pageFields } from '../http/listing.ts';
 
 const values = z.record(z.string(), z.unknown());

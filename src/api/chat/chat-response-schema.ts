@@ -1,6 +1,6 @@
 // The schema of a complete chat answer, for OpenAPI and tests. chat-response.ts writes it.
 import { z } from 'zod';
-import { warnings } from '../http/unknown-fields.ts';
+import { warnings } from '#validation/unknown-fields';
 
 const tokenLogprob = z.object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()).nullable() });
 

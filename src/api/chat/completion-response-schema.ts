@@ -1,7 +1,7 @@
 // The schema of a complete completion, for OpenAPI and tests. completion-response.ts writes it.
 import { z } from 'zod';
 import { promptLogprobsSchema, usageSchema } from './chat-response-schema.ts';
-import { warnings } from '../http/unknown-fields.ts';
+import { warnings } from '#validation/unknown-fields';
 
 export const textCompletionSchema = z.object({
   id: z.string(),

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Embedded, EmbeddingRequest } from '#services/chat/embeddings';
 import { modelField, servingFields, truncationFields } from './generation-fields.ts';
-import { boolean, integer, list, union } from '../http/lax.ts';
-import { sentFields, unknownFields, warned, warnings } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { boolean, integer, list, union } from '#validation/lax';
+import { sentFields, unknownFields, warned, warnings } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
 

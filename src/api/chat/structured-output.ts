@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { parseExactJson, stringifyExactJson } from '#base/exact-json';
 import type { Constraint } from '#domain/constraint';
-import { boolean, union } from '../http/lax.ts';
-import type { Complaint } from '../http/validation.ts';
+import { boolean, union } from '#validation/lax';
+import type { Complaint } from '#validation/parse';
 
 const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
 

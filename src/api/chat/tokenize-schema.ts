@@ -5,10 +5,10 @@ import type { Conversation } from '#services/chat/chat-request';
 import { PLAIN_PROMPT } from '#services/chat/plain-options';
 import { MAX_MESSAGES, MAX_TOOLS } from './chat-request.ts';
 import { modelField } from './generation-fields.ts';
-import { boolean, integer, list } from '../http/lax.ts';
-import { message, tool } from '../rows/message.ts';
-import { sentFields, unknownFields, warnings } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { boolean, integer, list } from '#validation/lax';
+import { message, tool } from '#rows/message';
+import { sentFields, unknownFields, warnings } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
 

@@ -7,10 +7,10 @@ import type { ChatRequest, Conversation, PromptOptions, ToolChoice } from '#serv
 import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
 import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
 import { MAX_STOPS } from '../chat/generation-fields.ts';
-import { boolean, integer, list, number, union } from '../http/lax.ts';
+import { boolean, integer, list, number, union } from '#validation/lax';
 import { formatConstraint } from '../chat/structured-output.ts';
-import { sentFields, unknownFields } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { sentFields, unknownFields } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
 const text = z.string();

@@ -1,6 +1,6 @@
 // The schema of a complete message in Anthropic's format, for OpenAPI and tests. messages-response.ts writes it.
 import { z } from 'zod';
-import { warnings } from '../http/unknown-fields.ts';
+import { warnings } from '#validation/unknown-fields';
 
 export const messageSchema = z.object({
   id: z.string(),

@@ -2,8 +2,8 @@
 // which linear layers a base model has.
 import { z } from 'zod';
 import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
-import { boolean, integer, list, number } from '../http/lax.ts';
-import { unknownFields } from '../http/unknown-fields.ts';
+import { boolean, integer, list, number } from '#validation/lax';
+import { unknownFields } from '#validation/unknown-fields';
 
 /** A larger rank costs as much as training all weights of a small model. The limit of the Tinker API is lower. */
 const RANK_MAX = 256;

@@ -5,10 +5,10 @@ import type { Model } from '#domain/model';
 import { isGreaterBetter, type SavePolicy } from '#domain/save-policy';
 import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { Registration } from '#services/models/models';
-import { boolean, integer } from '../http/lax.ts';
+import { boolean, integer } from '#validation/lax';
 import { lora, loraResponse } from './lora.ts';
-import { unknownFields, warnings } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { unknownFields, warnings } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const STEPS_MAX = 10_000; // limits the size of one transaction
 

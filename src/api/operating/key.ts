@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SCOPES, type ApiKey } from '#domain/api-key';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import type { NewApiKey } from '#services/accounts/api-keys';
-import { integer } from '../http/lax.ts';
+import { integer } from '#validation/lax';
 import { isoOrNull } from '../http/time.ts';
 
 const WIRE_NAME = {

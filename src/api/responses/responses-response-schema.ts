@@ -1,6 +1,6 @@
 // The schema of a complete answer of OpenAI's Responses API, for OpenAPI and tests. responses-response.ts writes it.
 import { z } from 'zod';
-import { warnings } from '../http/unknown-fields.ts';
+import { warnings } from '#validation/unknown-fields';
 
 const status = z.enum(['in_progress', 'completed', 'incomplete']);
 const logprob = z.object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()) });

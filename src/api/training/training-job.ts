@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { EVENT_TYPES, JOB_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { RlJobBody } from '#domain/trajectory';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
-import { evaluation, readEvaluation } from '../rows/evaluation.ts';
+import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { evaluationResponse } from './evaluation-answers.ts';
 import { rlConfig } from './rl-config.ts';
 import { isoOrNull } from '../http/time.ts';
-import { integer } from '../http/lax.ts';
-import { trajectoryGroup } from '../rows/trajectory.ts';
-import { unknownFields, warnings } from '../http/unknown-fields.ts';
-import { parse } from '../http/validation.ts';
+import { integer } from '#validation/lax';
+import { trajectoryGroup } from '#rows/trajectory';
+import { unknownFields, warnings } from '#validation/unknown-fields';
+import { parse } from '#validation/parse';
 
 export const createRlJob = z.looseObject({
   model_id: z.guid(),

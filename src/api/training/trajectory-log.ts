@@ -1,7 +1,7 @@
 // Logged trajectories as clients read them: domain → wire.
 import { z } from 'zod';
 import type { TrajectoryLog } from '#domain/trajectory-log';
-import { integer } from '../http/lax.ts';
+import { integer } from '#validation/lax';
 import { pageFields } from '../http/listing.ts';
 
 export const logQuery = z.looseObject({

@@ -6,7 +6,7 @@ import { createSignedLinks } from '#services/accounts/signed-links';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { whenOver } from '../http/ended-answers.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
 import { createAsked, FILES_PATH } from './asked.ts';
 import { fileStream, toRunPiece } from './file-stream.ts';

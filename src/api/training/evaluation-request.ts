@@ -1,33 +1,18 @@
 // The evaluation settings of a job: wire → domain. Reading an evaluation is in evaluation-answers.ts.
 import { z } from 'zod';
-import type { EvaluationPrompt, ReadEvaluationLine } from '#domain/evaluation';
+import { nonEmpty } from '#base/non-empty';
+import { promptRow, toPrompt, tools } from '#rows/evaluation';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
-import { isObject } from '#base/is-object';
-import { parseJson } from '../http/json-body.ts';
-import { integer, list, number, union } from '../http/lax.ts';
-import { message, tool } from './message.ts';
-import { seed } from './seed.ts';
-import { unknownFields } from '../http/unknown-fields.ts';
-import { parse, refuse, ValidationError } from '../http/validation.ts';
+import { integer, list, number, union } from '#validation/lax';
+import { refuse } from '#validation/parse';
+import { seed } from '#validation/seed';
+import { unknownFields } from '#validation/unknown-fields';
 
 /** Only a sanity check: the server's setting limits how many prompts are answered. */
 const PROMPTS_MAX = 100_000;
-const MESSAGES_MAX = 2_000;
-const TOOLS_MAX = 2_000;
 const STOPS_MAX = 16;
 const DEFAULT_MAX_TOKENS = 512;
-
-const tools = list(tool, TOOLS_MAX).nullish();
-
-const promptRow = z.looseObject({
-  messages: list(message, MESSAGES_MAX).meta({
-    description:
-      "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
-  }),
-  tools,
-  metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
-});
 
 const settings = z.looseObject({
   prompts: list(promptRow, PROMPTS_MAX).nullish().meta({ description: 'The prompts; alternatively, `prompts_url`.' }),
@@ -101,32 +86,3 @@ export function readEvaluation(wire: z.output<typeof evaluation>): ReadEvaluatio
     warnings: unknownFields(settings, wire, 'evaluation.'),
   };
 }
-
-export const readEvaluationLine: ReadEvaluationLine = (text) => {
-  try {
-    return toPrompt(parse(promptRow, parseJson(text), 'body'));
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    const problems = error.items
-      .slice(0, 3)
-      .map(({ loc, msg }) => [loc.slice(1).join('.'), msg].filter(Boolean).join(': '));
-    return { problem: problems.join('; ') };
-  }
-};
-
-function toPrompt({ messages, tools: own, metadata }: z.output<typeof promptRow>): ReturnType<ReadEvaluationLine> {
-  const last = messages.at(-1);
-  const reference = last?.role === 'assistant' ? last : null;
-  const asked = reference ? messages.slice(0, -1) : messages;
-  if (asked.length === 0) return { problem: 'must contain a message that can be answered' };
-  const prompt: EvaluationPrompt = {
-    messages: asked,
-    tools: nonEmpty(own),
-    reference,
-    metadata: isObject(metadata) ? metadata : {},
-  };
-  return { prompt };
-}
-
-const nonEmpty = <T>(items: readonly T[] | null | undefined): readonly T[] | null =>
-  items && items.length > 0 ? items : null;

@@ -1,8 +1,8 @@
 // Chat messages and tools on the wire. Extra keys are passed on, because templates may read them.
 import { z } from 'zod';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
-import { boolean, union } from '../http/lax.ts';
-import type { ValidationItem } from '../http/validation.ts';
+import { boolean, union } from '#validation/lax';
+import type { ValidationItem } from '#validation/parse';
 
 const text = z.string();
 const part = union({ str: text, dict: z.looseObject({ type: text }) });

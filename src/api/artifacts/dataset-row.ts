@@ -1,12 +1,7 @@
-// Rows of training data with their tokens, conversations and preference pairs alike: lines → domain, query and domain → wire.
+// Rows of training data with their tokens, conversations and preference pairs alike: query → domain, domain → wire.
 import { z } from 'zod';
-import type { DatasetRow, ReadDatasetLine, RowsOf } from '#services/jobs/reading-back/dataset-rows';
-import { readPreferencePair } from './dpo.ts';
+import type { DatasetRow, RowsOf } from '#services/jobs/reading-back/dataset-rows';
 import { pageFields } from '../http/listing.ts';
-import { isPreferenceLine, readSftLine } from './sft.ts';
-
-export const readDatasetLine: ReadDatasetLine = (text) =>
-  isPreferenceLine(text) ? readPreferencePair(text) : readSftLine(text);
 
 export const rowsQuery = z.looseObject({
   ...pageFields,

@@ -1,16 +1,15 @@
 // Trajectory groups as RL clients send them → domain/trajectory.ts. Extra keys are accepted everywhere.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
+import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
-import { integer, list, number, record } from '../http/lax.ts';
-import type { CreateBodyParser } from '../http/request-body.ts';
+import { integer, list, number, record } from '#validation/lax';
 import { message, tool } from './message.ts';
 import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
-import { createTrainingBodyParser } from './training-body.ts';
-import { readAhead } from '../http/read-ahead.ts';
-import { check } from '../http/validation.ts';
+import { readAhead } from '#validation/read-ahead';
+import { check } from '#validation/parse';
 
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -174,11 +173,5 @@ export const trajectoryGroup = z
 
 const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): History => ({
   turns: messages_and_choices,
-  tools: tools && tools.length > 0 ? tools : null,
+  tools: nonEmpty(tools),
 });
-
-const nonEmpty = <T>(list: readonly T[] | null | undefined): readonly T[] | null =>
-  list && list.length > 0 ? list : null;
-
-/** Of bodies with `trajectory_groups`. */
-export const createTrajectoryBodyParser: CreateBodyParser = () => createTrainingBodyParser(checkTrajectory);
