@@ -3,7 +3,7 @@
 export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "GET /v1/overview": {
     "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
-    "application/json": {"object":"overview","version":"0.1.0","key":{"entity":"default","scopes":["chat","train","read","admin"]},"base_models":["whetstone/starter"],"running":[],"queued":[],"queued_count":0,"newest":[{"id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","type":"rl","model_id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","status":"cancelled","created_at":"2026-11-23T18:32:09.927Z","training_start":null,"training_end":"2026-11-23T18:32:09.995Z","error_message":"cancelled","progress":0,"step":null,"skipped":{},"model":{"id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","entity":"default","project":"demo","name":"sums","base_model":"whetstone/starter","run_id":null}}],"used_today":{"requests":11,"prompt_tokens":166,"cached_tokens":115,"completion_tokens":40,"total_tokens":206}},
+    "application/json": {"object":"overview","version":"0.2.0","key":{"entity":"default","scopes":["chat","train","read","admin"]},"base_models":["whetstone/starter"],"running":[],"queued":[],"queued_count":0,"newest":[{"id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","type":"rl","model_id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","status":"cancelled","created_at":"2026-11-23T18:32:09.927Z","training_start":null,"training_end":"2026-11-23T18:32:09.995Z","error_message":"cancelled","progress":0,"step":null,"skipped":{},"model":{"id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","entity":"default","project":"demo","name":"sums","base_model":"whetstone/starter","run_id":null}}],"used_today":{"requests":11,"prompt_tokens":166,"cached_tokens":115,"completion_tokens":40,"total_tokens":206}},
   },
   "GET /v1/artifacts": {
     "401": {"detail":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","error":{"message":"Send an API key in the Authorization header: Bearer wk-…. Make one with `whetstone keys create`.","type":"authentication_error","param":null,"code":"invalid_api_key"}},
@@ -120,19 +120,19 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
     "application/json": {"complete":true,"offset":97},
   },
   "GET /v1/health": {
-    "application/json": {"status":"ok","version":"0.1.0"},
+    "application/json": {"status":"ok","version":"0.2.0"},
   },
   "GET /health": {
-    "application/json": {"status":"ok","version":"0.1.0"},
+    "application/json": {"status":"ok","version":"0.2.0"},
   },
   "GET /ping": {
-    "application/json": {"status":"ok","version":"0.1.0"},
+    "application/json": {"status":"ok","version":"0.2.0"},
   },
   "POST /ping": {
-    "application/json": {"status":"ok","version":"0.1.0"},
+    "application/json": {"status":"ok","version":"0.2.0"},
   },
   "GET /version": {
-    "application/json": {"version":"0.1.0"},
+    "application/json": {"version":"0.2.0"},
   },
   "GET /load": {
     "application/json": {"server_load":0},
