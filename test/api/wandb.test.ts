@@ -214,3 +214,32 @@ test('an operator may have traces refused instead', async () => {
     await refusing.close();
   }
 });
+
+/** Every list is asked for in each object of the list before it. */
+const nested = (levels: number): string =>
+  levels === 0 ? 'id' : `artifactSequence { artifacts(first: 50) { edges { node { id ${nested(levels - 1)} } } } }`;
+
+test('lists in lists end at the budget of the answer, and other requests are answered meanwhile', async () => {
+  const headers = basic(BOOTSTRAP_KEY);
+  for (let version = 0; version < 14; version++) {
+    const url = '/v1/artifacts/~/nested/rows/a.txt';
+    expect((await send(server, { method: 'PUT', url, body: `version ${version}` })).statusCode).toBe(201);
+  }
+  let turns = 0;
+  const heart = setInterval(() => turns++, 5);
+  const answer = await ask(`{ project(name: "nested") { artifact(name: "rows") { ${nested(4)} } } }`, {}, headers);
+  clearInterval(heart);
+  expect(answer.json()).toMatchObject({ data: null, errors: [{ message: containing('reads of the database') }] });
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('aliases of one long history share one budget of text', async () => {
+  await ask(UPSERT, { name: 'long', project: 'p' });
+  const content = Array.from({ length: 10 }, (_, step) => `{"_step":${step},"text":"${'x'.repeat(60_000)}"}`);
+  for (const [offset, line] of content.entries())
+    expect((await stream('long', { files: { 'wandb-history.jsonl': { offset, content: [line] } } })).statusCode).toBe(200);
+  const history = (many: number) =>
+    `{ project(name: "p") { run(name: "long") { ${Array.from({ length: many }, (_, i) => `h${i}: history(minStep: 0, maxStep: 99)`).join(' ')} } } }`;
+  expect((await ask(history(2))).json()).toMatchObject({ data: { project: { run: { h0: expect.any(Array) } } } });
+  expect((await ask(history(40))).json()).toMatchObject({ errors: [{ message: containing('longer than 16000000') }] });
+});
