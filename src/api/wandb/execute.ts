@@ -19,7 +19,7 @@ import {
 import { AppError } from '#domain/errors';
 import { errorResponse } from '../http/error-response.ts';
 import type { AnswerBudget } from './answer-budget.ts';
-import { refuseBombs, TOKENS_MAX } from './bounds.ts';
+import { refuseBombs, refuseDeepText, TOKENS_MAX } from './bounds.ts';
 import { createSchema } from './schema.ts';
 
 export interface GraphQLRequest {
@@ -88,6 +88,7 @@ function readDocument({ query, operationName }: GraphQLRequest): {
     new AppError('invalid_request', `Whetstone cannot read this GraphQL document: ${why}`, { param: 'query' });
   let document: DocumentNode;
   try {
+    refuseDeepText(query);
     document = parse(query, { maxTokens: TOKENS_MAX });
   } catch (error) {
     throw error instanceof GraphQLError ? unread(error.message) : error;
