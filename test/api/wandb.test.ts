@@ -237,7 +237,9 @@ test('aliases of one long history share one budget of text', async () => {
   await ask(UPSERT, { name: 'long', project: 'p' });
   const content = Array.from({ length: 10 }, (_, step) => `{"_step":${step},"text":"${'x'.repeat(60_000)}"}`);
   for (const [offset, line] of content.entries())
-    expect((await stream('long', { files: { 'wandb-history.jsonl': { offset, content: [line] } } })).statusCode).toBe(200);
+    expect((await stream('long', { files: { 'wandb-history.jsonl': { offset, content: [line] } } })).statusCode).toBe(
+      200,
+    );
   const history = (many: number) =>
     `{ project(name: "p") { run(name: "long") { ${Array.from({ length: many }, (_, i) => `h${i}: history(minStep: 0, maxStep: 99)`).join(' ')} } } }`;
   expect((await ask(history(2))).json()).toMatchObject({ data: { project: { run: { h0: expect.any(Array) } } } });

@@ -1,6 +1,14 @@
 // Limits on one GraphQL document, counted before anything is resolved: fragments are counted wherever they are spread, so that a
 // short text cannot expand to a long one. The library's own documents use a fifth of these limits.
-import { Kind, Lexer, Source, TokenKind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+import {
+  Kind,
+  Lexer,
+  Source,
+  TokenKind,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 import { AppError } from '#domain/errors';
 
 /** Length of the text: the parser stops there. */

@@ -29,8 +29,9 @@ const shortList = <T extends z.ZodType>(item: T) =>
 const SamplerAble = z.object({
   exactReplay: z.boolean(),
   exactLogprobs: z.boolean().default(false),
-  constraints: shortList(z.string())
-    .transform((kinds): readonly ConstraintKind[] => CONSTRAINT_KINDS.filter((kind) => kinds.includes(kind))),
+  constraints: shortList(z.string()).transform((kinds): readonly ConstraintKind[] =>
+    CONSTRAINT_KINDS.filter((kind) => kinds.includes(kind)),
+  ),
   promptLogprobs: z.boolean(),
   headAdapters: z.boolean().optional(),
   precision: z.enum(PRECISIONS),

@@ -275,7 +275,11 @@ test('an operation whose reading ended its server twice fails with that cause, a
     await tinker.beginReading(held!, 1);
   }
   await world.work(shareTrainer(createSumEngine().engine));
-  const failure = { status: 'failed', category: 'server', error: expect.stringContaining('ended 2 times while it read') };
+  const failure = {
+    status: 'failed',
+    category: 'server',
+    error: expect.stringContaining('ended 2 times while it read'),
+  };
   expect(await world.ended(run, 1)).toMatchObject(failure);
   await world.step(run, 2);
   await world.data(run, 3, 2);

@@ -45,7 +45,13 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
     },
 
     list: ({ entity, project }, page, order = 'asc') =>
-      listPage(db, { table: 'runs', of: { entity }, where: { project }, by: ['ordinal'], order }, page, toRun, runWeight),
+      listPage(
+        db,
+        { table: 'runs', of: { entity }, where: { project }, by: ['ordinal'], order },
+        page,
+        toRun,
+        runWeight,
+      ),
 
     append: (id, { offset, lines }, change, payer, nowMs) =>
       withinLimit(db, 'over_limit' as const, async (tx) => {

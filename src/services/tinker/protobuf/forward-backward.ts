@@ -74,7 +74,11 @@ export function readDatum(
 const TARGETS = 'target_tokens';
 
 /** `map<string, …>`: entries of key and value. */
-function readEntry({ bytes }: WireField, { fields }: ReadingBudget, take: (key: string, value: WireField) => void): void {
+function readEntry(
+  { bytes }: WireField,
+  { fields }: ReadingBudget,
+  take: (key: string, value: WireField) => void,
+): void {
   let key = '';
   let value: WireField | null = null;
   for (const field of readFields(bytes, fields)) {

@@ -116,7 +116,12 @@ test('an output has one record for consecutive rows of equal width, with offsets
   const inner = [...readFields([...readFields(records[0]![1]!.bytes)][1]!.bytes)];
   expect([...new BigInt64Array(new Uint8Array(inner[1]!.bytes).buffer)]).toEqual([0n, 8n, 12n]);
   const wide = [...readFields([...readFields(records[1]![1]!.bytes)][1]!.bytes)];
-  expect(readIntegers(wide.find(({ number }) => number === 4)!, 3)).toEqual([2]);
+  expect(
+    readIntegers(
+      wide.find(({ number }) => number === 4)!,
+      3,
+    ),
+  ).toEqual([2]);
   const metric = [...readFields(fields.at(-1)!.bytes)];
   expect([toText(metric[0]!), toDouble(metric[1]!)]).toEqual(['loss:sum', 1.5]);
 });
@@ -136,7 +141,9 @@ test('sparse tensors share one budget of cells, so that many short ones cannot c
 });
 
 test('a tensor that the loss does not read is refused by its name, before a cell is spent', () => {
-  const datum = createMessage().message(2, entry('nonsense', sparse([0, 0], [], [1, 1_000_000]))).done();
+  const datum = createMessage()
+    .message(2, entry('nonsense', sparse([0, 0], [], [1, 1_000_000])))
+    .done();
   const { data, budget } = readForwardBackwardHead(createMessage().message(3, datum).done());
   expect(() => readDatum(data[0]!, 0, INPUTS, budget)).toThrow(/does not read the input nonsense/);
   expect(budget.cells.spent).toBe(0);
