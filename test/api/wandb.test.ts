@@ -163,6 +163,8 @@ test.each([
     `{ viewer { ...a0 } } ${Array.from({ length: 15 }, (_, i) => `fragment a${i} on User { ...a${i + 1} ...a${i + 1} }`).join(' ')} fragment a15 on User { id }`,
     'fields',
   ],
+  ['deep values', `{ project(name: ${'['.repeat(2_400)}${']'.repeat(2_400)}) { id } }`, 'brackets'],
+  ['deep values, never closed', `{ project(name: ${'['.repeat(4_900)}`, 'brackets'],
   ['a fragment in itself', '{ viewer { ...a } } fragment a on User { id ...a }', 'deeper'],
 ])('a document that is a bomb is refused: %s', async (_, query, word) => {
   const { statusCode, body } = await ask(query);
