@@ -278,7 +278,7 @@ test('an operation whose reading ended its server twice fails with that cause, a
   const failure = {
     status: 'failed',
     category: 'server',
-    error: expect.stringContaining('ended 2 times while it read'),
+    error: expect.stringContaining('ended 2 times while it read') as unknown,
   };
   expect(await world.ended(run, 1)).toMatchObject(failure);
   await world.step(run, 2);
