@@ -11,9 +11,9 @@ export const FIELDS_MAX = 100_000;
 /** Calls of services. The samples of a history of a million lines take a thousand. */
 export const READS_MAX = 2_000;
 /** Characters of the texts in the answer. */
-export const TEXT_MAX = 16_000_000;
+const TEXT_MAX = 16_000_000;
 /** Files of the artifacts that were read, each of which may have ten thousand. */
-export const FILES_MAX = 1_000_000;
+const FILES_MAX = 1_000_000;
 
 /** How long resolving may hold the event loop. */
 const HOLD_MS = 10;
