@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 import {
   readContentRange,
   readRangeStart,

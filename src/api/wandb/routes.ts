@@ -2,12 +2,12 @@
 // and decides only the format.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { parse } from '#validation/parse';
 import { createSignedLinks } from '#services/accounts/signed-links';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { whenOver } from '../http/ended-answers.ts';
 import { answerSignal } from '../http/sse.ts';
-import { parse } from '../http/validation.ts';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createAsked, FILES_PATH } from './asked.ts';

@@ -2,7 +2,7 @@
 // 2^53 (seeds, limits in JSON schemas), also with `.0`, as bigints (with an exponent they are doubles, as in Python); and the bare
 // tokens NaN and Infinity as strings, which the lax schemas read.
 import { randomUUID } from 'node:crypto';
-import { ValidationError } from './validation.ts';
+import { ValidationError } from './parse.ts';
 
 /** Templates, grammars and schemas traverse values recursively; real requests are nested far less deeply. */
 export const DEPTH_MAX = 128;

@@ -1,7 +1,7 @@
-// Seeds: 64-bit integers on the wire, which JSON numbers cannot represent exactly; json-body.ts keeps large ones as bigints.
+// Seeds: 64-bit integers on the wire, which JSON numbers cannot represent exactly; json-text.ts keeps large ones as bigints.
 import { z } from 'zod';
-import { integer, isIntegerText } from '../http/lax.ts';
-import type { Complaint } from '../http/validation.ts';
+import { integer, isIntegerText } from './lax.ts';
+import type { Complaint } from './parse.ts';
 
 const SEED_MIN = -(2n ** 63n);
 const SEED_MAX = 2n ** 63n - 1n;

@@ -1,8 +1,8 @@
 // Error positions and reasons match those of Python's json module for the same texts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DEPTH_MAX, locateSyntaxError, parseJson, scanShape } from './json-body.ts';
-import { ValidationError } from './validation.ts';
+import { DEPTH_MAX, locateSyntaxError, parseJson, scanShape } from './json-text.ts';
+import { ValidationError } from './parse.ts';
 
 const CASES: readonly [text: string, offset: number, reason: string][] = [
   ['{', 1, 'Expecting property name enclosed in double quotes'],

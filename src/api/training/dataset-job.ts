@@ -1,14 +1,13 @@
-// Shared by jobs that train on rows of an artifact (sft.ts, dpo.ts): the artifact, batching, learning rates, and the reporting of
-// errors in a row.
+// Shared by jobs that train on rows of an artifact (sft.ts, dpo.ts): the artifact, batching and learning rates.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { SCHEDULER_TYPES, type BatchConfigInput } from '#domain/sft';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
-import { evaluation, readEvaluation } from './evaluation.ts';
-import { boolean, integer, number, union } from '../http/lax.ts';
-import { readAhead } from '../http/read-ahead.ts';
-import { unknownFields } from '../http/unknown-fields.ts';
-import { parse, refuse, ValidationError } from '../http/validation.ts';
+import { evaluation, readEvaluation } from './evaluation-request.ts';
+import { boolean, integer, number, union } from '#validation/lax';
+import { readAhead } from '#validation/read-ahead';
+import { unknownFields } from '#validation/unknown-fields';
+import { parse, refuse, ValidationError } from '#validation/parse';
 
 const BATCHES_MAX = 1_000_000;
 const EPOCHS_MAX = 1_000;
@@ -165,15 +164,4 @@ function refuseUnevaluated(config: BatchConfigInput): void {
   }
   if (threshold !== undefined && patience === undefined)
     refuseAlone('early_stopping_threshold', 'early_stopping_patience', threshold);
-}
-
-/** Describes the first errors of an unreadable line. Rethrows anything that is not a ValidationError. */
-export function problemOf(error: unknown): string {
-  if (!(error instanceof ValidationError)) throw error;
-  return error.items.slice(0, 3).map(describe).join('; ');
-}
-
-function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {
-  if (type === 'json_invalid') return `is not JSON: ${String(ctx?.['error'])} at character ${loc[1]}`;
-  return loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg;
 }

@@ -3,7 +3,7 @@
 // Bounds are checked after the conversion.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
-import type { Complaint } from './validation.ts';
+import type { Complaint } from './parse.ts';
 
 export interface Bounds {
   readonly ge?: number;
@@ -106,7 +106,7 @@ function readNumber(value: unknown, ctx: Context): unknown {
   return value;
 }
 
-/** As Python writes them in JSON; json-body.ts turns the bare tokens into strings. */
+/** As Python writes them in JSON; json-text.ts turns the bare tokens into strings. */
 export const NOT_FINITE: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity']);
 
 const TRUE = new Set(['1', 'true', 't', 'yes', 'y', 'on']);

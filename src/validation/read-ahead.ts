@@ -1,7 +1,7 @@
 // A schema with a fast path, for values that are read by hand or were checked before: zod takes microseconds for each part of a
 // value, which is too slow for the largest values.
 import { z } from 'zod';
-import { check } from './validation.ts';
+import { check } from './parse.ts';
 
 /** `known` returns the result for a value without the schema; null: use the schema, which also reports errors. */
 export function readAhead<S extends z.ZodType>(schema: S, known: (value: unknown) => z.output<S> | null) {

@@ -1,16 +1,15 @@
 // Trajectory groups as RL clients send them → domain/trajectory.ts. Extra keys are accepted everywhere.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
+import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
-import { integer, list, number, record } from '../http/lax.ts';
-import type { CreateBodyParser } from '../http/request-body.ts';
+import { integer, list, number, record } from '#validation/lax';
 import { message, tool } from './message.ts';
 import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
-import { createTrainingBodyParser } from './training-body.ts';
-import { readAhead } from '../http/read-ahead.ts';
-import { check } from '../http/validation.ts';
+import { readAhead } from '#validation/read-ahead';
+import { check } from '#validation/parse';
 
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -44,7 +43,8 @@ const choice = z
       promptTokenIds: nonEmpty(wire.prompt_token_ids),
       ...(isNamedCall(wire.finish_reason, parsed.data) ? { isConstrained: true as const } : {}),
     };
-  });
+  })
+  .meta({ title: 'Choice' });
 
 /** Only a tool call that the client forced ends in `stop`; one that the model chose ends in `tool_calls`. */
 const isNamedCall = (finish: string | null | undefined, { tool_calls: calls }: ChatMessage): boolean =>
@@ -79,7 +79,7 @@ const HISTORIES_MAX = 1_000;
 
 const historyFields = { messages_and_choices: list(turn, MESSAGES_MAX), tools: list(tool, TOOLS_MAX).nullish() };
 
-const history = z.looseObject(historyFields);
+const history = z.looseObject(historyFields).meta({ title: 'History' });
 
 /** A history that was checked before its trajectory. */
 class CheckedHistory {
@@ -120,7 +120,8 @@ const trajectory = z
     reward: wire.reward,
     metrics: { ...wire.auto_metrics, ...wire.metrics },
     ...trajectoryNotes(wire),
-  }));
+  }))
+  .meta({ title: 'Trajectory' });
 
 /** A trajectory that was checked before its body. */
 export class CheckedTrajectory {
@@ -170,15 +171,10 @@ export const trajectoryGroup = z
     exceptionCount: wire.exceptions?.length ?? 0,
     metrics: wire.metrics ?? {},
     ...groupNotes(wire),
-  }));
+  }))
+  .meta({ title: 'TrajectoryGroup' });
 
 const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): History => ({
   turns: messages_and_choices,
-  tools: tools && tools.length > 0 ? tools : null,
+  tools: nonEmpty(tools),
 });
-
-const nonEmpty = <T>(list: readonly T[] | null | undefined): readonly T[] | null =>
-  list && list.length > 0 ? list : null;
-
-/** Of bodies with `trajectory_groups`. */
-export const createTrajectoryBodyParser: CreateBodyParser = () => createTrainingBodyParser(checkTrajectory);

@@ -1,9 +1,9 @@
 // All faults of a value are reported if that is cheap, otherwise only the first: a request with a million faults must not keep
 // other requests waiting.
 import { expect, test } from 'vitest';
-import { parseChatRequest } from '../chat/chat-request.ts';
-import { trajectoryGroup } from '../rows/trajectory.ts';
-import { parse, ValidationError } from './validation.ts';
+import { parseChatRequest } from '#api/chat/chat-request';
+import { trajectoryGroup } from '#rows/trajectory';
+import { parse, ValidationError } from './parse.ts';
 
 function faultsOf(read: () => unknown): readonly string[] {
   try {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { NamedToken } from '#domain/trajectory';
-import { NOT_FINITE } from '../http/lax.ts';
+import { NOT_FINITE } from '#validation/lax';
 
 export class PackedLogprobs {
   readonly tokens: NamedToken[] = [];

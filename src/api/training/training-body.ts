@@ -1,14 +1,15 @@
 // Bodies with trajectories, parsed while they arrive: each element of `trajectory_groups[].trajectories[]` is parsed and checked
 // as soon as it is complete, and its text is discarded. A body of hundreds of megabytes is never in memory as text, and other
-// requests are served between any two steps. `check` knows what a trajectory is; this file does not.
+// requests are served between any two steps. What a trajectory is, is in rows/trajectory.ts.
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { createYielder } from '#base/yield-to-loop';
 import { isObject } from '#base/is-object';
-import type { BodyParser } from '../http/request-body.ts';
-import { notJson, readJson, scanShape, type Shape } from '../http/json-body.ts';
-import { PackedLogprobs, packLogprobs } from './token-logprobs.ts';
-import { ITEMS_MAX, ValidationError } from '../http/validation.ts';
+import type { BodyParser, CreateBodyParser } from '../http/request-body.ts';
+import { notJson, readJson, scanShape, type Shape } from '#validation/json-text';
+import { PackedLogprobs, packLogprobs } from '#rows/token-logprobs';
+import { checkTrajectory } from '#rows/trajectory';
+import { ITEMS_MAX, ValidationError } from '#validation/parse';
 import { createTrajectorySplitter, GROUPS, TRAJECTORIES } from './trajectory-splitter.ts';
 
 /** Each limit below corresponds to a tenth of a second, during which no other request is served. */
@@ -161,3 +162,6 @@ function movedBy(error: ValidationError, offset: number): ValidationError {
     })),
   );
 }
+
+/** Of bodies with `trajectory_groups`. */
+export const createTrajectoryBodyParser: CreateBodyParser = () => createTrainingBodyParser(checkTrajectory);

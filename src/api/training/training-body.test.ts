@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, SCANNED_CHARACTERS } from '../http/json-body.ts';
-import { checkTrajectory, trajectoryGroup } from './trajectory.ts';
-import { parse, ValidationError } from '../http/validation.ts';
+import { parseJson, SCANNED_CHARACTERS } from '#validation/json-text';
+import { checkTrajectory, trajectoryGroup } from '#rows/trajectory';
+import { parse, ValidationError } from '#validation/parse';
 import { createTrainingBodyParser } from './training-body.ts';
 
 async function parseInChunks(text: string, size: number): Promise<unknown> {

@@ -1,6 +1,6 @@
 // Splits the bytes of a training body, as they arrive, at the boundaries of trajectories. Tracks JSON containers and strings, but does
 // not validate: invalid JSON stays in the skeleton, whose parser reports it.
-import { DEPTH_MAX, notJson, tooDeep } from '../http/json-body.ts';
+import { DEPTH_MAX, notJson, tooDeep } from '#validation/json-text';
 
 export const [GROUPS, TRAJECTORIES] = ['trajectory_groups', 'trajectories'];
 
