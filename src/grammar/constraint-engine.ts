@@ -158,7 +158,12 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
     own.allow(workMax, true);
     try {
       const machine = createMachine(own, constraintForm(own, constraint), placesMax);
-      const recogniser = { machine, masks: createTokenMasks(machine, own, tries, insides), terms: own, forgotten: own.forgotten };
+      const recogniser = {
+        machine,
+        masks: createTokenMasks(machine, own, tries, insides),
+        terms: own,
+        forgotten: own.forgotten,
+      };
       startOf(recogniser); // compiling includes what it takes
       return { ...recogniser, work: workMax - own.left };
     } catch (error) {

@@ -348,7 +348,12 @@ export function createTerms(sizeMax = 400_000): Terms {
     forget() {
       known.clear();
       single.clear();
-      for (const [key, term] of [['none', none], ['empty', empty], ['all', all]] as const) known.set(key, term);
+      for (const [key, term] of [
+        ['none', none],
+        ['empty', empty],
+        ['all', all],
+      ] as const)
+        known.set(key, term);
       size = 0;
       forgotten++;
     },
