@@ -11,7 +11,14 @@ const vocabulary = {
   offsets: Uint32Array.from({ length: 258 }, (_, id) => Math.min(id, 256)),
 };
 const engineOf = () => createConstraintEngine({ vocabulary, vocabSize: 257, stopTokenIds: [STOP] });
-const compiled = (schema: object) => engineOf().compile({ kind: 'json_schema', source: JSON.stringify(schema) });
+const compiled = (schema: object) =>
+  engineOf().compile({
+    kind: 'json_schema',
+    source: JSON.stringify(schema),
+    anyWhitespace: true,
+    whitespacePattern: null,
+    strict: false,
+  });
 type Compiled = ReturnType<typeof compiled>;
 
 const strings = { type: 'array', items: { type: 'string' }, uniqueItems: true };

@@ -98,7 +98,8 @@ export function parsePeftConfig(json: string, path: string): LoraShape {
 function findUnsupported(config: Readonly<Record<string, unknown>>): string | null {
   for (const [field, value] of Object.entries(config)) {
     const decision = Object.hasOwn(PEFT_FIELDS, field) ? PEFT_FIELDS[field]! : 'unset';
-    if (typeof decision === 'object' && value !== null && !decision.includes(value)) return `${field} ${String(value)}`;
+    if (typeof decision === 'object' && value !== null && !decision.includes(value))
+      return `${field} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
     if (decision === 'unset' && isSet(value)) return field;
   }
   return null;
