@@ -38,7 +38,7 @@ const mark = (index: number): string => `WHETSTONE_ARGUMENTS_${index}_`;
 const CUTS_MAX = 200;
 
 /** The properties that the beginning of a JSON object has; if it is none, one property with the whole text. */
-export function readableArguments(text: string): Record<string, unknown> {
+function readableArguments(text: string): Record<string, unknown> {
   let end = text.length;
   for (let cuts = 0; cuts < CUTS_MAX && end > 0; cuts++) {
     const part = text.slice(0, end);
