@@ -1,6 +1,6 @@
 """Writes what Python reads in the arguments of a call, `f(a=…)`: its own ast.literal_eval, then json.dumps; null where either refuses.
 
-Two things are as in vLLM's parsers (vllm/tool_parsers/utils.py, get_parameter_value): true, false and null are names of values, and a set
+Two things are as in vLLM's parsers (their get_parameter_value, 0.32): true, false and null are names of values, and a set
 is a list in the order in which it is written.
 """
 
