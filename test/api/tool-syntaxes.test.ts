@@ -114,7 +114,7 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
   });
 
   test('a call inside which the model ends its answer is content as a whole; missing tags are assumed', async () => {
-    const [text, args] = cut;
+    const [text] = cut;
     const { pieces: _, ...merged } = await streamed(text);
     expect(merged).toMatchObject(
       parsers.tools === 'qwen3_coder'
