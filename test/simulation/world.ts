@@ -1,0 +1,239 @@
+// One simulated world: servers that are kept alive, the ground under them, and the outcome of jobs. Decides what is there and how it is read;
+// clients.ts decides what is asked, disturber.ts what dies.
+import { createId } from '#base/ids';
+import { jobRecordBlob } from '#domain/blob-names';
+import { createMemoryBlobs } from '#storage/blobs/memory';
+import { Readable } from 'node:stream';
+import { aCaller } from '../a-caller.ts';
+import type { JobData } from '../crash/job-bodies.ts';
+import { auditRows, Violation, type JobOutcome } from './audit.ts';
+import { installFakeTime } from './fake-time.ts';
+import { durableFile, resetFiles } from './faulty-files.ts';
+import { KINDS, type Kind } from './kinds.ts';
+import { createScheduler, inProcess, type Process, type Scheduler } from './scheduler.ts';
+import { ADAPTER_FILE, writeFreshAdapter } from './scripted-trainer.ts';
+import { BASE_MODEL, startServer, type Ground, type Server } from './server.ts';
+import type { SharedDatabase } from './shared-database.ts';
+
+export const OWNER = aCaller();
+const START_MS = 1_700_000_000_000;
+const RESTART_MS_MAX = 8_000;
+/** The server that has lost a job may need so long to notice: a renewal of its lease, and what it was doing. */
+const NOTICE_MS = 15_000;
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly servers: number;
+  /** One server with files, or several with a bucket and a database for all. */
+  readonly sharing: boolean;
+  readonly saveEveryMs: number;
+  readonly models: number;
+}
+
+export interface Slot {
+  server: Server | null;
+}
+
+export interface World {
+  readonly scheduler: Scheduler;
+  readonly database: SharedDatabase;
+  readonly slots: readonly Slot[];
+  readonly models: readonly string[];
+  /** Never dies: clients, and what watches. */
+  readonly outside: Process;
+  readonly server: () => Server | null;
+  /** The first violation. */
+  fail(error: unknown): void;
+  runUntil(isDone: () => boolean, limitMs: number): Promise<void>;
+  outcomeOf(jobId: string): Promise<JobOutcome>;
+  close(): void;
+}
+
+export async function createWorld(database: SharedDatabase, options: WorldOptions): Promise<World> {
+  const scheduler = createScheduler(options.seed, START_MS);
+  const restore = installFakeTime(scheduler);
+  resetFiles();
+  await database.clear();
+  const bucket = options.sharing ? createMemoryBlobs() : null;
+  let failure: { error: unknown } | null = null;
+  const fail = (error: unknown) => void (failure ??= { error });
+  const lost = new Map<string, { attempt: number; sinceMs: number }>();
+
+  const ground: Ground = {
+    scheduler,
+    database,
+    bucket,
+    saveEveryMs: options.saveEveryMs,
+    onWork({ process }, jobId, attempt, what) {
+      const taken = lost.get(jobId);
+      if (!taken || taken.attempt <= attempt) return;
+      const awakeMs = scheduler.now() - Math.max(taken.sinceMs, process.frozenUntilMs);
+      if (awakeMs > NOTICE_MS)
+        fail(new Violation(`${process.name} goes on with ${what} ${Math.round(awakeMs)} ms after attempt ${taken.attempt} took its job`));
+    },
+  };
+
+  const visible = new Set<string>();
+  async function checkNewCheckpoints(): Promise<void> {
+    const rows = await database.rows<{ id: string; blob_prefix: string }>('select id, blob_prefix from checkpoints');
+    for (const { id, blob_prefix } of rows) {
+      if (visible.has(id)) continue;
+      visible.add(id);
+      for (const file of ['adapter_config.json', ADAPTER_FILE, 'checksums.json']) {
+        const name = `${blob_prefix}/${file}`;
+        const there = bucket ? await bucket.find(name) : durableFile(`/data/blobs/${name}`);
+        if (!there || there.length === 0) fail(new Violation(`a checkpoint is visible before ${file} is durable`));
+      }
+    }
+  }
+  async function checkBodies(): Promise<void> {
+    const rows = await database.rows<{ id: string; body_blob: string }>('select id, body_blob from training_jobs');
+    for (const { id, body_blob } of rows) {
+      if (visible.has(id)) continue;
+      visible.add(id);
+      const there = bucket ? await bucket.find(body_blob) : durableFile(`/data/blobs/${body_blob}`);
+      if (!there || there.length === 0) fail(new Violation('a job is visible before its body is durable'));
+    }
+  }
+  database.onCommit = async () => {
+    try {
+      await auditRows(database);
+      await checkNewCheckpoints();
+      await checkBodies();
+      for (const { id, attempt } of await database.rows<{ id: string; attempt: number }>(
+        'select id, attempt from training_jobs where attempt > 0',
+      )) {
+        if (lost.get(id)?.attempt !== attempt) lost.set(id, { attempt, sinceMs: scheduler.now() });
+      }
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  const outside = scheduler.spawn('outside');
+  const models = Array.from({ length: options.models }, () => createId());
+  const slots: Slot[] = Array.from({ length: options.servers }, () => ({ server: null }));
+
+  async function runUntil(isDone: () => boolean, limitMs: number): Promise<void> {
+    await scheduler.runUntil(() => failure !== null || isDone(), limitMs);
+    if (failure) throw (failure as { error: unknown }).error;
+  }
+
+  /** Starts the server of a slot again and again. */
+  async function keepAlive(slot: Slot, name: string): Promise<void> {
+    for (let life = 1; ; life++) {
+      const process = scheduler.spawn(`${name}.${life}`);
+      const died = new Promise<void>((resolve) => process.atDeath.push(resolve));
+      try {
+        slot.server = await scheduler.call(process, () => startServer(ground, process));
+        await died;
+      } catch {
+        scheduler.kill(process); // it could not start
+      }
+      slot.server = null;
+      await scheduler.wait('restart', scheduler.random.next() * RESTART_MS_MAX, () => undefined);
+    }
+  }
+
+  const world: World = {
+    scheduler,
+    database,
+    slots,
+    models,
+    outside,
+    server() {
+      const alive = slots.flatMap(({ server }) => (server?.process.isAlive ? [server] : []));
+      return alive.length === 0 ? null : alive[scheduler.random.integer(alive.length)]!;
+    },
+    fail,
+    runUntil,
+    async outcomeOf(jobId) {
+      const [job] = await database.rows<Record<string, string | number | null>>('select * from training_jobs where id = ?', jobId);
+      if (!job) throw new Violation(`job ${jobId} was accepted, and is not there`);
+      const events = await database.rows<{ type: string; data: string }>(
+        'select type, data from training_events where job_id = ? order by ordinal',
+        jobId,
+      );
+      const [checkpoint] = await database.rows<{ metrics: string; blob_prefix: string }>(
+        'select metrics, blob_prefix from checkpoints where model_id = ? and step = ?',
+        job['model_id'],
+        job['step'],
+      );
+      const read = async (name: string) => {
+        const content = bucket ? await bucket.find(name) : durableFile(`/data/blobs/${name}`);
+        return content ? Buffer.from(content).toString('base64') : null;
+      };
+      return {
+        status: job['status'] as JobOutcome['status'],
+        errorMessage: job['error_message'] as string | null,
+        step: job['step'] as number | null,
+        events: events.map(({ type, data }) => ({ type, data: timeless(JSON.parse(data)) })),
+        metrics: checkpoint ? timeless(JSON.parse(checkpoint.metrics)) : null,
+        adapter: checkpoint ? await read(`${checkpoint.blob_prefix}/${ADAPTER_FILE}`) : null,
+        record: await read(jobRecordBlob(jobId)),
+      };
+    },
+    close() {
+      database.onCommit = async () => {};
+      scheduler.end();
+      restore();
+    },
+  };
+
+  let isReady = false;
+  inProcess(outside, () => {
+    prepare(ground, scheduler.spawn('setup'), models).then(() => (isReady = true), fail);
+  });
+  await runUntil(() => isReady, 600_000);
+  inProcess(outside, () => slots.forEach((slot, i) => void keepAlive(slot, `server${i + 1}`)));
+  return world;
+}
+
+/** Durations depend on the history. */
+function timeless(data: Record<string, unknown>): Record<string, unknown> {
+  const { tokens_per_second: _, ['sft/tokens_per_second']: __, ...rest } = data;
+  return rest;
+}
+
+/** Creates the models, and uploads the data sets of all kinds of jobs. */
+async function prepare(ground: Ground, process: Process, models: readonly string[]): Promise<void> {
+  await ground.scheduler.call(process, async () => {
+    const { storage, blobs, artifacts } = await startServer(ground, process, false);
+    await writeFreshAdapter('/work/fresh');
+    for (const [i, modelId] of models.entries()) {
+      const blobPrefix = `checkpoints/${modelId}/0`;
+      await blobs.putDirectory(blobPrefix, '/work/fresh');
+      const createdAtMs = START_MS;
+      const named = { id: modelId, entity: OWNER.entity, project: 'p', name: `m${i}`, baseModel: BASE_MODEL };
+      await storage.models.create(
+        { ...named, runId: null, createdAtMs },
+        { id: createId(), modelId, step: 0, metrics: {}, blobPrefix, fresh: true, createdAtMs },
+      );
+    }
+    for (const [kind, body] of Object.entries(KINDS)) {
+      const rows = rowsOf(body);
+      if (!rows) continue;
+      const name = { entity: OWNER.entity, project: 'p', name: kind };
+      const content = Readable.from([Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'))]);
+      const { sha256 } = await artifacts.upload(OWNER, name, { content, declaredBytes: null, sha256: null });
+      const files = [{ path: 'train.jsonl', sha256 }];
+      await artifacts.commit(OWNER, name, { type: 'dataset', metadata: {}, aliases: [], files });
+    }
+  });
+  ground.scheduler.kill(process);
+}
+
+function rowsOf(body: JobData): readonly unknown[] | null {
+  if ('groups' in body) return null;
+  return 'pairs' in body ? body.pairs : body.rows;
+}
+
+/** Through one server; the job exists once under this id, however often it is asked for. */
+export async function submitJob({ jobs }: Server, modelId: string, kind: Kind, id: string): Promise<void> {
+  const body: JobData = KINDS[kind];
+  if ('groups' in body) return void (await jobs.submitRl(OWNER, body, modelId, id));
+  const data = { entity: OWNER.entity, project: 'p', name: kind, version: null };
+  const request = { modelId, data, warnings: [] };
+  if ('pairs' in body) await jobs.submitDpo(OWNER, { ...request, config: body.config }, id);
+  else await jobs.submitSft(OWNER, { ...request, config: body.config }, id);
+}
