@@ -46,6 +46,7 @@ export async function useJob(
   await patiently(world, (server) => submitJob(server, job.modelId, job.kind, job.id));
   onAccepted();
   const following = follow(world, job);
+  following.catch(() => undefined); // awaited below
   if (cancelAfterMs !== null) {
     await world.scheduler.wait('before cancelling', cancelAfterMs, () => undefined);
     await patiently(world, ({ jobs }) => jobs.cancel(OWNER, job.id)).then(
@@ -67,9 +68,10 @@ async function follow(world: World, job: AskedJob): Promise<void> {
       const reading = new AbortController();
       for await (const event of server.jobs.followEvents(OWNER, job.id, after, reading.signal)) {
         if (event.ordinal !== seen) throw new Violation(`a follower got event ${event.ordinal} after ${seen - 1}`);
+        const closes = await isClosing(server, job, event);
         seen++;
         after = event.id;
-        if (await isClosing(server, job, event)) job.isOver = true;
+        if (closes) job.isOver = true;
       }
       if (!job.isOver) throw new Violation(`the stream of events of ${job.kind} ended before its closing event`);
     });

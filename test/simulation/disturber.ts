@@ -8,7 +8,7 @@ export interface Disturbance {
   /** Of servers, of machines (what was not fsynced is lost), of trainers. */
   readonly kills: { server: number; machine: number; trainer: number };
   /** Not counted as kills. */
-  readonly others: { freezes: number; stops: number };
+  readonly others: { freezes: number; stops: number; faults: number };
 }
 
 export interface Harshness {
@@ -20,13 +20,22 @@ export interface Harshness {
 }
 
 const TRAINER_KILLS_MAX = 6;
-const OTHERS_MAX = 4;
+/** A job has many more waits for disks than for its trainer. */
+const VERBS_WEIGH = 8;
+const OTHERS_MAX = 6;
+const FAULTS_MAX = 8;
 const FREEZE_MS_MAX = 70_000;
+
+const isStorage = (label: string): boolean =>
+  /^(?:sql|commit|put|get|list|delete|read|write|fsync|rename|create) ?/.test(label);
 
 export function disturb(world: World, { every, killsMax, power }: Harshness): Disturbance {
   const { scheduler, slots, outside } = world;
   const { random } = scheduler;
-  const made: Disturbance = { kills: { server: 0, machine: 0, trainer: 0 }, others: { freezes: 0, stops: 0 } };
+  const made: Disturbance = {
+    kills: { server: 0, machine: 0, trainer: 0 },
+    others: { freezes: 0, stops: 0, faults: 0 },
+  };
   const slotOf = (process: Process): Slot | undefined => slots.find(({ server }) => server?.process === process);
 
   function freeze(process: Process): Fate {
@@ -48,6 +57,17 @@ export function disturb(world: World, { every, killsMax, power }: Harshness): Di
     return 'passes';
   }
 
+  function failOnce(): Fate {
+    made.others.faults++;
+    return random.integer(2) === 0 ? 'fails before' : 'fails after';
+  }
+
+  function killTrainer({ server }: Slot): Fate {
+    made.kills.trainer++;
+    server!.trainer.kill();
+    return 'passes';
+  }
+
   function die(process: Process): Fate {
     if (power && random.integer(2) === 0) {
       made.kills.machine++;
@@ -57,20 +77,18 @@ export function disturb(world: World, { every, killsMax, power }: Harshness): Di
   }
 
   scheduler.onWait = (process, label) => {
-    if (!process.name.startsWith('server') || random.integer(every) > 0) return 'passes';
+    if (!process.name.startsWith('server')) return 'passes';
+    const isVerb = label.startsWith('engine');
+    if (random.integer(isVerb ? Math.ceil(every / VERBS_WEIGH) : every) > 0) return 'passes';
     const { server, machine, trainer } = made.kills;
     if (server + machine + trainer >= killsMax) return 'passes';
     const slot = slotOf(process);
-    if (label.startsWith('engine') && slot && random.integer(2) === 0) {
-      if (trainer >= TRAINER_KILLS_MAX) return 'passes';
-      made.kills.trainer++;
-      slot.server!.trainer.kill();
-      return 'passes';
-    }
     const mayDoMore = made.others.freezes + made.others.stops < OTHERS_MAX;
-    const choice = random.integer(5);
+    const choice = random.integer(isVerb ? 3 : 6);
     if (choice === 0 && mayDoMore) return freeze(process);
-    if (choice === 1 && mayDoMore && slot) return stop(slot);
+    if (choice === 1 && isVerb && slot && trainer < TRAINER_KILLS_MAX) return killTrainer(slot);
+    if (choice === 1 && !isVerb && slot && mayDoMore) return stop(slot);
+    if (choice === 2 && isStorage(label) && made.others.faults < FAULTS_MAX) return failOnce();
     return die(process);
   };
   return made;

@@ -24,14 +24,10 @@ const folder = (): Folder => ({ kind: 'folder', entries: new Map(), durable: new
 let root = folder();
 let made = 0;
 
-/** What a disk does at a wait instead of working: an error code; null: it works. */
-let faultOf: (operation: string, path: string) => string | null = () => null;
-
 /** An empty disk with the folder of a server's data, as an operator has made it. */
-export function resetFiles(fault: typeof faultOf = () => null): void {
+export function resetFiles(): void {
   root = folder();
   made = 0;
-  faultOf = fault;
   makeFolders('/data');
   root.durable = new Map(root.entries);
 }
@@ -109,11 +105,7 @@ const pathsOf = (path: string | URL): string => (path instanceof URL ? path.path
 
 /** An operation that takes time, may fail, and at which the process may die. */
 const slow = <T>(operation: string, path: string, act: () => T): Promise<T> =>
-  theScheduler().point(`${operation} ${path}`, () => {
-    const code = faultOf(operation, path);
-    if (code) throw fault(code, operation, path);
-    return act();
-  });
+  theScheduler().point(`${operation} ${path}`, act);
 
 function makeFolders(path: string): void {
   let at = root;

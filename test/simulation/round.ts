@@ -12,6 +12,8 @@ import { createWorld, type World, type WorldOptions } from './world.ts';
 const ALL_KINDS = Object.keys(KINDS) as Kind[];
 /** All jobs have ended by then, whatever died; simulated time. */
 const LIMIT_MS = 4 * 60 * 60_000;
+/** A job may be begun 20 times before it has saved anything. */
+const KILLS_MAX = 14;
 const CANCEL_ONE_IN = 5;
 const CANCEL_MS_MAX = 20_000;
 
@@ -42,27 +44,31 @@ export async function runRound(database: SharedDatabase, seed: number, known: Kn
   const random = createRandom(seed);
   const pick = <T>(choices: readonly T[]): T => choices[random.integer(choices.length)]!;
   const sharing = random.integer(2) === 0;
+  const kinds = Array.from({ length: pick([1, 1, 2]) }, () =>
+    Array.from({ length: pick([1, 2, 3]) }, () => pick(ALL_KINDS)),
+  );
   const options: WorldOptions = {
     seed,
     sharing,
     servers: sharing ? pick([2, 3]) : 1,
     saveEveryMs: pick([0, 0, 3_000, 20_000]),
-    models: pick([1, 1, 2]),
+    verbMsMax: pick([1_000, 1_000, 12_000]),
+    models: kinds.length,
+    kinds: kinds.flat(),
   };
   const world = await createWorld(database, options);
-  const made = disturb(world, { every: pick([15, 40, 100]), killsMax: 14, power: !sharing });
+  const made = disturb(world, { every: pick([15, 40, 100]), killsMax: KILLS_MAX, power: !sharing });
   const killed = () => made.kills.server + made.kills.machine + made.kills.trainer;
   try {
-    const asked = world.models.map((modelId) =>
-      Array.from({ length: pick([1, 2, 3]) }, () => anAsk(modelId, pick(ALL_KINDS))),
-    );
+    const asked = world.models.map((modelId, m) => kinds[m]!.map((kind) => anAsk(modelId, kind)));
     const cancels = asked.map((jobs) =>
       jobs.map(() => (random.integer(CANCEL_ONE_IN) === 0 ? random.next() * CANCEL_MS_MAX : null)),
     );
     await useAll(world, asked, cancels);
     const ended: EndedJob[] = [];
     for (const jobs of asked) ended.push(...(await outcomesOf(world, jobs)));
-    for (const each of ended) await compareJob(database, each, known); // this clears the database
+    world.close(); // undisturbed runs use the same database
+    for (const each of ended) await compareJob(database, each, known);
     return { ...made, jobs: asked.flat().length };
   } catch (error) {
     throw new SimulationFailed(seed, killed(), asViolation(error), world.scheduler.history);
@@ -83,7 +89,11 @@ const asViolation = (error: unknown): unknown =>
   error instanceof Stuck ? new Violation(`a job hangs: ${error.message}`) : error;
 
 /** One model's jobs are submitted one after another, so that their order is known; they wait and run as the server decides. */
-async function useAll(world: World, asked: readonly AskedJob[][], cancels: readonly (number | null)[][]): Promise<void> {
+async function useAll(
+  world: World,
+  asked: readonly AskedJob[][],
+  cancels: readonly (number | null)[][],
+): Promise<void> {
   let over = 0;
   const jobs = asked.flat();
   inProcess(world.outside, () => {
@@ -130,14 +140,22 @@ async function compareJob(database: SharedDatabase, { job, outcome, chain }: End
 
 const nameOf = (chain: readonly Kind[]): string => chain.join(', ');
 
-async function undisturbed(database: SharedDatabase, kinds: readonly Kind[], known: KnownOutcomes): Promise<JobOutcome> {
-  const world = await createWorld(database, { seed: 1, sharing: false, servers: 1, saveEveryMs: 0, models: 1 });
+async function undisturbed(
+  database: SharedDatabase,
+  kinds: readonly Kind[],
+  known: KnownOutcomes,
+): Promise<JobOutcome> {
+  const world = await createWorld(database, {
+    ...{ seed: 1, sharing: false, servers: 1, models: 1, kinds },
+    ...{ saveEveryMs: 0, verbMsMax: 1_000 },
+  });
   try {
     const asked = kinds.map((kind) => anAsk(world.models[0]!, kind));
     await useAll(world, [asked], [asked.map(() => null)]);
     for (const [i, { id }] of asked.entries()) {
       const outcome = await world.outcomeOf(id);
-      if (outcome.status !== 'succeeded') throw new Violation(`undisturbed, ${kinds[i]} ended as ${outcome.status}: ${outcome.errorMessage}`);
+      if (outcome.status !== 'succeeded')
+        throw new Violation(`undisturbed, ${kinds[i]} ended as ${outcome.status}: ${outcome.errorMessage}`);
       known.set(nameOf(kinds.slice(0, i + 1)), outcome);
     }
     return known.get(nameOf(kinds))!;

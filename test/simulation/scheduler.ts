@@ -22,11 +22,15 @@ interface Wait {
   readonly process: Process;
   readonly label: string;
   readonly happen: () => unknown;
+  readonly fail: (error: Error) => void;
   isCancelled: boolean;
 }
 
-/** What the disturber may do at a wait: let it pass, or kill its process before or after what was waited for has happened. */
-export type Fate = 'passes' | 'dies before' | 'dies after';
+/**
+ * What the disturber may do at a wait: let it pass, or kill its process before or after what was waited for has happened, or report an error of
+ * the disk or the connection, although it may have happened.
+ */
+export type Fate = 'passes' | 'dies before' | 'dies after' | 'fails before' | 'fails after';
 
 export interface Scheduler {
   readonly random: Random;
@@ -64,7 +68,6 @@ const LONG_ONE_IN = 30;
 const SHORT_MS = 8;
 const LONG_MS = 1_500;
 
-const realProcess = globalThis.process; const process_env_debug = realProcess.env['SIMDEBUG'];
 const context = new AsyncLocalStorage<Process>();
 
 export function createScheduler(seed: number, startMs: number): Scheduler {
@@ -87,8 +90,14 @@ export function createScheduler(seed: number, startMs: number): Scheduler {
     return process;
   }
 
-  function add(process: Process, label: string, delayMs: number, happen: () => unknown): Wait {
-    const wait = { dueMs: nowMs + delayMs, order: order++, process, label, happen, isCancelled: false };
+  function add(
+    process: Process,
+    label: string,
+    delayMs: number,
+    happen: () => unknown,
+    fail: (error: Error) => void = () => {},
+  ): Wait {
+    const wait = { dueMs: nowMs + delayMs, order: order++, process, label, happen, fail, isCancelled: false };
     if (process.isAlive) waits.push(wait);
     return wait;
   }
@@ -106,7 +115,8 @@ export function createScheduler(seed: number, startMs: number): Scheduler {
     for (;;) {
       let first: Wait | null = null;
       for (const wait of waits) {
-        if (!first || wait.dueMs < first.dueMs || (wait.dueMs === first.dueMs && wait.order < first.order)) first = wait;
+        if (!first || wait.dueMs < first.dueMs || (wait.dueMs === first.dueMs && wait.order < first.order))
+          first = wait;
       }
       if (!first) return null;
       waits.splice(waits.indexOf(first), 1);
@@ -130,7 +140,7 @@ export function createScheduler(seed: number, startMs: number): Scheduler {
     wait(label, delayMs, act) {
       const process = here();
       return new Promise((resolve, reject) => {
-        add(process, label, delayMs, () => {
+        const happen = () => {
           try {
             const result = act();
             if (result instanceof Promise) result.then(resolve, reject);
@@ -138,7 +148,8 @@ export function createScheduler(seed: number, startMs: number): Scheduler {
           } catch (error) {
             reject(error as Error);
           }
-        });
+        };
+        add(process, label, delayMs, happen, reject);
       });
     },
 
@@ -185,20 +196,23 @@ export function createScheduler(seed: number, startMs: number): Scheduler {
         nowMs = Math.max(nowMs, wait.dueMs);
         const { process, label } = wait;
         const fate = scheduler.onWait(process, label);
-        if (history.push(`${Math.round(nowMs)} ${process.name} ${label}${fate === 'passes' ? '' : ` ${fate}`}`) > HISTORY_MAX)
+        if (
+          history.push(`${Math.round(nowMs)} ${process.name} ${label}${fate === 'passes' ? '' : ` ${fate}`}`) >
+          HISTORY_MAX
+        )
           history.splice(0, HISTORY_MAX / 2);
-        if (process_env_debug) realProcess.stderr.write(history.at(-1)+'\n');
+        if (fate === 'fails before' || fate === 'fails after') wait.fail(lostConnection()); // first: what happens afterwards is not reported
         if (fate === 'dies before') kill(process);
-        else {
-          wait.happen();
-          if (fate === 'dies after') kill(process); // what it waited for has happened, and it never learns of it
-        }
+        else if (fate !== 'fails before') wait.happen();
+        if (fate === 'dies after') kill(process); // what it waited for has happened, and it never learns of it
         await turn();
       }
     },
   };
   return scheduler;
 }
+
+const lostConnection = () => Object.assign(new Error('simulated'), { code: 'ECONNRESET' });
 
 /** All that follows at once from the last event has happened: promises and ticks run before the next turn of the loop. */
 const turn = () => new Promise<void>((resolve) => realImmediate(resolve));

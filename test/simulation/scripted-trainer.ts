@@ -16,10 +16,6 @@ const CONFIG = JSON.stringify({ r: 8, lora_alpha: 16, target_modules: ['q_proj',
 
 const ROW_LENGTH_MAX = 512;
 const RESTART_MS_MAX = 4_000;
-const VERB_MS_MAX = 1_200;
-/** One verb of forty is long, as on a busy machine. */
-const LONG_ONE_IN = 40;
-const LONG_MS_MAX = 15_000;
 
 export interface ScriptedTrainer extends TrainingEngine {
   /** Its process ends; sessions are lost. */
@@ -34,17 +30,13 @@ const hash = (...parts: readonly (string | Uint8Array)[]): Digest => {
 };
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) => new Uint8Array(buffer, byteOffset, byteLength);
 
-/** `onVerb`: called before each verb of a session happens. */
-export function createScriptedTrainer(scheduler: Scheduler, onVerb: () => void): ScriptedTrainer {
+/** `verbMsMax`: how long a verb takes at most. `onVerb`: called before each verb of a session happens. */
+export function createScriptedTrainer(scheduler: Scheduler, verbMsMax: number, onVerb: () => void): ScriptedTrainer {
   let life = 0;
   let readyAtMs = 0;
   let open = 0;
 
-  function duration(): number {
-    const { random } = scheduler;
-    return random.next() * (random.integer(LONG_ONE_IN) === 0 ? LONG_MS_MAX : VERB_MS_MAX);
-  }
-
+  const duration = () => scheduler.random.next() * verbMsMax;
   const lost = () => new EngineLost('training', { how: 'was killed by SIGKILL', byOthers: true });
 
   return {
@@ -70,7 +62,8 @@ export function createScriptedTrainer(scheduler: Scheduler, onVerb: () => void):
       await scheduler.wait('engine open', Math.max(0, readyAtMs - scheduler.now()) + duration(), () => undefined);
       signal.throwIfAborted();
       const born = life;
-      let weights: Digest = from === null ? hash('fresh') : await filesPromises.readFile(join(from, ADAPTER_FILE)) as Buffer;
+      let weights: Digest =
+        from === null ? hash('fresh') : ((await filesPromises.readFile(join(from, ADAPTER_FILE))) as Buffer);
       let moments: Digest = hash('zero');
       if (from !== null && !resetOptimizer) {
         moments = (await filesPromises.readFile(join(from, OPTIMIZER_FILE)).catch(() => moments)) as Buffer;

@@ -28,6 +28,7 @@ export interface Ground {
   /** Null: one server has the blobs as files. Otherwise several share these. */
   readonly bucket: BlobStore | null;
   readonly saveEveryMs: number;
+  readonly verbMsMax: number;
   /** Sees that a server works on a job under an attempt: at each verb of its engine, and each change of the job's blobs. */
   readonly onWork: (server: Server, jobId: string, attempt: number, what: string) => void;
 }
@@ -44,10 +45,12 @@ export interface Server {
 
 /** Runs in the server's process. Rejects if a disk or database fails. */
 export async function startServer(ground: Ground, process: Process, trains = true): Promise<Server> {
-  const { scheduler, database, bucket, saveEveryMs, onWork } = ground;
+  const { scheduler, database, bucket, saveEveryMs, verbMsMax, onWork } = ground;
   const clock = { now: () => Math.floor(scheduler.now()) };
   const storage = await database.connect(scheduler, bucket ? 'shared' : 'alone');
-  const stored = withNamedFaults(bucket ? overNetwork(scheduler, bucket) : await prepareFilesystemBlobs({ root: BLOBS }));
+  const stored = withNamedFaults(
+    bucket ? overNetwork(scheduler, bucket) : await prepareFilesystemBlobs({ root: BLOBS }),
+  );
   const attempts = new Map<string, number>();
   const blobs = watchJobs(createCheckedDirectories(stored), (jobId, what) => {
     const attempt = attempts.get(jobId);
@@ -72,7 +75,7 @@ export async function startServer(ground: Ground, process: Process, trains = tru
     observer: noObserver,
   });
   /** It trains one job at a time. */
-  const trainer = createScriptedTrainer(scheduler, () => {
+  const trainer = createScriptedTrainer(scheduler, verbMsMax, () => {
     for (const [jobId, attempt] of attempts) onWork(server, jobId, attempt, 'a verb of its engine');
   });
   const runner = aJobRunner({

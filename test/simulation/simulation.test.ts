@@ -31,7 +31,10 @@ test(`${KILLS} kills of servers, machines and trainers break no promise`, async 
     } catch (error) {
       if (!(error instanceof SimulationFailed)) throw error;
       const tail = error.history(40);
-      throw new Error(`${error.message}\nafter ${killed() + error.kills} kills, in round ${rounds + 1}. Run it again with WHETSTONE_SIMULATION_SEED=${FIRST_SEED + rounds}. What happened last:\n${tail}`, { cause: error.cause });
+      throw new Error(
+        `${error.message}\nafter ${killed() + error.kills} kills, in round ${rounds + 1}. Run it again with WHETSTONE_SIMULATION_SEED=${FIRST_SEED + rounds}. What happened last:\n${tail}`,
+        { cause: error.cause },
+      );
     }
   }
   console.log({ rounds, jobs, kills, seconds: (performance.now() - startMs) / 1000 });

@@ -17,9 +17,10 @@ import type { SharedDatabase } from './shared-database.ts';
 
 export const OWNER = aCaller();
 const START_MS = 1_700_000_000_000;
+const CHECKPOINT_FILES = ['adapter_config.json', ADAPTER_FILE, 'checksums.json'];
 const RESTART_MS_MAX = 8_000;
 /** The server that has lost a job may need so long to notice: a renewal of its lease, and what it was doing. */
-const NOTICE_MS = 15_000;
+const NOTICE_MS = 25_000;
 
 export interface WorldOptions {
   readonly seed: number;
@@ -27,7 +28,10 @@ export interface WorldOptions {
   /** One server with files, or several with a bucket and a database for all. */
   readonly sharing: boolean;
   readonly saveEveryMs: number;
+  readonly verbMsMax: number;
   readonly models: number;
+  /** The kinds of jobs whose data sets are there. */
+  readonly kinds: readonly Kind[];
 }
 
 export interface Slot {
@@ -55,6 +59,7 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
   resetFiles();
   await database.clear();
   const bucket = options.sharing ? createMemoryBlobs() : null;
+  let isClosed = false;
   let failure: { error: unknown } | null = null;
   const fail = (error: unknown) => void (failure ??= { error });
   const lost = new Map<string, { attempt: number; sinceMs: number }>();
@@ -64,51 +69,50 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
     database,
     bucket,
     saveEveryMs: options.saveEveryMs,
+    verbMsMax: options.verbMsMax,
     onWork({ process }, jobId, attempt, what) {
       const taken = lost.get(jobId);
       if (!taken || taken.attempt <= attempt) return;
       const awakeMs = scheduler.now() - Math.max(taken.sinceMs, process.frozenUntilMs);
       if (awakeMs > NOTICE_MS)
-        fail(new Violation(`${process.name} goes on with ${what} ${Math.round(awakeMs)} ms after attempt ${taken.attempt} took its job`));
+        fail(
+          new Violation(
+            `${process.name} goes on with ${what} ${Math.round(awakeMs)} ms after attempt ${taken.attempt} took its job`,
+          ),
+        );
     },
   };
 
+  /** Checkpoints and jobs whose files were found durable. */
   const visible = new Set<string>();
-  async function checkNewCheckpoints(): Promise<void> {
-    const rows = await database.rows<{ id: string; blob_prefix: string }>('select id, blob_prefix from checkpoints');
-    for (const { id, blob_prefix } of rows) {
-      if (visible.has(id)) continue;
-      visible.add(id);
-      for (const file of ['adapter_config.json', ADAPTER_FILE, 'checksums.json']) {
-        const name = `${blob_prefix}/${file}`;
-        const there = bucket ? await bucket.find(name) : durableFile(`/data/blobs/${name}`);
-        if (!there || there.length === 0) fail(new Violation(`a checkpoint is visible before ${file} is durable`));
-      }
+  async function checkFiles(id: string, what: string, names: readonly string[]): Promise<void> {
+    if (visible.has(id)) return;
+    visible.add(id);
+    for (const name of names) {
+      if (((await readDurable(name))?.length ?? 0) === 0)
+        throw new Violation(`${what} is visible before ${name} is durable`);
     }
   }
-  async function checkBodies(): Promise<void> {
-    const rows = await database.rows<{ id: string; body_blob: string }>('select id, body_blob from training_jobs');
-    for (const { id, body_blob } of rows) {
-      if (visible.has(id)) continue;
-      visible.add(id);
-      const there = bucket ? await bucket.find(body_blob) : durableFile(`/data/blobs/${body_blob}`);
-      if (!there || there.length === 0) fail(new Violation('a job is visible before its body is durable'));
+  const readDurable = async (name: string) => (bucket ? bucket.find(name) : durableFile(`/data/blobs/${name}`));
+
+  async function audit(): Promise<void> {
+    await auditRows(database);
+    for (const { id, blob_prefix } of await database.rows<{ id: string; blob_prefix: string }>(
+      'select id, blob_prefix from checkpoints',
+    ))
+      await checkFiles(
+        id,
+        'a checkpoint',
+        CHECKPOINT_FILES.map((file) => `${blob_prefix}/${file}`),
+      );
+    for (const { id, body_blob, attempt } of await database.rows<{ id: string; body_blob: string; attempt: number }>(
+      'select id, body_blob, attempt from training_jobs',
+    )) {
+      await checkFiles(id, 'a job', [body_blob]);
+      if (lost.get(id)?.attempt !== attempt) lost.set(id, { attempt, sinceMs: scheduler.now() });
     }
   }
-  database.onCommit = async () => {
-    try {
-      await auditRows(database);
-      await checkNewCheckpoints();
-      await checkBodies();
-      for (const { id, attempt } of await database.rows<{ id: string; attempt: number }>(
-        'select id, attempt from training_jobs where attempt > 0',
-      )) {
-        if (lost.get(id)?.attempt !== attempt) lost.set(id, { attempt, sinceMs: scheduler.now() });
-      }
-    } catch (error) {
-      fail(error);
-    }
-  };
+  database.onCommit = () => audit().catch(fail);
 
   const outside = scheduler.spawn('outside');
   const models = Array.from({ length: options.models }, () => createId());
@@ -148,7 +152,10 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
     fail,
     runUntil,
     async outcomeOf(jobId) {
-      const [job] = await database.rows<Record<string, string | number | null>>('select * from training_jobs where id = ?', jobId);
+      const [job] = await database.rows<Record<string, string | number | null>>(
+        'select * from training_jobs where id = ?',
+        jobId,
+      );
       if (!job) throw new Violation(`job ${jobId} was accepted, and is not there`);
       const events = await database.rows<{ type: string; data: string }>(
         'select type, data from training_events where job_id = ? order by ordinal',
@@ -160,7 +167,7 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
         job['step'],
       );
       const read = async (name: string) => {
-        const content = bucket ? await bucket.find(name) : durableFile(`/data/blobs/${name}`);
+        const content = await readDurable(name);
         return content ? Buffer.from(content).toString('base64') : null;
       };
       return {
@@ -174,6 +181,8 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
       };
     },
     close() {
+      if (isClosed) return;
+      isClosed = true;
       database.onCommit = async () => {};
       scheduler.end();
       restore();
@@ -182,7 +191,7 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
 
   let isReady = false;
   inProcess(outside, () => {
-    prepare(ground, scheduler.spawn('setup'), models).then(() => (isReady = true), fail);
+    prepare(ground, scheduler.spawn('setup'), models, options.kinds).then(() => (isReady = true), fail);
   });
   await runUntil(() => isReady, 600_000);
   inProcess(outside, () => slots.forEach((slot, i) => void keepAlive(slot, `server${i + 1}`)));
@@ -195,8 +204,13 @@ function timeless(data: Record<string, unknown>): Record<string, unknown> {
   return rest;
 }
 
-/** Creates the models, and uploads the data sets of all kinds of jobs. */
-async function prepare(ground: Ground, process: Process, models: readonly string[]): Promise<void> {
+/** Creates the models, and uploads the data sets of these kinds of jobs. */
+async function prepare(
+  ground: Ground,
+  process: Process,
+  models: readonly string[],
+  kinds: readonly Kind[],
+): Promise<void> {
   await ground.scheduler.call(process, async () => {
     const { storage, blobs, artifacts } = await startServer(ground, process, false);
     await writeFreshAdapter('/work/fresh');
@@ -210,8 +224,8 @@ async function prepare(ground: Ground, process: Process, models: readonly string
         { id: createId(), modelId, step: 0, metrics: {}, blobPrefix, fresh: true, createdAtMs },
       );
     }
-    for (const [kind, body] of Object.entries(KINDS)) {
-      const rows = rowsOf(body);
+    for (const kind of new Set(kinds)) {
+      const rows = rowsOf(KINDS[kind]);
       if (!rows) continue;
       const name = { entity: OWNER.entity, project: 'p', name: kind };
       const content = Readable.from([Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'))]);
