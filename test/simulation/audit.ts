@@ -33,6 +33,10 @@ const NEVER: Readonly<Record<string, string>> = {
   'a job runs before an older one of its model has ended': `
     select j.id from training_jobs j join training_jobs older on older.model_id = j.model_id and older.ordinal < j.ordinal
      where j.status = 'running' and older.status in ('queued', 'running')`,
+  'a job runs under no attempt of its own': `
+    select id from training_jobs where status = 'running' and attempt = 0`,
+  'a job that was claimed has been cancelled as if it waited': `
+    select id from training_jobs where status = 'cancelled' and lease_until_ms is not null`,
   'events have a gap': `
     select e.job_id as id from training_events e group by e.job_id having count(*) <> max(e.ordinal) + 1`,
 };

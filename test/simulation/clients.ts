@@ -1,7 +1,7 @@
 // What clients do to a simulated world: submit jobs until they are accepted, cancel some, follow their events over reconnections. They use a
 // server's services as its API does, and try again when a connection or a disk fails. They check what they see.
 import { AppError } from '#domain/errors';
-import type { TrainingEvent } from '#domain/training-job';
+import { isFinished, type TrainingEvent } from '#domain/training-job';
 import { Violation } from './audit.ts';
 import type { Kind } from './kinds.ts';
 import { ConnectionLost } from './scheduler.ts';
@@ -51,9 +51,11 @@ export async function useJob(
     await world.scheduler.wait('before cancelling', cancelAfterMs, () => undefined);
     await patiently(world, ({ jobs }) => jobs.cancel(OWNER, job.id)).then(
       () => (job.isCancelled = true),
-      (error: unknown) => {
+      async (error: unknown) => {
         if (!(error instanceof AppError) || error.code !== 'job_finished') throw error;
-        job.isCancelled = true; // an earlier try may have succeeded without its answer
+        const { status } = await patiently(world, ({ jobs }) => jobs.get(OWNER, job.id));
+        if (!isFinished(status)) throw new Violation('a running job cannot be cancelled: it is said to have finished');
+        job.isCancelled = true; // by an earlier try that got no answer, or not at all
       },
     );
   }

@@ -15,6 +15,8 @@ export interface Harshness {
   /** A server's wait is disturbed once in so many. */
   readonly every: number;
   readonly killsMax: number;
+  /** Times at which a server freezes for a while, or is stopped in good order. */
+  readonly pausesMax: number;
   /** The machine loses its power; only where one server has a disk. */
   readonly power: boolean;
 }
@@ -22,14 +24,13 @@ export interface Harshness {
 const TRAINER_KILLS_MAX = 6;
 /** A job has many more waits for disks than for its trainer. */
 const VERBS_WEIGH = 8;
-const OTHERS_MAX = 6;
 const FAULTS_MAX = 8;
 const FREEZE_MS_MAX = 70_000;
 
 const isStorage = (label: string): boolean =>
   /^(?:sql|commit|put|get|list|delete|read|write|fsync|rename|create) ?/.test(label);
 
-export function disturb(world: World, { every, killsMax, power }: Harshness): Disturbance {
+export function disturb(world: World, { every, killsMax, pausesMax, power }: Harshness): Disturbance {
   const { scheduler, slots, outside } = world;
   const { random } = scheduler;
   const made: Disturbance = {
@@ -83,7 +84,8 @@ export function disturb(world: World, { every, killsMax, power }: Harshness): Di
     const { server, machine, trainer } = made.kills;
     if (server + machine + trainer >= killsMax) return 'passes';
     const slot = slotOf(process);
-    const mayDoMore = made.others.freezes + made.others.stops < OTHERS_MAX;
+    const mayDoMore = made.others.freezes + made.others.stops < pausesMax;
+    if (mayDoMore && pausesMax > killsMax && random.integer(2) === 0) return freeze(process);
     const choice = random.integer(isVerb ? 3 : 6);
     if (choice === 0 && mayDoMore) return freeze(process);
     if (choice === 1 && isVerb && slot && trainer < TRAINER_KILLS_MAX) return killTrainer(slot);

@@ -12,10 +12,15 @@ import { createWorld, type World, type WorldOptions } from './world.ts';
 const ALL_KINDS = Object.keys(KINDS) as Kind[];
 /** All jobs have ended by then, whatever died; simulated time. */
 const LIMIT_MS = 4 * 60 * 60_000;
-/** A job may be begun 20 times before it has saved anything. */
-const KILLS_MAX = 14;
+/** A job may be begun 20 times before it has saved anything. Where servers share a database, many freezes find stale ones. */
+const MANNERS = [
+  { killsMax: 5, pausesMax: 13 },
+  { killsMax: 14, pausesMax: 5 },
+];
 const CANCEL_ONE_IN = 5;
 const CANCEL_MS_MAX = 20_000;
+/** By then a job has been claimed, if there is room for it. */
+const CLAIM_MS = 1_000;
 
 /** Results of undisturbed runs, by the kinds of a model's jobs in their order. */
 export type KnownOutcomes = Map<string, JobOutcome>;
@@ -57,12 +62,16 @@ export async function runRound(database: SharedDatabase, seed: number, known: Kn
     kinds: kinds.flat(),
   };
   const world = await createWorld(database, options);
-  const made = disturb(world, { every: pick([15, 40, 100]), killsMax: KILLS_MAX, power: !sharing });
+  const made = disturb(world, {
+    every: pick([15, 40, 100]),
+    power: !sharing,
+    ...pick(sharing ? MANNERS : MANNERS.slice(1)),
+  });
   const killed = () => made.kills.server + made.kills.machine + made.kills.trainer;
   try {
     const asked = world.models.map((modelId, m) => kinds[m]!.map((kind) => anAsk(modelId, kind)));
     const cancels = asked.map((jobs) =>
-      jobs.map(() => (random.integer(CANCEL_ONE_IN) === 0 ? random.next() * CANCEL_MS_MAX : null)),
+      jobs.map(() => (random.integer(CANCEL_ONE_IN) === 0 ? random.next() * pick([CANCEL_MS_MAX, CLAIM_MS]) : null)),
     );
     await useAll(world, asked, cancels);
     const ended: EndedJob[] = [];
