@@ -24,6 +24,8 @@ export interface Harshness {
 const TRAINER_KILLS_MAX = 6;
 /** A job has many more waits for disks than for its trainer. */
 const VERBS_WEIGH = 8;
+/** After a commit, and before anybody learns of it, is where promises are kept or broken. */
+const COMMITS_WEIGH = 4;
 const FAULTS_MAX = 8;
 const FREEZE_MS_MAX = 70_000;
 
@@ -80,7 +82,8 @@ export function disturb(world: World, { every, killsMax, pausesMax, power }: Har
   scheduler.onWait = (process, label) => {
     if (!process.name.startsWith('server')) return 'passes';
     const isVerb = label.startsWith('engine');
-    if (random.integer(isVerb ? Math.ceil(every / VERBS_WEIGH) : every) > 0) return 'passes';
+    const weight = isVerb ? VERBS_WEIGH : label === 'commit' ? COMMITS_WEIGH : 1;
+    if (random.integer(Math.ceil(every / weight)) > 0) return 'passes';
     const { server, machine, trainer } = made.kills;
     if (server + machine + trainer >= killsMax) return 'passes';
     const slot = slotOf(process);

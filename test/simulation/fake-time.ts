@@ -14,7 +14,7 @@ export function installFakeTime(scheduler: Scheduler): () => void {
   const before = current;
   current = scheduler;
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval } = globalThis;
-  const { now } = performance;
+  const now = performance.now.bind(performance);
   const cancel = (timer: unknown) => (timer as Cancellable | undefined)?.cancel();
   const asTimer = (timer: Cancellable) => ({ ...timer, unref() {}, ref() {} });
   Object.assign(globalThis, {

@@ -10,6 +10,8 @@ import type { SharedDatabase } from './shared-database.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 const ALL_KINDS = Object.keys(KINDS) as Kind[];
+/** Between the kinds of a model's jobs: few, because every sequence of kinds is also run undisturbed. */
+const STRIDES = [0, 1, 3];
 /** All jobs have ended by then, whatever died; simulated time. */
 const LIMIT_MS = 4 * 60 * 60_000;
 /** A job may be begun 20 times before it has saved anything. Where servers share a database, many freezes find stale ones. */
@@ -49,9 +51,10 @@ export async function runRound(database: SharedDatabase, seed: number, known: Kn
   const random = createRandom(seed);
   const pick = <T>(choices: readonly T[]): T => choices[random.integer(choices.length)]!;
   const sharing = random.integer(2) === 0;
-  const kinds = Array.from({ length: pick([1, 1, 2]) }, () =>
-    Array.from({ length: pick([1, 2, 3]) }, () => pick(ALL_KINDS)),
-  );
+  const kinds = Array.from({ length: pick([1, 1, 2]) }, () => {
+    const [first, stride] = [random.integer(ALL_KINDS.length), pick(STRIDES)];
+    return Array.from({ length: pick([1, 2, 3]) }, (_, i) => ALL_KINDS[(first + i * stride) % ALL_KINDS.length]!);
+  });
   const options: WorldOptions = {
     seed,
     sharing,

@@ -120,7 +120,7 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
 
   async function runUntil(isDone: () => boolean, limitMs: number): Promise<void> {
     await scheduler.runUntil(() => failure !== null || isDone(), limitMs);
-    if (failure) throw (failure as { error: unknown }).error;
+    if (failure) throw failure.error;
   }
 
   /** Starts the server of a slot again and again. */
@@ -174,8 +174,8 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
         status: job['status'] as JobOutcome['status'],
         errorMessage: job['error_message'] as string | null,
         step: job['step'] as number | null,
-        events: events.map(({ type, data }) => ({ type, data: timeless(JSON.parse(data)) })),
-        metrics: checkpoint ? timeless(JSON.parse(checkpoint.metrics)) : null,
+        events: events.map(({ type, data }) => ({ type, data: timeless(JSON.parse(data) as Record<string, unknown>) })),
+        metrics: checkpoint ? timeless(JSON.parse(checkpoint.metrics) as Record<string, unknown>) : null,
         adapter: checkpoint ? await read(`${checkpoint.blob_prefix}/${ADAPTER_FILE}`) : null,
         record: await read(jobRecordBlob(jobId)),
       };
