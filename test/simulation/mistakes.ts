@@ -2,13 +2,21 @@
 // text that occurs exactly once; mistakes.test.ts fails when the sources have moved on. scripts/plant-mistakes.ts runs them
 // (`npm run test:mistakes`).
 
-export interface Mistake {
+export interface Mistake extends EditedFile {
   /** What is wrong then. */
   readonly name: string;
+  /** A second file, where two of them keep one promise. */
+  readonly also?: EditedFile;
+}
+
+export interface EditedFile {
   /** Within src. */
   readonly file: string;
   readonly edits: readonly (readonly [text: string, instead: string])[];
 }
+
+export const editedFiles = (mistake: Mistake): readonly EditedFile[] =>
+  mistake.also ? [mistake, mistake.also] : [mistake];
 
 const ATTEMPT = 'services/jobs/attempt/job-attempt.ts';
 const PROGRESS = 'services/jobs/attempt/job-progress.ts';
@@ -167,6 +175,7 @@ export const MISTAKES: readonly Mistake[] = [
     name: 'a lost lease is ignored',
     file: ATTEMPT,
     edits: [["if (now?.status !== 'running' || now.attempt !== attempt) return 'lost';", "if (!now) return 'lost';"]],
+    also: { file: 'services/jobs/job-runner.ts', edits: [["held.cut('lost');", 'return;']] },
   },
   {
     name: 'leases are not renewed',

@@ -1,7 +1,7 @@
 // Vitest with one mistake of mistakes.ts planted in the sources as they are loaded: WHETSTONE_MISTAKE names it. Nothing on disk changes.
 import { mergeConfig } from 'vitest/config';
 import whole from '../../vitest.config.ts';
-import { MISTAKES } from './mistakes.ts';
+import { editedFiles, MISTAKES } from './mistakes.ts';
 
 const name = process.env['WHETSTONE_MISTAKE'];
 const mistake = MISTAKES.find((each) => each.name === name);
@@ -13,9 +13,9 @@ export default mergeConfig(whole, {
       name: 'plant-a-mistake',
       enforce: 'pre' as const,
       transform(code: string, id: string): string | undefined {
-        if (!id.endsWith(`/src/${mistake.file}`)) return undefined;
-        return mistake.edits.reduce((text, [from, to]) => {
-          if (text.split(from).length !== 2) throw new Error(`${mistake.file} must contain once: ${from}`);
+        const edited = editedFiles(mistake).find(({ file }) => id.endsWith(`/src/${file}`));
+        return edited?.edits.reduce((text, [from, to]) => {
+          if (text.split(from).length !== 2) throw new Error(`${edited.file} must contain once: ${from}`);
           return text.replace(from, () => to);
         }, code);
       },
