@@ -10,7 +10,8 @@ vi.mock('node:fs/promises', async (original) => ({ ...(await original<object>())
 vi.mock('node:fs', async (original) => ({ ...(await original<object>()), ...filesBySync }));
 vi.mock('node:timers/promises', async (original) => ({ ...(await original<object>()), ...timersPromises }));
 
-const KILLS = Number(process.env['WHETSTONE_SIMULATION_KILLS'] ?? 10_000);
+/** Fewer on a contributor's machine, where they take a minute. */
+const KILLS = Number(process.env['WHETSTONE_SIMULATION_KILLS'] ?? (process.env['CI'] ? 10_000 : 1_500));
 const SEED = process.env['WHETSTONE_SIMULATION_SEED'];
 const FIRST_SEED = Number(SEED ?? 1);
 const ROUNDS_MAX = SEED === undefined ? Infinity : Number(process.env['WHETSTONE_SIMULATION_ROUNDS'] ?? 1);
@@ -39,4 +40,4 @@ test(`${KILLS} kills of servers, machines and trainers break no promise`, async 
   }
   console.log({ rounds, jobs, kills, seconds: (performance.now() - startMs) / 1000 });
   expect(jobs).toBeGreaterThan(0);
-}, 900_000);
+}, 3_600_000);
