@@ -5,6 +5,8 @@
 export interface Mistake extends EditedFile {
   /** What is wrong then. */
   readonly name: string;
+  /** The test that looks for it; without: simulation.test.ts. */
+  readonly test?: string;
   /** A second file, where two of them keep one promise. */
   readonly also?: EditedFile;
 }
@@ -84,6 +86,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     name: 'a cancellation overwrites a claim',
+    test: 'cancellation.test.ts',
     file: ROWS,
     edits: [
       [
@@ -257,21 +260,6 @@ export const MISTAKES: readonly Mistake[] = [
       [
         'for (let at = dirname(path); at.length >= base.length; at = dirname(at)) await syncPath(at);',
         'await syncPath(dirname(path));',
-      ],
-    ],
-  },
-  {
-    name: 'an attempt that has lost its job takes it back by reporting progress',
-    file: ROWS,
-    edits: [
-      [
-        `{ saved_attempt: savedAttempt }),
-          })
-          .where('id', '=', id)
-          .where('attempt', '=', attempt)`,
-        `{ saved_attempt: savedAttempt }),
-          })
-          .where('id', '=', id)`,
       ],
     ],
   },

@@ -146,7 +146,7 @@ export function createScheduler(seed: number, startMs: number): Scheduler {
             if (result instanceof Promise) result.then(resolve, reject);
             else resolve(result);
           } catch (error) {
-            reject(error);
+            reject(error instanceof Error ? error : new Error(String(error)));
           }
         };
         add(process, label, delayMs, happen, reject);
