@@ -73,7 +73,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
   {
     name: 'service',
     include: [
-      ...folders('api', 'clients', 'contract', 'workers'),
+      ...folders('api', 'clients', 'contract', 'simulation', 'workers'),
       'test/architecture.test.ts',
       'test/projects.test.ts',
       'test/skip-reporter.test.ts',

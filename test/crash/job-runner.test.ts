@@ -1,6 +1,6 @@
-// The job runner when everything around it dies: after each single operation in turn (a row, a blob, a verb of the engine) the
-// "process" is killed (dying-runner.ts), a new runner starts on what was stored, and the result must equal that of an undisturbed
-// run.
+// The job runner on the real trainer when everything around it dies: after some operations (a row, a blob, a verb of the engine) the "process"
+// is killed (dying-runner.ts), a new runner starts on what was stored, and the result must equal that of an undisturbed run. Kills at every
+// operation are simulated, with a scripted trainer: test/simulation.
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LORA } from '#domain/lora-config';
@@ -17,6 +17,13 @@ import {
   NOTHING_TO_LEARN,
 } from './job-bodies.ts';
 import { openJobLab, OWNER, submit, type JobLab } from './job-lab.ts';
+
+/** Of one kind of job. */
+const KILLS = 5;
+
+/** Of 0 … count − 1, so many with equal distances; the first and the last among them. */
+const spread = (count: number, chosen: number): readonly number[] =>
+  Array.from({ length: chosen }, (_, i) => Math.round((i * (count - 1)) / (chosen - 1)));
 
 let lab: JobLab;
 beforeAll(async () => {
@@ -78,11 +85,11 @@ describe('a job', () => {
   });
 
   test.each(KILLED)(
-    '%s killed after any single operation continues in a new process: same events, same bytes',
+    '%s killed on its way continues in a new process: same events, same bytes',
     async (_, body) => {
       const { calls, expected } = await undisturbed(lab, body);
       expect(calls).toBeGreaterThan(30);
-      for (let lastCall = 0; lastCall < calls; lastCall++) {
+      for (const lastCall of spread(calls, KILLS)) {
         const world = await lab.createWorld();
         const { id } = await submit(world, body);
         await runUntilEnd(lab, world, id, { lastCall });
@@ -97,11 +104,11 @@ describe('a job', () => {
   );
 
   test.each(KILLED)(
-    '%s continues when the training process dies at any verb: same events, same bytes',
+    '%s continues when the training process dies at a verb: same events, same bytes',
     async (_, body) => {
       const { expected } = await undisturbed(lab, body);
       const verbs = 5 * (expected.events.length - 2);
-      for (let failAt = 0; failAt < verbs; failAt++) {
+      for (const failAt of spread(verbs, KILLS)) {
         const world = await lab.createWorld();
         const { id } = await submit(world, body);
         await runUntilEnd(lab, world, id, { failAt });
@@ -311,7 +318,7 @@ describe.each([
       const { calls, expected } = await undisturbed(other, body);
       expect(expected).toMatchObject({ status: 'succeeded', step: 1 });
       expect(expected.adapter).not.toBe((await undisturbed(lab, body)).expected.adapter);
-      for (let lastCall = 3; lastCall < calls; lastCall += 7) {
+      for (const lastCall of spread(calls, KILLS)) {
         const world = await other.createWorld();
         const { id } = await submit(world, body);
         await runUntilEnd(other, world, id, { lastCall });

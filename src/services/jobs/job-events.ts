@@ -33,6 +33,7 @@ export function createJobEvents(): JobEvents {
           clearTimeout(timer);
           signal.removeEventListener('abort', wake);
           wakes.delete(wake);
+          if (wakes.size === 0 && waiting.get(jobId) === wakes) waiting.delete(jobId);
           resolve();
         };
         const timer = setTimeout(wake, timeoutMs);

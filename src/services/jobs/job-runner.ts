@@ -2,12 +2,21 @@
 // side by side, and over one base model as many as its trainer has room for; jobs of one model run in order. Survives the death of a
 // training process (another attempt continues from the saved progress) and of the server (leases; progress is in the blob store), and waits while the database or the disk cannot work.
 import { mkdir, rm } from 'node:fs/promises';
-import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import { AppError, publicError } from '#domain/errors';
+import type { Model } from '#domain/model';
 import type { TrainingJob } from '#domain/training-job';
-import { attemptJob, newEvent, type AttemptDeps, type AttemptOutcome, type Trainer } from './attempt/job-attempt.ts';
+import {
+  attemptJob,
+  endingOf,
+  newEvent,
+  type AttemptDeps,
+  type AttemptOutcome,
+  type Cut,
+  type Trainer,
+} from './attempt/job-attempt.ts';
 import { forgetAttempt } from './attempt/job-progress.ts';
+import { createClaimLoop, holdLease } from '../claim-loop.ts';
 import { withRetries, type RetryPolicy } from '../retry-policy.ts';
 import { watchRowDeaths } from './attempt/row-deaths.ts';
 
@@ -47,33 +56,31 @@ const ENGINE_FAILURES_MAX = 8;
 /** Consecutive attempts that ended with the whole server and saved nothing. A job must not crash the server forever. */
 const ATTEMPTS_MAX = 20;
 
+/** A job and its model, null if that was deleted. */
+interface ClaimedJob {
+  readonly job: TrainingJob;
+  readonly model: Model | null;
+}
+
 export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   const { storage, jobEvents, clock, retryPolicy } = deps;
-  const worker = createId();
-  const stopping = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
-  /** Running jobs → their base model; null: not known yet. */
-  const running = new Map<TrainingJob, string | null>();
-  const runs = new Set<Promise<void>>();
+  /** Running jobs → their base model. */
+  const running = new Map<TrainingJob, string>();
   /** Running jobs that lost their trainer while no other is available. */
   const withoutTrainer = new Set<TrainingJob>();
-  let anyFreed = new AbortController();
   let lastFailure: string | null = null;
+  let stopListening = () => {};
 
-  async function runJobs(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const freed = (anyFreed = new AbortController()).signal;
-        const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS, freeBaseModels());
-        if (job) await begin(job);
-        else await jobEvents.wait(null, POLL_MS, AbortSignal.any([stopping.signal, freed]));
-      } catch (error) {
-        report(error);
-        await jobEvents.wait(null, POLL_MS, stopping.signal);
-      }
-    }
-    await Promise.all(runs);
-  }
+  const loop = createClaimLoop<ClaimedJob>({
+    claim,
+    run: runJob,
+    runningMax: Infinity, // freeBaseModels decides
+    pollMs: POLL_MS,
+    report(error) {
+      deps.log.error('job_runner.failed', { err: error });
+      lastFailure = publicError(error).message;
+    },
+  });
 
   const runningOf = (baseModel: string): TrainingJob[] =>
     [...running.keys()].filter((job) => running.get(job) === baseModel);
@@ -85,74 +92,60 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       const { jobs, isReady } = roomOf(baseModel);
       return !isReady || runningOf(baseModel).length >= jobs;
     };
-    const known = new Set([...deps.trainerRoom().keys(), ...running.values()].filter((name) => name !== null));
+    const known = new Set([...deps.trainerRoom().keys(), ...running.values()]);
     return deps.baseModels?.filter((baseModel) => !isFull(baseModel)) ?? { except: [...known].filter(isFull) };
   }
 
-  /** Resolves when the job's base model is known: then the next job can be claimed. */
-  function begin(job: TrainingJob): Promise<void> {
-    return new Promise((mayClaim) => {
-      running.set(job, null);
-      const run = runJob(job, (baseModel) => {
-        running.set(job, baseModel);
-        mayClaim();
-      })
-        .catch(report)
-        .finally(() => {
-          running.delete(job);
-          runs.delete(run);
-          anyFreed.abort();
-          mayClaim();
-        });
-      runs.add(run);
-    });
+  async function claim(worker: string): Promise<ClaimedJob | null> {
+    const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS, freeBaseModels());
+    if (!job) return null;
+    const model = await retrying(() => storage.models.find(job.modelId), deps.log);
+    if (model) running.set(job, model.baseModel); // counted before the next claim
+    return { job, model };
   }
 
-  function report(error: unknown): void {
-    deps.log.error('job_runner.failed', { err: error });
-    lastFailure = publicError(error).message;
-  }
-
-  async function runJob(job: TrainingJob, onBaseModel: (baseModel: string) => void): Promise<void> {
+  async function runJob(claimed: ClaimedJob): Promise<void> {
+    const { job } = claimed;
     const log = deps.log.child({ jobId: job.id, attempt: job.attempt });
     log.info('job.claimed', { modelId: job.modelId });
     deps.observer.began(job);
     let end: { outcome: AttemptOutcome | 'failed'; error?: unknown } = { outcome: 'stopped' };
-    const heartbeat = setInterval(() => {
-      storage.jobs
-        .renewLease(job.id, job.attempt, clock.now() + LEASE_MS)
-        .catch((error: unknown) => log.warn('job.lease_not_renewed', { err: error }));
-    }, LEASE_MS / 3);
+    const renewLease = async () => {
+      if (!(await storage.jobs.renewLease(job.id, job.attempt, clock.now() + LEASE_MS))) held.cut('lost');
+    };
+    const held = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (error) =>
+      log.warn('job.lease_not_renewed', { err: error }),
+    );
     try {
-      const outcome = await retrying(() => tryUntilDecided(job, { ...deps, log }, onBaseModel), log);
+      const tries = () => tryUntilDecided(claimed, { ...deps, log }, held.signal);
+      const outcome = await withRetries(tries, retryPolicy, log, held.signal);
+      held.release();
       if (outcome === 'cancelled') await retrying(() => close(job, 'cancelled', 'cancelled'), log);
       if (outcome === 'stopped') await storage.jobs.renewLease(job.id, job.attempt, 0); // any server may continue at once
       end = { outcome };
       log.info(`job.${outcome}`);
     } catch (error) {
-      if (stopping.signal.aborted) throw error; // the next start continues
-      const message = (lastFailure = publicError(error).message);
-      log.error('job.failed', { err: error });
-      await retrying(() => close(job, 'failed', message), log);
-      end = { outcome: 'failed', error };
+      if (loop.stopping.aborted) throw error; // the next start continues
+      if (held.signal.aborted) end = { outcome: held.signal.reason as Cut };
+      else end = await fail(job, error, log);
     } finally {
-      clearInterval(heartbeat);
+      held.release();
+      running.delete(job);
       deps.observer.ended(job, end.outcome, end.error);
     }
     if (end.outcome !== 'stopped') await retrying(() => forgetAttempt(deps, job), log);
   }
 
   const retrying = <T>(work: () => Promise<T>, log: Log): Promise<T> =>
-    withRetries(work, retryPolicy, log, stopping.signal);
+    withRetries(work, retryPolicy, log, loop.stopping);
 
+  /** `signal`: aborted with a `Cut`. */
   async function tryUntilDecided(
-    job: TrainingJob,
+    { job, model }: ClaimedJob,
     attempt: AttemptDeps,
-    onBaseModel: (baseModel: string) => void,
+    signal: AbortSignal,
   ): Promise<AttemptOutcome> {
-    const model = await storage.models.find(job.modelId);
     if (!model) return 'lost';
-    onBaseModel(model.baseModel);
     const trainer = deps.trainerOf(model.baseModel);
     if (!trainer) {
       throw new AppError(
@@ -170,16 +163,16 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     let furthest = job.progress;
     for (let failures = 1; ; failures++) {
       try {
-        return await attemptJob(job, model, watched, attempt, stopping.signal);
+        return await attemptJob(job, model, watched, attempt, signal);
       } catch (error) {
-        if (stopping.signal.aborted) return 'stopped';
+        if (signal.aborted) return signal.reason as Cut;
         if (!(error instanceof AppError) || error.code !== 'engine_unavailable') throw error;
         const now = await storage.jobs.find(job.id);
         if (now && now.progress > furthest) [furthest, failures] = [now.progress, 1];
         if (failures >= ENGINE_FAILURES_MAX) throw error;
         attempt.log.warn('job.engine_lost', { failures, err: error });
-        if (now?.cancelRequested) return 'cancelled';
-        const outcome = await waitForRoom(job, model.baseModel, attempt.log);
+        const outcome =
+          (await endingOf(job, storage, signal)) ?? (await waitForRoom(job, model.baseModel, attempt.log, signal));
         if (outcome) return outcome;
       }
     }
@@ -189,20 +182,32 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
    * Several trainers may be gone at once: as many of their jobs continue as there is room for, before new ones are claimed; the others wait
    * without a limit, like those in the queue. Null: the job continues.
    */
-  async function waitForRoom(job: TrainingJob, baseModel: string, log: Log): Promise<AttemptOutcome | null> {
+  async function waitForRoom(
+    job: TrainingJob,
+    baseModel: string,
+    log: Log,
+    signal: AbortSignal,
+  ): Promise<AttemptOutcome | null> {
     withoutTrainer.add(job);
     try {
       for (let looks = 0; ; looks++) {
         const others = runningOf(baseModel).filter((other) => !withoutTrainer.has(other));
         if (others.length < roomOf(baseModel).jobs) return null;
         if (looks === 0) log.warn('job.waits_for_trainer', { baseModel });
-        await jobEvents.wait(job.id, POLL_MS, stopping.signal);
-        if (stopping.signal.aborted) return 'stopped';
-        if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
+        await jobEvents.wait(job.id, POLL_MS, signal);
+        const outcome = await endingOf(job, storage, signal);
+        if (outcome) return outcome;
       }
     } finally {
       withoutTrainer.delete(job);
     }
+  }
+
+  async function fail(job: TrainingJob, error: unknown, log: Log): Promise<{ outcome: 'failed'; error: unknown }> {
+    const message = (lastFailure = publicError(error).message);
+    log.error('job.failed', { err: error });
+    await retrying(() => close(job, 'failed', message), log);
+    return { outcome: 'failed', error };
   }
 
   async function close(job: TrainingJob, status: 'failed' | 'cancelled', message: string): Promise<void> {
@@ -222,11 +227,14 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       await rm(deps.workDirectory, { recursive: true, force: true }); // left behind by a crash
       await mkdir(deps.workDirectory, { recursive: true });
       if (deps.exclusive) await storage.jobs.releaseLeases(null); // their holders are gone
-      loop = runJobs();
+      stopListening = jobEvents.listen((jobId) => {
+        if (jobId === null) loop.wake();
+      });
+      loop.start();
     },
     async stop() {
-      stopping.abort();
-      await loop;
+      stopListening();
+      await loop.stop();
     },
     status: () => ({ running: [...running.keys()].map(({ id }) => id), lastFailure }),
   };

@@ -229,31 +229,23 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
 
     requestCancel(id, nowMs, event) {
       return db.transaction().execute(async (tx) => {
-        const row = await tx.selectFrom('training_jobs').select('status').where('id', '=', id).executeTakeFirst();
-        switch (row?.status) {
-          case undefined:
-            return 'not_found';
-          case 'queued': {
-            const ended = await tx
-              .updateTable('training_jobs')
-              .set({ status: 'cancelled', cancel_requested: 1, error_message: 'cancelled', ended_at_ms: nowMs })
-              .where('id', '=', id)
-              .returningAll()
-              .executeTakeFirstOrThrow();
-            await cancelEvaluation(tx, id, nowMs);
-            await noteActivity(tx, ended.model_id, nowMs);
-            await appendEvent(tx, event);
-            await enqueueDeliveries(tx, toTrainingJob(ended), nowMs);
-            return 'cancelled';
-          }
-          case 'running':
-            await tx.updateTable('training_jobs').set({ cancel_requested: 1 }).where('id', '=', id).execute();
-            return 'cancelling';
-          case 'succeeded':
-          case 'failed':
-          case 'cancelled':
-            return 'already_finished';
+        const ofJob = (status: JobStatus) =>
+          tx.updateTable('training_jobs').where('id', '=', id).where('status', '=', status);
+        // Each update names the status: in Postgres another server may claim the job between two statements.
+        const ended = await ofJob('queued')
+          .set({ status: 'cancelled', cancel_requested: 1, error_message: 'cancelled', ended_at_ms: nowMs })
+          .returningAll()
+          .executeTakeFirst();
+        if (ended) {
+          await cancelEvaluation(tx, id, nowMs);
+          await noteActivity(tx, ended.model_id, nowMs);
+          await appendEvent(tx, event);
+          await enqueueDeliveries(tx, toTrainingJob(ended), nowMs);
+          return 'cancelled';
         }
+        if (changed(await ofJob('running').set({ cancel_requested: 1 }).executeTakeFirst())) return 'cancelling';
+        const row = await tx.selectFrom('training_jobs').select('id').where('id', '=', id).executeTakeFirst();
+        return row ? 'already_finished' : 'not_found';
       });
     },
   };

@@ -84,10 +84,13 @@ export interface ObservedEnd {
 }
 
 /** `lost`: the lease went to another attempt, or the model was deleted. `stopped`: the server is shutting down. */
-export type AttemptOutcome = 'succeeded' | 'cancelled' | 'lost' | 'stopped';
+export type AttemptOutcome = 'succeeded' | 'cancelled' | Cut;
+
+/** Why the signal of an attempt aborts. */
+export type Cut = 'lost' | 'stopped';
 
 /**
- * Throws what ends the job; `engine_unavailable` means that another attempt in the same process may continue from
+ * `signal`: aborted with a `Cut`. Throws what ends the job; `engine_unavailable` means that another attempt in the same process may continue from
  * the saved progress.
  */
 export async function attemptJob(
@@ -116,9 +119,15 @@ export async function attemptJob(
 }
 
 /** Null: continue. */
-async function endingOf(job: TrainingJob, storage: Storage, signal: AbortSignal): Promise<AttemptOutcome | null> {
-  if ((await storage.jobs.find(job.id))?.cancelRequested) return 'cancelled';
-  return signal.aborted ? 'stopped' : null;
+export async function endingOf(
+  { id, attempt }: TrainingJob,
+  storage: Storage,
+  signal: AbortSignal,
+): Promise<Exclude<AttemptOutcome, 'succeeded'> | null> {
+  const now = await storage.jobs.find(id);
+  if (now?.status !== 'running' || now.attempt !== attempt) return 'lost';
+  if (now.cancelRequested) return 'cancelled';
+  return signal.aborted ? (signal.reason as Cut) : null;
 }
 
 interface StartOfWork extends Pick<WorkContext, 'job' | 'model' | 'start'> {
