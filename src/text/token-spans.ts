@@ -13,11 +13,7 @@ export interface TokenSpan {
 export type FindTokens = (from: number, to: number) => TokenSpan;
 
 /** `ids` are those of the whole text. Every span of one text takes one search, so that a text of many turns is aligned once. */
-export function createTokenSpans(
-  text: string,
-  ids: readonly number[],
-  tokenizer: Pick<Tokenizer, 'tokenBytes' | 'isSpecial'>,
-): FindTokens {
+export function createTokenSpans(text: string, ids: readonly number[], tokenizer: Bytes): FindTokens {
   const bytes = Buffer.from(text);
   const starts = alignTokens(bytes, ids, tokenizer);
   let known = { character: 0, byte: 0 };
@@ -33,6 +29,10 @@ export function createTokenSpans(
     let first = firstThat(ids.length, (i) => starts[i + 1]! > start);
     // A token without bytes of its own (the space that SentencePiece puts before a text) belongs to what follows it.
     while (first > 0 && starts[first - 1] === start) first--;
+    // A special token may take the spaces beside it: what begins among those begins after it.
+    const id = ids[first];
+    if (id !== undefined && tokenizer.isSpecial(id) && starts[first]! + tokenizer.tokenBytes(id).length <= start)
+      first++;
     return { first, end: firstThat(ids.length, (i) => starts[i]! >= end) };
   };
 }
@@ -48,26 +48,29 @@ function firstThat(count: number, holds: (i: number) => boolean): number {
   return low;
 }
 
+/** Tokens for characters that the vocabulary lacks. */
+const UNKNOWN = new Set(['<unk>', '[UNK]', '<|unk|>', 'UNK']);
+/** A byte that no UTF-8 text has: stands for one character, whatever it is. */
+const ANY = 0xff;
+
+type Bytes = Pick<Tokenizer, 'tokenBytes' | 'isSpecial'>;
+
 /** `[ids.length + 1]`: where each token begins in the text, in bytes; the last element is the text's length. Never decreases. */
-function alignTokens(
-  text: Buffer,
-  ids: readonly number[],
-  { tokenBytes, isSpecial }: Pick<Tokenizer, 'tokenBytes' | 'isSpecial'>,
-): Int32Array {
+function alignTokens(text: Buffer, ids: readonly number[], { tokenBytes, isSpecial }: Bytes): Int32Array {
   const starts = new Int32Array(ids.length + 1);
+  const spelled = ids.map((id) => {
+    const bytes = tokenBytes(id);
+    return bytes.length < 10 && UNKNOWN.has(Buffer.from(bytes).toString()) ? Uint8Array.of(ANY) : bytes;
+  });
   let [place, at] = [0, 0];
   while (place < ids.length) {
     // Special tokens are found before anything is normalized: their text is there, and what lies between two of them is aligned alone.
     let anchor = place;
-    while (anchor < ids.length && !isSpecial(ids[anchor]!)) anchor++;
-    const spelling = anchor < ids.length ? tokenBytes(ids[anchor]!) : null;
+    while (anchor < ids.length && !(isSpecial(ids[anchor]!) && spelled[anchor]![0] !== ANY)) anchor++;
+    const spelling = anchor < ids.length ? spelled[anchor]! : null;
     const found = spelling === null || spelling.length === 0 ? -1 : text.indexOf(spelling, at);
     const until = spelling === null ? text.length : found < 0 ? at : found;
-    alignPart(
-      text.subarray(at, until),
-      ids.slice(place, anchor).map(tokenBytes),
-      (i, offset) => (starts[place + i] = at + offset),
-    );
+    alignPart(text.subarray(at, until), spelled.slice(place, anchor), (i, offset) => (starts[place + i] = at + offset));
     if (spelling === null) break;
     starts[anchor] = until;
     at = found < 0 ? until : until + spelling.length;
@@ -79,6 +82,7 @@ function alignTokens(
 
 /** How far apart the two may be where they differ, and how many equal bytes end the difference. */
 const [APART_MAX, EQUAL_MIN] = [48, 6];
+const SPACE = 0x20;
 
 /** Calls `put` with each token's offset in `text`. */
 function alignPart(text: Buffer, tokens: readonly Uint8Array[], put: (token: number, offset: number) => void): void {
@@ -86,13 +90,16 @@ function alignPart(text: Buffer, tokens: readonly Uint8Array[], put: (token: num
   const offsets = new Int32Array(spelled.length + 1); // of each byte of the tokens in the text
   let [s, t] = [0, 0];
   while (s < spelled.length) {
-    if (t < text.length && spelled[s] === text[t]) {
-      offsets[s++] = t++;
+    if (t < text.length && (spelled[s] === text[t] || spelled[s] === ANY)) {
+      offsets[s] = t;
+      t = spelled[s] === ANY ? endOfCharacter(text, t) : t + 1;
+      s++;
       continue;
     }
     const { skipped, passed } = findAgain(spelled, s, text, t);
-    // The tokens' bytes here stand for the text's bytes here, as evenly as possible.
-    for (let i = 0; i < skipped; i++) offsets[s + i] = t + Math.floor((i * passed) / skipped);
+    // A space that was put there belongs to what follows it. Other bytes stand for the text's bytes here, as evenly as possible.
+    const isSpace = spelled.subarray(s, s + skipped).every((byte) => byte === SPACE);
+    for (let i = 0; i < skipped; i++) offsets[s + i] = t + (isSpace ? passed : Math.floor((i * passed) / skipped));
     [s, t] = [s + skipped, t + passed];
   }
   offsets[spelled.length] = text.length;
@@ -113,8 +120,20 @@ function findAgain(spelled: Buffer, s: number, text: Buffer, t: number): { skipp
 }
 
 function goOnAlike(spelled: Buffer, s: number, text: Buffer, t: number): boolean {
-  const length = Math.min(EQUAL_MIN, Math.max(spelled.length - s, text.length - t));
   if (s > spelled.length || t > text.length) return false;
-  for (let i = 0; i < length; i++) if (spelled[s + i] !== text[t + i]) return false;
+  for (let equal = 0; equal < EQUAL_MIN; equal++) {
+    if (s === spelled.length || t === text.length) return s === spelled.length && t === text.length;
+    if (spelled[s] === ANY && equal > 0) return true; // it may stand for several characters
+    if (spelled[s] === ANY) t = endOfCharacter(text, t);
+    else if (spelled[s] === text[t]) t++;
+    else return false;
+    s++;
+  }
   return true;
 }
+
+const endOfCharacter = (text: Buffer, at: number): number => {
+  let end = at + 1;
+  while (end < text.length && (text[end]! & 0xc0) === 0x80) end++;
+  return end;
+};

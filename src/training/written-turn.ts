@@ -38,22 +38,38 @@ function turnStart(
   encoder: ConversationEncoder,
 ): number {
   const before = upTo.slice(0, -1);
-  const prompt = before.length > 0 ? encoder.renderPrompt(before, context) : openingPrompt(upTo, context, encoder);
+  if (before.length === 0) return openingStart(closed, upTo, context, encoder);
+  const prompt = encoder.renderPrompt(before, context);
   const from = alike(prompt, closed);
-  if (from === prompt.length || before.length === 0) return from;
+  if (from === prompt.length) return from;
   // A prompt may also write earlier turns in another way. What lies before the turn is never trained.
-  return Math.max(from, alike(encoder.renderClosed(before, context), closed));
+  return beforeStop(closed, Math.max(from, alike(encoder.renderClosed(before, context), closed)), encoder.stops);
 }
 
-/** For a conversation that the assistant begins: many templates refuse an empty one, so it is what two beginnings share. */
-function openingPrompt(upTo: readonly ChatMessage[], context: TemplateContext, encoder: ConversationEncoder): string {
+/** `<think>` and `</s>` begin alike: a place inside a token that stops generation is where that token begins. */
+function beforeStop(closed: string, place: number, stops: readonly string[]): number {
+  for (const stop of stops) {
+    const at = closed.lastIndexOf(stop, place - 1);
+    if (at >= 0 && at + stop.length > place) return at;
+  }
+  return place;
+}
+
+/** For a conversation that the assistant begins: many templates refuse an empty one, or write it otherwise; then it is where two beginnings part. */
+function openingStart(
+  closed: string,
+  upTo: readonly ChatMessage[],
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): number {
   try {
-    return encoder.renderPrompt([], context);
+    const prompt = encoder.renderPrompt([], context);
+    if (closed.startsWith(prompt)) return prompt.length;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const [one, other] = ['A', 'B'].map((content) => encoder.renderClosed([{ role: upTo[0]!.role, content }], context));
-    return one!.slice(0, alike(one!, other!));
   }
+  const [one, other] = ['A', 'B'].map((content) => encoder.renderClosed([{ role: upTo[0]!.role, content }], context));
+  return alike(one!.slice(0, alike(one!, other!)), closed);
 }
 
 function alike(a: string, b: string): number {

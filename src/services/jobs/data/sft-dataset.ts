@@ -13,7 +13,7 @@ import { splitLines } from '#base/lines';
 const FILES = ['train.jsonl', 'trajectories.jsonl'];
 const PROBLEMS_SHOWN = 20;
 /** A row is parsed at once. The longest conversations have a few megabytes. */
-const LINE_BYTES_MAX = 16_000_000;
+export const LINE_BYTES_MAX = 16_000_000;
 
 /** Throws `invalid_request` if no file, or more than one, could be the training data. */
 export function datasetFile({ name, version, files }: ArtifactVersion): string {
