@@ -1,6 +1,7 @@
 // `whetstone data check FILE`: how a job would read a file of training data, before it is uploaded. Needs no server.
 import { Option, type Command } from 'commander';
-import { settingOption, type Flags } from '#config/describe-settings';
+import { settingOption } from '#config/describe-settings';
+import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
 import type { CheckFileRequest, DataCheck } from '#server/check-data-file';
 import type { DataReport, LineProblem, ShownRow, ShownRun } from '#services/jobs/data/check-data';
