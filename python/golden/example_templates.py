@@ -45,13 +45,19 @@ FAMILIES: dict[str, dict] = {
     "lfm2": {"stops": ["<|im_end|>"], "bos": "<|startoftext|>"},
     "lfm2_v2": {"stops": ["<|im_end|>"], "bos": "<|startoftext|>"},
     "nemotron_3_nano": {"stops": ["<|im_end|>"]},
+    "chatml-marked": {"stops": CHATML_STOPS},
+    "qwen3-marked": {"stops": CHATML_STOPS},
+    "glm4moe-marked": {"stops": ["<|endoftext|>", "<|user|>", "<|observation|>"]},
 }
 
 TAGS = ("{% generation %}", "{% endgeneration %}")
 
 
 def sources(name: str) -> tuple[str, str | None]:
-    """The template, and the one with {% generation %}; None if there is none."""
+    """The template, and the one with {% generation %}; None if there is none. With `-marked`, the server gets that one, too."""
+    if name.endswith("-marked"):
+        marked = sources(name.removesuffix("-marked"))[1]
+        return marked, marked
     if name in OURS:
         plain = OURS[name]
         for tag in TAGS:

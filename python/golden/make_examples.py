@@ -116,6 +116,9 @@ COMBINATIONS = {
     "lfm2": ["bytes"],
     "lfm2_v2": ["bytes", "unigram-fallback"],
     "nemotron_3_nano": ["bytes"],
+    "chatml-marked": ["bytes-nfc", "pieces-prefix"],
+    "qwen3-marked": ["bytes-nfc"],
+    "glm4moe-marked": ["bytes"],
 }
 
 # TRL's second version of these also marks what the generation prompt writes.

@@ -6,6 +6,7 @@ import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { isObject } from '#base/is-object';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
+import { markBlocks, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
 import { jinjaNodes, mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
 import type { JinjaFunction } from './jinja-values.ts';
 import { strftime } from './strftime.ts';
@@ -31,6 +32,8 @@ export interface ChatTemplate {
   accepts(name: string): boolean;
   /** Throws `invalid_request` if the template refuses the conversation. */
   render(request: RenderRequest): string;
+  /** The same text, with the places of its `{% generation %}` blocks; null: the template has none. */
+  renderBlocks(request: RenderRequest): RenderedBlocks | null;
 }
 
 /**
@@ -77,6 +80,8 @@ function namedSources(value: unknown, directory: string): Readonly<Record<string
 
 interface Compiled {
   readonly source: string;
+  /** With marks around its `{% generation %}` blocks; null: it has none. */
+  readonly marked: JinjaNode | null;
   /** Identifiers in it. */
   readonly names: ReadonlySet<string>;
   readonly program: JinjaNode;
@@ -99,30 +104,42 @@ export function createChatTemplate(
   }
   const functions = templateFunctions(clock);
   const names = new Set([...compiled.values()].flatMap(({ names: read }) => [...read]));
+  const templateFor = ({ tools }: RenderRequest): Compiled =>
+    (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
+
+  function render(request: RenderRequest, template: Compiled, program: JinjaNode): string {
+    const { messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
+    const hasTools = tools !== null && tools !== undefined && tools.length > 0;
+    if (addGenerationPrompt && continueFinalMessage) {
+      throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
+    }
+    const turns = templateMessages(messages, tools ?? [], template.traits);
+    if (continueFinalMessage) markEnd(turns.at(-1));
+    const text = run(
+      program,
+      {
+        ...Object.fromEntries(namedTokens),
+        add_generation_prompt: addGenerationPrompt,
+        documents: null,
+        ...variables,
+        messages: turns,
+        tools: hasTools ? tools : null,
+      },
+      functions,
+    );
+    return continueFinalMessage ? cutAtMark(text) : text;
+  }
+
   return {
     source: plain.source,
     accepts: (name) => names.has(name),
-    render({ messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} }) {
-      const hasTools = tools !== null && tools !== undefined && tools.length > 0;
-      const template = (hasTools ? compiled.get('tool_use') : undefined) ?? plain;
-      if (addGenerationPrompt && continueFinalMessage) {
-        throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
-      }
-      const turns = templateMessages(messages, tools ?? [], template.traits);
-      if (continueFinalMessage) markEnd(turns.at(-1));
-      const text = run(
-        template.program,
-        {
-          ...Object.fromEntries(namedTokens),
-          add_generation_prompt: addGenerationPrompt,
-          documents: null,
-          ...variables,
-          messages: turns,
-          tools: hasTools ? tools : null,
-        },
-        functions,
-      );
-      return continueFinalMessage ? cutAtMark(text) : text;
+    render(request) {
+      const template = templateFor(request);
+      return render(request, template, template.program);
+    },
+    renderBlocks(request) {
+      const template = templateFor(request);
+      return template.marked && readBlocks(render(request, template, template.marked));
     },
   };
 }
@@ -133,7 +150,14 @@ function compile(name: string, source: string): Compiled {
     const traits = readTemplateTraits(program);
     const identifiers = jinjaNodes(program).filter(({ type }) => type === 'Identifier');
     const names = new Set(identifiers.map(({ value }) => String(value)));
-    return { source, names, program: mendJinja(program), traits };
+    const marked = markBlocks(source);
+    return {
+      source,
+      marked: marked === null ? null : mendJinja(parseJinja(marked)),
+      names,
+      program: mendJinja(program),
+      traits,
+    };
   } catch (cause) {
     throw new AppError('bad_model_files', `The chat template "${name}" is not valid: ${messageOf(cause)}`, { cause });
   }

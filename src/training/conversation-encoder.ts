@@ -9,6 +9,12 @@ export interface TemplateContext {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Characters `[from, to)`. */
+export interface TextRun {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface EncodedText {
   readonly ids: readonly number[];
   /** The tokens, `first` to `end` without `end`, that stand for these characters. */
@@ -21,6 +27,8 @@ export interface ConversationEncoder {
   renderPrompt(messages: readonly ChatMessage[], context: TemplateContext): string;
   /** The template's text with every turn closed. */
   renderClosed(messages: readonly ChatMessage[], context: TemplateContext): string;
+  /** Where the template's `{% generation %}` blocks lie in that text; null: it has none. */
+  generatedBlocks(messages: readonly ChatMessage[], context: TemplateContext): readonly TextRun[] | null;
   /** Whether the template's source names this field or variable. */
   reads(field: string): boolean;
   /** Texts of the tokens that end a generation, the model's own end first. Empty: none is known. */

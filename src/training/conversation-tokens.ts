@@ -27,7 +27,8 @@ export async function tokenizeConversation(
   const yieldToLoop = createYielder();
   const turns: WrittenTurn[] = [];
   for (const place of trained) {
-    turns.push(findWrittenTurn(messages, place, context, encoder));
+    const turn = findWrittenTurn(messages, place, context, encoder);
+    if (turn) turns.push(turn);
     await yieldToLoop();
   }
   let isTooLong = false;
@@ -62,8 +63,8 @@ function encodeTurns(group: readonly WrittenTurn[], encoder: ConversationEncoder
   const { ids, find } = encoder.encodeText(last.text);
   const stop = last.end === 'appended' && encoder.stopId !== null ? [encoder.stopId] : [];
   const trained = new Uint8Array(ids.length + stop.length);
-  for (const { text, from } of group) {
-    const { first, end } = find(from, text.length);
+  for (const { from, to } of group.flatMap(({ runs }) => runs)) {
+    const { first, end } = find(from, to);
     trained.fill(1, first, end);
   }
   trained.fill(1, ids.length);

@@ -172,10 +172,12 @@ function writtenTurn(
   tools: History['tools'],
   given: readonly number[] | null,
   encoder: ConversationEncoder,
-): TrainedTurn {
-  const { text, from, end } = findWrittenTurn(messages, messages.length - 1, { tools }, encoder);
+): TrainedTurn | null {
+  const turn = findWrittenTurn(messages, messages.length - 1, { tools }, encoder);
+  if (turn === null) return null;
+  const { text, runs, end } = turn;
   const { ids, find } = encoder.encodeText(text);
-  const written = find(from, text.length);
+  const written = find(runs[0]!.from, text.length);
   const stop = end === 'appended' && encoder.stopId !== null ? [encoder.stopId] : [];
   return {
     prompt: given ?? ids.slice(0, written.first),

@@ -2,32 +2,51 @@
 // ends generation. Found in the template's text, because every tokenizer splits there; conversation-tokens.ts turns it into tokens.
 import type { ChatMessage } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import type { ConversationEncoder, TemplateContext } from './conversation-encoder.ts';
+import type { ConversationEncoder, TemplateContext, TextRun } from './conversation-encoder.ts';
 
 export interface WrittenTurn {
   /** The conversation as the template writes it, through the end of the turn. */
   readonly text: string;
-  /** Where the turn begins in it. */
-  readonly from: number;
+  /** What is trained of it, in its order; one run unless the template's `{% generation %}` blocks leave gaps. */
+  readonly runs: readonly TextRun[];
   /** How generation ends there: at a token that the template wrote, at the model's own, which follows the text, or not at all. */
   readonly end: 'written' | 'appended' | 'unknown';
 }
 
-/** Throws `invalid_request` if the template refuses the conversation. */
+/** Throws `invalid_request` if the template refuses the conversation. Null: the template's blocks leave out the turn. */
 export function findWrittenTurn(
   messages: readonly ChatMessage[],
   place: number,
   context: TemplateContext,
   encoder: ConversationEncoder,
-): WrittenTurn {
+): WrittenTurn | null {
   const upTo = messages.slice(0, place + 1);
   const closed = encoder.renderClosed(upTo, context);
   const from = turnStart(closed, upTo, context, encoder);
+  const { text, end } = findEnd(closed, from, messages, place, context, encoder);
+  const blocks = encoder.generatedBlocks(upTo, context);
+  if (blocks === null) return { text, runs: [{ from, to: text.length }], end };
+  const runs = blocks
+    .map((block) => ({ from: Math.max(block.from, from), to: Math.min(block.to, text.length) }))
+    .filter((run) => run.from < run.to);
+  const last = runs.pop();
+  // The end of a turn is trained also where the block ends before it.
+  return last ? { text, runs: [...runs, { from: last.from, to: text.length }], end } : null;
+}
+
+function findEnd(
+  closed: string,
+  from: number,
+  messages: readonly ChatMessage[],
+  place: number,
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): Pick<WrittenTurn, 'text' | 'end'> {
   const { content, stop } = readTail(closed, from, encoder.stops);
-  if (stop !== null) return { text: closed.slice(0, stop), from, end: 'written' };
+  if (stop !== null) return { text: closed.slice(0, stop), end: 'written' };
   const next = nextMarker(closed, messages, place, context, encoder);
-  if (next !== null) return { text: closed + next, from, end: 'written' };
-  return { text: closed.slice(0, content), from, end: encoder.stops.length > 0 ? 'appended' : 'unknown' };
+  if (next !== null) return { text: closed + next, end: 'written' };
+  return { text: closed.slice(0, content), end: encoder.stops.length > 0 ? 'appended' : 'unknown' };
 }
 
 /** Where the prompt of the turn ends; where the two part early (a prompt that opens a thought which the turn lacks), the turn starts there. */

@@ -10,6 +10,7 @@ export const characterEncoder = (renderPrompt: Render, renderClosed: Render, voc
   vocabSize,
   renderPrompt,
   renderClosed,
+  generatedBlocks: () => null,
   reads: () => false,
   stops: ['\n'],
   stopId: 10,

@@ -56,6 +56,8 @@ export function createConversationEncoder(
     vocabSize,
     renderPrompt: (messages, context) => render(messages, context, 'open'),
     renderClosed: (messages, context) => render(messages, context, 'closed'),
+    generatedBlocks: (messages, context) =>
+      chatTemplate?.renderBlocks({ messages, ...context, addGenerationPrompt: false })?.blocks ?? null,
     reads: (field) => chatTemplate?.accepts(field) === true || mentions(chatTemplate?.source ?? '', field),
     stops: stops.map(({ text }) => text),
     stopId: stops[0]?.id ?? null,
