@@ -13,7 +13,7 @@ interface Part {
   readonly name: string;
   /** Files and directories that decide what it becomes. */
   readonly from: readonly string[];
-  /** Under dist; the part is built if one of them is missing. */
+  /** The part is built if one of them is missing. */
   readonly makes: readonly string[];
   /** Arguments of node. */
   readonly commands: readonly (readonly string[])[];
@@ -29,7 +29,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'files of other packages',
     from: ['scripts/onnxruntime.ts', 'scripts/api-reference.ts'],
-    makes: ['onnxruntime/package.json', 'reference/package.json'],
+    makes: ['dist/onnxruntime/package.json', 'dist/reference/package.json'],
     commands: [
       [...TSX, 'scripts/onnxruntime.ts'],
       [...TSX, 'scripts/api-reference.ts'],
@@ -38,14 +38,20 @@ const PARTS: readonly Part[] = [
   {
     name: 'server',
     from: ['src', 'tsconfig.json', 'tsconfig.build.json'],
-    makes: ['cli.js', 'main.js'],
+    makes: ['dist/cli.js', 'dist/main.js'],
     commands: [[`${NPM}/typescript/bin/tsc`, '-p', 'tsconfig.build.json']],
     after: deleteOutputsWithoutSource,
   },
   {
+    name: 'types of the API for the dashboard',
+    from: ['docs/openapi.json', 'scripts/dashboard-types.ts'],
+    makes: ['dashboard/src/api/openapi.ts'],
+    commands: [[...TSX, 'scripts/dashboard-types.ts']],
+  },
+  {
     name: 'dashboard',
     from: ['dashboard', 'src/client'],
-    makes: ['dashboard/index.html'],
+    makes: ['dist/dashboard/index.html'],
     commands: [
       [`${NPM}/vite/bin/vite.js`, 'build', 'dashboard', '--config', 'dashboard/vite.config.ts', '--logLevel', 'warn'],
     ],
@@ -70,7 +76,7 @@ function hashOf(paths: readonly string[]): string {
 
 /** What sources left behind that were moved or deleted: it would be part of the package. */
 function deleteOutputsWithoutSource(): void {
-  const others = new Set(PARTS.flatMap(({ makes }) => makes.filter((path) => path.includes('/')).map(folderOf)));
+  const others = new Set(['dashboard', 'onnxruntime', 'reference']);
   for (const path of filesIn(DIST).map((file) => relative(DIST, file))) {
     const source = join('src', path.replace(/(?:\.d)?\.(?:ts|js)(?:\.map)?$/, '.ts'));
     if (!others.has(folderOf(path)) && !existsSync(join(ROOT, source))) rmSync(join(DIST, path));
@@ -103,7 +109,7 @@ mkdirSync(dirname(STAMPS), { recursive: true });
 const built = existsSync(STAMPS) ? (JSON.parse(readFileSync(STAMPS, 'utf8')) as Record<string, string>) : {};
 for (const part of PARTS) {
   const hash = hashOf([...ALWAYS, ...part.from]);
-  if (built[part.name] === hash && part.makes.every((path) => existsSync(join(DIST, path)))) continue;
+  if (built[part.name] === hash && part.makes.every((path) => existsSync(join(ROOT, path)))) continue;
   build(part);
   built[part.name] = hash;
   writeFileSync(STAMPS, JSON.stringify(built));

@@ -14,14 +14,16 @@ const TOOLS_MAX = 2_000;
 
 export const tools = list(tool, TOOLS_MAX).nullish();
 
-export const promptRow = z.looseObject({
-  messages: list(message, MESSAGES_MAX).meta({
-    description:
-      "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
-  }),
-  tools,
-  metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
-});
+export const promptRow = z
+  .looseObject({
+    messages: list(message, MESSAGES_MAX).meta({
+      description:
+        "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
+    }),
+    tools,
+    metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
+  })
+  .meta({ title: 'EvaluationPrompt' });
 
 export const readEvaluationLine: ReadEvaluationLine = (text) => {
   try {

@@ -8,11 +8,13 @@ const text = z.string();
 const part = union({ str: text, dict: z.looseObject({ type: text }) });
 const content = union({ str: text, 'list[part]': z.array(part) });
 
-const functionCall = z.looseObject({
-  id: text.optional(),
-  type: text.optional(),
-  function: z.looseObject({ name: text, arguments: text.nullish().transform((value) => value ?? '') }),
-});
+const functionCall = z
+  .looseObject({
+    id: text.optional(),
+    type: text.optional(),
+    function: z.looseObject({ name: text, arguments: text.nullish().transform((value) => value ?? '') }),
+  })
+  .meta({ title: 'FunctionToolCall' });
 
 /** A call with free text: templates see a function with one argument. */
 const customCall = z
@@ -21,7 +23,8 @@ const customCall = z
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify({ input }) },
-  }));
+  }))
+  .meta({ title: 'CustomToolCall' });
 
 const toolCall = union({ function: functionCall, custom: customCall });
 
@@ -60,7 +63,7 @@ export const messageOf = (source: 'requests' | 'rows') =>
     })
     .transform(toChatMessage);
 
-export const message = messageOf('requests');
+export const message = messageOf('requests').meta({ title: 'ChatMessage' });
 
 /** Bare strings among the parts become text parts; an empty list of calls is dropped, so that templates take the simple path. */
 function toChatMessage({ content, tool_calls, name, tool_call_id, ...rest }: z.output<typeof anyMessage>): ChatMessage {
@@ -86,4 +89,5 @@ export const tool = z
       strict: boolean().nullish(),
     }),
   })
-  .transform((value): ToolDefinition => value);
+  .transform((value): ToolDefinition => value)
+  .meta({ title: 'Tool' });

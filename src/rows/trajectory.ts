@@ -43,7 +43,8 @@ const choice = z
       promptTokenIds: nonEmpty(wire.prompt_token_ids),
       ...(isNamedCall(wire.finish_reason, parsed.data) ? { isConstrained: true as const } : {}),
     };
-  });
+  })
+  .meta({ title: 'Choice' });
 
 /** Only a tool call that the client forced ends in `stop`; one that the model chose ends in `tool_calls`. */
 const isNamedCall = (finish: string | null | undefined, { tool_calls: calls }: ChatMessage): boolean =>
@@ -78,7 +79,7 @@ const HISTORIES_MAX = 1_000;
 
 const historyFields = { messages_and_choices: list(turn, MESSAGES_MAX), tools: list(tool, TOOLS_MAX).nullish() };
 
-const history = z.looseObject(historyFields);
+const history = z.looseObject(historyFields).meta({ title: 'History' });
 
 /** A history that was checked before its trajectory. */
 class CheckedHistory {
@@ -119,7 +120,8 @@ const trajectory = z
     reward: wire.reward,
     metrics: { ...wire.auto_metrics, ...wire.metrics },
     ...trajectoryNotes(wire),
-  }));
+  }))
+  .meta({ title: 'Trajectory' });
 
 /** A trajectory that was checked before its body. */
 export class CheckedTrajectory {
@@ -169,7 +171,8 @@ export const trajectoryGroup = z
     exceptionCount: wire.exceptions?.length ?? 0,
     metrics: wire.metrics ?? {},
     ...groupNotes(wire),
-  }));
+  }))
+  .meta({ title: 'TrajectoryGroup' });
 
 const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): History => ({
   turns: messages_and_choices,

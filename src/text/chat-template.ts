@@ -13,6 +13,7 @@ import { strftime } from './strftime.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
 import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
 import type { TokenizerFiles } from './tokenizer-files.ts';
+import { createUnreadArguments, type UnreadArguments } from './unread-arguments.ts';
 
 export interface RenderRequest {
   readonly messages: readonly ChatMessage[];
@@ -107,27 +108,36 @@ export function createChatTemplate(
   const templateFor = ({ tools }: RenderRequest): Compiled =>
     (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
 
-  function render(request: RenderRequest, template: Compiled, program: JinjaNode): string {
+  function renderWith(request: RenderRequest, { traits }: Compiled, program: JinjaNode): string {
     const { messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
-    const hasTools = tools !== null && tools !== undefined && tools.length > 0;
     if (addGenerationPrompt && continueFinalMessage) {
       throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
     }
-    const turns = templateMessages(messages, tools ?? [], template.traits);
-    if (continueFinalMessage) markEnd(turns.at(-1));
-    const text = run(
-      program,
-      {
-        ...Object.fromEntries(namedTokens),
-        add_generation_prompt: addGenerationPrompt,
-        documents: null,
-        ...variables,
-        messages: turns,
-        tools: hasTools ? tools : null,
-      },
-      functions,
-    );
-    return continueFinalMessage ? cutAtMark(text) : text;
+    const render = (unread: UnreadArguments): string => {
+      const turns = templateMessages(messages, tools ?? [], traits, unread);
+      if (continueFinalMessage) markEnd(turns.at(-1));
+      const text = run(
+        program,
+        {
+          ...Object.fromEntries(namedTokens),
+          add_generation_prompt: addGenerationPrompt,
+          documents: null,
+          ...variables,
+          messages: turns,
+          tools: tools && tools.length > 0 ? tools : null,
+        },
+        functions,
+      );
+      return unread.restore(continueFinalMessage ? cutAtMark(text) : text);
+    };
+    const unread = createUnreadArguments(false);
+    try {
+      return render(unread);
+    } catch (error) {
+      // Only arguments that are no JSON are tried once more, as far as they can be read.
+      if (unread.count === 0) throw error;
+      return render(createUnreadArguments(true));
+    }
   }
 
   return {
@@ -135,11 +145,11 @@ export function createChatTemplate(
     accepts: (name) => names.has(name),
     render(request) {
       const template = templateFor(request);
-      return render(request, template, template.program);
+      return renderWith(request, template, template.program);
     },
     renderBlocks(request) {
       const template = templateFor(request);
-      return template.marked && readBlocks(render(request, template, template.marked));
+      return template.marked && readBlocks(renderWith(request, template, template.marked));
     },
   };
 }

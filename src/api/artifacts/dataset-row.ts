@@ -36,32 +36,34 @@ const sequence = z.object({
 
 const record = z.record(z.string(), z.unknown());
 
-export const rowResponse = z.object({
-  id: z.string().meta({ description: 'Line number, as a cursor.' }),
-  line: z.int().meta({ description: 'Line number in the file, from 1.' }),
-  size_bytes: z
-    .int()
-    .meta({ description: 'Size of the line in bytes; for a line larger than 1 MB, the number of bytes read.' }),
-  messages: z.array(record).nullable().meta({
-    description:
-      'The conversation; for a preference pair, the prompt. Plain text is one message with the role `text`. Null: the line cannot be read, or is larger than 1 MB.',
-  }),
-  chosen: z
-    .array(record)
-    .nullable()
-    .meta({ description: 'The preferred answer of a pair; null: the line is not a pair.' }),
-  rejected: z
-    .array(record)
-    .nullable()
-    .meta({ description: 'The rejected answer of a pair; null: the line is not a pair.' }),
-  tools: z.array(record).nullable(),
-  problem: z.string().nullable().meta({ description: 'Why a job would refuse the line; null if it would not.' }),
-  beginning: z.string().nullable().meta({ description: 'Start of the line, if it has no messages.' }),
-  sequences: z.array(sequence).nullable().meta({
-    description:
-      'The sequences it would be trained as. There are several if the template rewrites earlier turns, two (chosen and rejected) for a pair, and none if nothing would be trained on. Null: the line cannot be read, or is larger than 64 kB; larger lines are tokenized only in jobs.',
-  }),
-});
+export const rowResponse = z
+  .object({
+    id: z.string().meta({ description: 'Line number, as a cursor.' }),
+    line: z.int().meta({ description: 'Line number in the file, from 1.' }),
+    size_bytes: z
+      .int()
+      .meta({ description: 'Size of the line in bytes; for a line larger than 1 MB, the number of bytes read.' }),
+    messages: z.array(record).nullable().meta({
+      description:
+        'The conversation; for a preference pair, the prompt. Plain text is one message with the role `text`. Null: the line cannot be read, or is larger than 1 MB.',
+    }),
+    chosen: z
+      .array(record)
+      .nullable()
+      .meta({ description: 'The preferred answer of a pair; null: the line is not a pair.' }),
+    rejected: z
+      .array(record)
+      .nullable()
+      .meta({ description: 'The rejected answer of a pair; null: the line is not a pair.' }),
+    tools: z.array(record).nullable(),
+    problem: z.string().nullable().meta({ description: 'Why a job would refuse the line; null if it would not.' }),
+    beginning: z.string().nullable().meta({ description: 'Start of the line, if it has no messages.' }),
+    sequences: z.array(sequence).nullable().meta({
+      description:
+        'The sequences it would be trained as. There are several if the template rewrites earlier turns, two (chosen and rejected) for a pair, and none if nothing would be trained on. Null: the line cannot be read, or is larger than 64 kB; larger lines are tokenized only in jobs.',
+    }),
+  })
+  .meta({ title: 'DatasetRow' });
 
 export const toRowResponse = (read: DatasetRow): z.input<typeof rowResponse> => ({
   id: String(read.line),

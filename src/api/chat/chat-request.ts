@@ -69,7 +69,7 @@ export const chatRequestSchema = z.looseObject({
   parallel_tool_calls: boolean().nullish().meta(describe('false: only the first tool call is returned. Default: true.')),
 
   ...servingFields,
-}); // prettier-ignore
+}).meta({ title: 'ChatCompletionRequest' }); // prettier-ignore
 
 type Wire = z.output<typeof chatRequestSchema>;
 

@@ -69,19 +69,22 @@ function inputsOf(input: z.output<typeof embeddingRequestSchema>['input']): Embe
   return typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
 }
 
-export const embeddingListSchema = z.object({
-  object: z.literal('list'),
-  data: z.array(
-    z.object({
-      object: z.literal('embedding'),
-      index: z.int(),
-      embedding: z.union([z.array(z.number()), z.string()]),
-    }),
-  ),
-  model: z.string(),
-  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
-  warnings,
-});
+export const embeddingListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        object: z.literal('embedding'),
+        index: z.int(),
+        embedding: z.union([z.array(z.number()), z.string()]),
+      }),
+    ),
+    model: z.string(),
+    usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+    warnings,
+  })
+  .meta({ title: 'EmbeddingRequest' })
+  .meta({ title: 'EmbeddingList' });
 
 export function embeddingList(
   { servedName, vectors, promptTokenCount }: Embedded,

@@ -61,9 +61,11 @@ export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: rea
 }));
 
 /** For an existing model. */
-export const loraResponse = z.object({
-  r: z.int().meta({ description: 'Rank of the adapter.' }),
-  lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),
-  target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that are adapted.' }),
-  use_rslora: z.boolean().meta({ description: 'Whether the output is scaled by lora_alpha / √r instead.' }),
-});
+export const loraResponse = z
+  .object({
+    r: z.int().meta({ description: 'Rank of the adapter.' }),
+    lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),
+    target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that are adapted.' }),
+    use_rslora: z.boolean().meta({ description: 'Whether the output is scaled by lora_alpha / √r instead.' }),
+  })
+  .meta({ title: 'LoraConfig' });

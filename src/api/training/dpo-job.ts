@@ -45,7 +45,9 @@ const config = wireConfig.transform((wire): { config: DpoConfigInput; warnings: 
   return { config, warnings: unknownFields(wireConfig, wire, 'config.') };
 });
 
-export const createDpoJob = z.looseObject({ ...datasetJobFields, config: config.nullish() });
+export const createDpoJob = z
+  .looseObject({ ...datasetJobFields, config: config.nullish() })
+  .meta({ title: 'DpoJobRequest' });
 
 export function readDpoJob(raw: unknown) {
   const job = readDatasetJob<DpoConfigInput>(createDpoJob, raw);

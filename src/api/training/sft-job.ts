@@ -36,6 +36,8 @@ const config = wireConfig.transform((wire): { config: SftConfigInput; warnings: 
   return { config, warnings: unknownFields(wireConfig, wire, 'config.') };
 });
 
-export const createSftJob = z.looseObject({ ...datasetJobFields, config: config.nullish() });
+export const createSftJob = z
+  .looseObject({ ...datasetJobFields, config: config.nullish() })
+  .meta({ title: 'SftJobRequest' });
 
 export const readSftJob = (raw: unknown) => readDatasetJob<SftConfigInput>(createSftJob, raw);

@@ -1,4 +1,4 @@
-// `npm run bench [-- --shape 135m --threads 2]`: prefill and decode at batch 1 / 8 / 32, after contexts up to 8,192, with up to 16 adapters,
+// `npm run bench -- engine [--shape 135m --threads 2]`: prefill and decode at batch 1 / 8 / 32, after contexts up to 8,192, with up to 16 adapters,
 // and a LoRA step, alternating with llama.cpp and PyTorch + PEFT in the same run on the same shapes; medians and ratios, JSON in
 // bench/results/<shape>/<processor>.json, written line by line. `--only PART,…` measures some of the parts and replaces their lines.
 import { existsSync } from 'node:fs';
