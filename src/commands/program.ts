@@ -9,6 +9,7 @@ import { addCompletion } from './completion.ts';
 import { addChat } from './chat.ts';
 import { addCheckpoints } from './checkpoints.ts';
 import { showDownloads } from './download-progress.ts';
+import { addData } from './data.ts';
 import { addDoctor } from './doctor.ts';
 import { addJobs } from './jobs.ts';
 import { addKeys, addLimits } from './keys.ts';
@@ -95,6 +96,9 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
   addJobs(program, remote);
   addCheckpoints(program, remote, STARTER_DIRECTORY);
   addArtifacts(program, remote);
+  addData(program, async (request, flags) =>
+    (await import('#server/check-data-file')).checkDataFile(request, readServerConfig(flags, process.env)),
+  );
 
   program.commandsGroup('Manage the data of a server, on its machine:');
   const local: Local = {

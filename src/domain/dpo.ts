@@ -1,18 +1,29 @@
 // Direct preference optimisation (arXiv:2305.18290): pairs of answers to one prompt, one preferred over the other.
 // rows/dpo.ts reads their wire form.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
-import type { BatchConfigInput, DatasetVersion } from './sft.ts';
+import type { BatchConfigInput, DatasetVersion, ReadLine } from './sft.ts';
 
-/** One line of training data. Both answers end with an assistant message, and they differ. */
-export interface PreferencePair {
+/** One line of training data. */
+export type PreferencePair = ConversationPair | TextPair;
+
+/** Both answers end with an assistant message, and they differ. */
+export interface ConversationPair {
   readonly prompt: readonly ChatMessage[];
   readonly chosen: readonly ChatMessage[];
   readonly rejected: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[] | null;
+  /** Variables of the chat template. */
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** A valid line, or the reason why it is invalid. */
-export type ReadPreferencePair = { readonly row: PreferencePair } | { readonly problem: string };
+/** Plain text, without the chat template. */
+export interface TextPair {
+  readonly prompt: string;
+  readonly chosen: string;
+  readonly rejected: string;
+}
+
+export type ReadPreferencePair = ReadLine<PreferencePair>;
 
 export const PREFERENCE_LOSSES = ['sigmoid', 'robust', 'hinge', 'ipo'] as const;
 export type PreferenceLossType = (typeof PREFERENCE_LOSSES)[number];

@@ -1,14 +1,36 @@
 // Supervised fine-tuning: the model learns the assistant turns of conversations. rows/sft.ts reads their wire form.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 
-/** One line of training data; its last message is from the assistant. */
-export interface SftRow {
+/** One line of training data. */
+export type SftRow = ConversationRow | TextRow;
+
+/** Its last message is from the assistant. */
+export interface ConversationRow {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[] | null;
+  /** Places of assistant messages that are context, although the job trains all. */
+  readonly untrained?: readonly number[];
+  /** Variables of the chat template. */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** Plain text, without the chat template. The completion is trained. */
+export interface TextRow {
+  /** Empty for plain text, of which everything is trained. */
+  readonly prompt: string;
+  readonly completion: string;
+}
+
+/** A field of a line that no job uses; one of a message may still be read by the chat template. */
+export interface UnusedField {
+  readonly of: 'row' | 'message';
+  readonly field: string;
 }
 
 /** A valid line, or the reason why it is invalid. */
-export type ReadSftRow = { readonly row: SftRow } | { readonly problem: string };
+export type ReadLine<Row> =
+  { readonly row: Row; readonly unused?: readonly UnusedField[] } | { readonly problem: string };
+export type ReadSftRow = ReadLine<SftRow>;
 
 export const SCHEDULER_TYPES = ['constant', 'linear', 'cosine'] as const;
 export type SchedulerType = (typeof SCHEDULER_TYPES)[number];

@@ -1,95 +1,156 @@
-// Rows of DPO jobs: lines → domain. A row is a preference pair: in TRL's conversational format, with a prompt of its own or as the
-// shared prefix of both answers, or in OpenAI's format.
+// Rows of DPO jobs: lines → domain. A row is a preference pair: in one of TRL's formats (conversations or plain text, with a prompt of
+// its own or as the shared beginning of both answers), in ShareGPT's, or in OpenAI's. Every field is used, refused, or reported as unused.
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
-import { nonEmpty } from '#base/non-empty';
-import type { ChatMessage } from '#domain/chat';
-import type { PreferencePair, ReadPreferencePair } from '#domain/dpo';
-import { parseJson } from '#validation/json-text';
+import type { ReadPreferencePair } from '#domain/dpo';
+import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
-import { message, tool } from './message.ts';
 import { problemOf } from './problem.ts';
+import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
+import { parseRow } from './row-json.ts';
+import { rowMessages, type RowMessages } from './row-messages.ts';
 
-const messages = z.array(message).min(1);
-const tools = z.array(tool).nullish();
+type Values = Readonly<Record<string, unknown>>;
 
-const ROWS = {
-  explicit: z.looseObject({ prompt: messages, chosen: messages, rejected: messages, tools }),
-  implicit: z
-    .looseObject({ prompt: z.string().nullish(), chosen: messages, rejected: messages, tools })
-    .transform(({ chosen, rejected, ...rest }) => ({ ...rest, ...sharedBeginning(chosen, rejected) })),
-  openai: z
-    .looseObject({
-      input: z.looseObject({ messages, tools }),
-      preferred_output: messages,
-      non_preferred_output: messages,
-    })
-    .transform(({ input, preferred_output: chosen, non_preferred_output: rejected }) => ({
-      prompt: input.messages,
-      chosen,
-      rejected,
-      tools: input.tools,
-    })),
-};
+/** An answer may be one message, or its text, after a prompt of messages. */
+const answer = z.preprocess((sent) => {
+  if (typeof sent === 'string') return [{ role: 'assistant', content: sent }];
+  return isObject(sent) ? [sent] : sent;
+}, rowMessages);
+
+const explicit = z.looseObject({ prompt: rowMessages, chosen: answer, rejected: answer, ...rowFields });
+const implicit = z.looseObject({
+  prompt: z.string().nullish(),
+  chosen: rowMessages,
+  rejected: rowMessages,
+  ...rowFields,
+});
+const texts = z.looseObject({ prompt: z.string().nullish(), chosen: z.string(), rejected: z.string() });
+const openai = z.looseObject({
+  input: z.looseObject({ messages: rowMessages, ...rowFields }),
+  preferred_output: rowMessages,
+  non_preferred_output: rowMessages,
+});
 
 export function readPreferencePair(text: string): ReadPreferencePair {
   try {
-    const value = parseJson(text);
-    return isImplicit(value) ? readImplicit(value) : checked(parse(explicitRow(value), value, 'body'));
+    return read(parseRow(text));
   } catch (error) {
     return { problem: problemOf(error) };
   }
 }
 
-/** The format that the row is meant to have, so that only its errors are reported. */
-const explicitRow = (value: unknown) =>
-  isObject(value) && ('input' in value || 'preferred_output' in value) ? ROWS.openai : ROWS.explicit;
+/** By the form that the row is meant to have, so that only its errors are reported. */
+function read(value: unknown): ReadPreferencePair {
+  if (!isObject(value)) return readExplicit(value as Values);
+  if ('input' in value || 'preferred_output' in value) return readOpenai(value);
+  const { conversations, system, ...rest } = value;
+  if (Array.isArray(conversations) && !('prompt' in value)) {
+    const opening = typeof system === 'string' && system !== '' ? [{ role: 'system', content: system }] : [];
+    return readExplicit({ ...rest, prompt: [...opening, ...(conversations as unknown[])] });
+  }
+  if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value);
+  return typeof value['chosen'] === 'string' ? readTexts(value) : readImplicit(value);
+}
+
+const ANSWERS = ['chosen', 'rejected'] as const;
+
+function readExplicit(value: Values): ReadPreferencePair {
+  const row = parse(explicit, value, 'body');
+  return checked(row, row, leftOver(value, 'prompt', ...ANSWERS));
+}
+
+function readOpenai(value: Values): ReadPreferencePair {
+  const { input, preferred_output: chosen, non_preferred_output: rejected } = parse(openai, value, 'body');
+  const unused = [
+    ...leftOver(value, 'input', 'preferred_output', 'non_preferred_output'),
+    ...leftOver(value['input'] as Values, 'messages').map(({ field }) => ({
+      of: 'row' as const,
+      field: `input.${field}`,
+    })),
+  ];
+  return checked({ prompt: input.messages, chosen, rejected }, input, unused);
+}
 
 /** No prompt, or its text in addition to whole conversations, as many data sets have it. */
-const isImplicit = (value: unknown): boolean =>
-  isObject(value) && 'chosen' in value && (typeof value['prompt'] === 'string' || !value['prompt']);
-
-function readImplicit(value: unknown): ReadPreferencePair {
-  const { prompt: text, shared, ...row } = parse(ROWS.implicit, value, 'body');
-  const isSaid = shared.some(({ content }) => content === text);
+function readImplicit(value: Values): ReadPreferencePair {
+  const row = parse(implicit, value, 'body');
+  const { prompt: text } = row;
+  const { shared, chosen, rejected } = sharedBeginning(row.chosen, row.rejected);
+  const isSaid = shared.messages.some(({ content }) => content === text);
   if (typeof text === 'string' && text !== '' && !isSaid) {
     return {
       problem: `prompt is a text that is not in the messages: send it as messages, [{"role": "user", "content": "…"}]`,
     };
   }
-  if (shared.length === 0) {
+  if (shared.messages.length === 0) {
     return {
       problem: 'chosen and rejected do not begin with the same message, and there is no prompt: send its messages',
     };
   }
-  return checked({ ...row, prompt: shared });
+  return checked({ prompt: shared, chosen, rejected }, row, leftOver(value, 'prompt', ...ANSWERS));
 }
 
 /** The shared prefix of both conversations; it leaves at least one message to each answer. */
-function sharedBeginning(chosen: readonly ChatMessage[], rejected: readonly ChatMessage[]) {
-  const most = Math.min(chosen.length, rejected.length) - 1;
+function sharedBeginning(chosen: RowMessages, rejected: RowMessages) {
+  const most = Math.min(chosen.messages.length, rejected.messages.length) - 1;
   let at = 0;
-  while (at < most && isDeepStrictEqual(chosen[at], rejected[at])) at++;
-  return { shared: chosen.slice(0, at), chosen: chosen.slice(at), rejected: rejected.slice(at) };
+  while (at < most && isDeepStrictEqual(chosen.messages[at], rejected.messages[at])) at++;
+  const after = ({ messages, untrained, unused }: RowMessages): RowMessages => ({
+    messages: messages.slice(at),
+    untrained: untrained.filter((place) => place >= at).map((place) => place - at),
+    unused,
+  });
+  const shared: RowMessages = { messages: chosen.messages.slice(0, at), untrained: [], unused: [] };
+  return { shared, chosen: after(chosen), rejected: after(rejected) };
 }
 
-interface WirePair extends Pick<PreferencePair, 'prompt' | 'chosen' | 'rejected'> {
-  readonly tools?: PreferencePair['tools'] | undefined;
-}
-
-function checked({ prompt, chosen, rejected, tools: given }: WirePair): ReadPreferencePair {
-  for (const [name, answer] of Object.entries({ chosen, rejected })) {
-    const [first, last] = [answer[0]!.role, answer.at(-1)!.role];
-    if (first !== 'assistant')
-      return {
-        problem: `${name} begins with a message of the role ${first}, but an answer must begin with an assistant message: move the messages before it to prompt`,
-      };
-    if (last !== 'assistant')
-      return {
-        problem: `${name} ends with a message of the role ${last}, but the last message must be the assistant's`,
-      };
+/** Without a prompt, it is what both begin with, as in TRL: the space before the answers belongs to them. */
+function readTexts(value: Values): ReadPreferencePair {
+  const { prompt: given, ...answers } = parse(texts, value, 'body');
+  if (answers.chosen === answers.rejected) return SAME;
+  let at = 0;
+  if (!given) {
+    while (at < answers.chosen.length && answers.chosen[at] === answers.rejected[at]) at++;
+    if (at > 0 && answers.chosen[at - 1] === ' ') at--;
+    if (at === 0) return { problem: 'chosen and rejected begin differently, and there is no prompt: send it' };
   }
-  if (isDeepStrictEqual(chosen, rejected)) return { problem: 'chosen and rejected are the same: nothing is preferred' };
-  return { row: { prompt, chosen, rejected, tools: nonEmpty(given) } };
+  const prompt = given || answers.chosen.slice(0, at); // an empty prompt is none
+  const [chosen, rejected] = [answers.chosen.slice(at), answers.rejected.slice(at)];
+  const unused = [...leftOver(value, 'prompt', ...ANSWERS)];
+  for (const field of Object.keys(rowFields)) if (value[field]) unused.push({ of: 'row', field }); // plain text has no template
+  return readAs({ prompt, chosen, rejected }, unused);
+}
+
+const SAME = { problem: 'chosen and rejected are the same: nothing is preferred' };
+
+function checked(
+  pair: { readonly prompt: RowMessages; readonly chosen: RowMessages; readonly rejected: RowMessages },
+  row: z.output<z.ZodObject<typeof rowFields>>,
+  ofRow: readonly UnusedField[],
+): ReadPreferencePair {
+  const context = contextOf(row);
+  if ('problem' in context) return context as { problem: string };
+  for (const name of ANSWERS) {
+    const problem = problemOfAnswer(name, pair[name]);
+    if (problem !== null) return { problem };
+  }
+  const [prompt, chosen, rejected] = [pair.prompt, pair.chosen, pair.rejected].map(({ messages }) => messages);
+  if (isDeepStrictEqual(chosen, rejected)) return SAME;
+  const ofMessages = [pair.prompt, pair.chosen, pair.rejected].flatMap(({ unused }) => unused);
+  const unused = [...ofRow, ...new Map(ofMessages.map((each) => [each.field, each])).values()];
+  return readAs({ prompt: prompt!, chosen: chosen!, rejected: rejected!, ...context }, unused);
+}
+
+function problemOfAnswer(name: string, { messages, untrained }: RowMessages): string | null {
+  const [first, last] = [messages[0]!.role, messages.at(-1)!.role];
+  if (first !== 'assistant')
+    return `${name} begins with a message of the role ${first}, but an answer must begin with an assistant message: move the messages before it to prompt`;
+  if (last !== 'assistant')
+    return `${name} ends with a message of the role ${last}, but the last message must be the assistant's`;
+  // Both answers are compared as a whole: there is no pair without one of its turns.
+  if (untrained.length > 0)
+    return `${name}.${untrained[0]}: has weight 0 or train false, but all turns of an answer are compared: move it to prompt`;
+  return null;
 }

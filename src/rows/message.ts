@@ -41,26 +41,29 @@ const anyMessage = z.looseObject({
 /** Other roles may have empty content: an assistant turn with only tool calls, or a role of the template's own. */
 const MUST_SAY_SOMETHING = new Set(['developer', 'system', 'user', 'tool']);
 
-export const message = anyMessage
-  .superRefine((value, ctx) => {
-    if ((value.content === undefined || value.content === null) && MUST_SAY_SOMETHING.has(value.role)) {
-      const complaint: Pick<ValidationItem, 'type' | 'msg'> =
-        value.content === undefined
-          ? { type: 'missing', msg: 'Field required' }
-          : { type: 'string_type', msg: 'Input should be a valid string' };
-      ctx.addIssue({ code: 'custom', path: ['content'], message: complaint.msg, params: { complaint } });
-    }
-    if (value.role === 'tool' && typeof value.tool_call_id !== 'string') {
-      ctx.addIssue({
-        code: 'custom',
-        path: ['tool_call_id'],
-        message: 'Field required',
-        params: { complaint: { type: 'missing', msg: 'Field required' } },
-      });
-    }
-  })
-  .transform(toChatMessage)
-  .meta({ title: 'ChatMessage' });
+/** The results of tools in data rows may lack the id of their call, as TRL's and Transformers' do. */
+export const messageOf = (source: 'requests' | 'rows') =>
+  anyMessage
+    .superRefine((value, ctx) => {
+      if ((value.content === undefined || value.content === null) && MUST_SAY_SOMETHING.has(value.role)) {
+        const complaint: Pick<ValidationItem, 'type' | 'msg'> =
+          value.content === undefined
+            ? { type: 'missing', msg: 'Field required' }
+            : { type: 'string_type', msg: 'Input should be a valid string' };
+        ctx.addIssue({ code: 'custom', path: ['content'], message: complaint.msg, params: { complaint } });
+      }
+      if (source === 'requests' && value.role === 'tool' && typeof value.tool_call_id !== 'string') {
+        ctx.addIssue({
+          code: 'custom',
+          path: ['tool_call_id'],
+          message: 'Field required',
+          params: { complaint: { type: 'missing', msg: 'Field required' } },
+        });
+      }
+    })
+    .transform(toChatMessage);
+
+export const message = messageOf('requests').meta({ title: 'ChatMessage' });
 
 /** Bare strings among the parts become text parts; an empty list of calls is dropped, so that templates take the simple path. */
 function toChatMessage({ content, tool_calls, name, tool_call_id, ...rest }: z.output<typeof anyMessage>): ChatMessage {

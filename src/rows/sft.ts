@@ -1,33 +1,22 @@
-// Rows of SFT jobs: lines → domain.
+// Rows of SFT jobs: lines → domain. The forms that data sets have: OpenAI's messages, TRL's prompt and completion or text, ShareGPT's
+// conversations, and trajectories. Every field is used, refused, or reported as unused.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
-import { nonEmpty } from '#base/non-empty';
-import type { ReadSftRow, SftRow } from '#domain/sft';
-import { parseJson } from '#validation/json-text';
+import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
-import { message, tool } from './message.ts';
 import { problemOf } from './problem.ts';
-import { turn } from './trajectory.ts';
+import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
+import { parseRow } from './row-json.ts';
+import { rowMessages, type RowMessages } from './row-messages.ts';
 
-const tools = z.array(tool).nullish();
-
-/** `{"messages": […], "tools": […]?}`, or a trajectory whose Choices count as messages. */
-const row = z.union([
-  z.looseObject({ messages: z.array(message).min(1), tools }),
-  z
-    .looseObject({ messages_and_choices: z.array(turn).min(1), tools })
-    .transform(({ messages_and_choices, ...rest }) => ({
-      ...rest,
-      messages: messages_and_choices.map((t) => t.message),
-    })),
-]);
+type Values = Readonly<Record<string, unknown>>;
 
 export function readSftLine(text: string): ReadSftRow {
   try {
-    const value = parseJson(text);
+    const value = parseRow(text);
     if (isPreference(value))
       return { problem: 'is a preference pair, not a conversation: send it to a DPO job (dpo-training-jobs)' };
-    return checked(parse(rowSchemaOf(value), value, 'body'));
+    return read(value);
   } catch (error) {
     return { problem: problemOf(error) };
   }
@@ -39,22 +28,107 @@ const isPreference = (value: unknown): boolean =>
 /** Whether a line is a pair rather than a conversation, valid or not. */
 export function isPreferenceLine(text: string): boolean {
   try {
-    return isPreference(parseJson(text));
+    return isPreference(parseRow(text));
   } catch {
     return false;
   }
 }
 
-/** The format that the row is meant to have, so that only its errors are reported. */
-const rowSchemaOf = (value: unknown) =>
-  isObject(value) && 'messages_and_choices' in value ? row.options[1] : row.options[0];
-
-function checked({ messages, tools: given }: z.output<typeof row>): ReadSftRow {
-  if (messages.at(-1)!.role !== 'assistant') {
+/** By the form that the row is meant to have, so that only its errors are reported. */
+function read(value: unknown): ReadSftRow {
+  if (!isObject(value)) return readMessages(value, []);
+  if ('messages_and_choices' in value) return readTrajectory(value);
+  if ('messages' in value) return readMessages(value, ['messages']);
+  const spoken = ['conversations', 'conversation'].find((field) => field in value);
+  if (spoken !== undefined) return readSpoken(value, spoken);
+  if ('prompt' in value && 'completion' in value) return readCompletion(value);
+  if ('text' in value) return readText(value);
+  const unread = ['segments', 'instruction'].find((field) => field in value);
+  if (unread !== undefined)
     return {
-      problem: `the last message must have the role assistant, because it is what is learnt, not ${messages.at(-1)!.role}`,
+      problem: `has ${unread}, a form that is not read: write messages, [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]`,
     };
+  return readMessages(value, ['messages']);
+}
+
+const conversation = z.looseObject({ messages: rowMessages, ...rowFields });
+
+function readMessages(value: unknown, known: readonly string[]): ReadSftRow {
+  const row = parse(conversation, value, 'body');
+  return checked(row.messages, row, leftOver(value as Values, ...known));
+}
+
+/** Choices count as messages. */
+function readTrajectory(value: Values): ReadSftRow {
+  const turns = value['messages_and_choices'];
+  const messages = Array.isArray(turns) ? turns.map(messageOfTurn) : turns;
+  const { messages_and_choices: _, ...rest } = value;
+  return readMessages({ ...rest, messages }, ['messages']);
+}
+
+const messageOfTurn = (turn: unknown): unknown =>
+  isObject(turn) && isObject(turn['message']) && !('role' in turn) ? { role: 'assistant', ...turn['message'] } : turn;
+
+/** A row may have its system message beside the conversation. */
+function readSpoken(value: Values, field: string): ReadSftRow {
+  const { [field]: turns, system, ...rest } = value;
+  const opening = typeof system === 'string' && system !== '' ? [{ role: 'system', content: system }] : [];
+  const messages = Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns;
+  const systems = typeof system === 'string' ? {} : { system };
+  return readMessages({ ...rest, ...systems, messages }, ['messages']);
+}
+
+const completions = z.looseObject({ prompt: rowMessages, completion: rowMessages, ...rowFields });
+const texts = z.looseObject({ prompt: z.string(), completion: z.string() });
+
+function readCompletion(value: Values): ReadSftRow {
+  if (typeof value['prompt'] === 'string' || typeof value['completion'] === 'string') {
+    const { prompt, completion } = parse(texts, value, 'body');
+    if (completion === '') return { problem: 'completion is empty: there is nothing to learn' };
+    return readAs({ prompt, completion }, unusedOfText(value, 'prompt', 'completion'));
   }
-  const result: SftRow = { messages, tools: nonEmpty(given) };
-  return { row: result };
+  const row = parse(completions, value, 'body');
+  const { prompt, completion } = row;
+  if (completion.messages[0]!.role !== 'assistant')
+    return {
+      problem: `completion begins with a message of the role ${completion.messages[0]!.role}, but it must begin with an assistant message: move the messages before it to prompt`,
+    };
+  const before = prompt.messages.length;
+  const context = prompt.messages.flatMap(({ role }, place) => (role === 'assistant' ? [place] : []));
+  const whole = {
+    messages: [...prompt.messages, ...completion.messages],
+    untrained: [...context, ...completion.untrained.map((place) => place + before)],
+    unused: [...prompt.unused, ...completion.unused],
+  };
+  return checked(whole, row, leftOver(value, 'prompt', 'completion'));
+}
+
+function readText(value: Values): ReadSftRow {
+  const { text } = parse(z.looseObject({ text: z.string() }), value, 'body');
+  if (text === '') return { problem: 'text is empty: there is nothing to learn' };
+  return readAs({ prompt: '', completion: text }, unusedOfText(value, 'text'));
+}
+
+/** Plain text has no template, so that tools and variables are not used either. */
+const unusedOfText = (value: Values, ...known: string[]) => [
+  ...leftOver(value, ...known),
+  ...Object.keys(rowFields)
+    .filter((field) => value[field] !== undefined && value[field] !== null)
+    .map((field) => ({ of: 'row' as const, field })),
+];
+
+function checked(
+  { messages, untrained, unused: ofMessages }: RowMessages,
+  row: z.output<z.ZodObject<typeof rowFields>>,
+  ofRow: ReturnType<typeof leftOver>,
+): ReadSftRow {
+  const last = messages.at(-1)!.role;
+  if (last !== 'assistant')
+    return { problem: `the last message must have the role assistant, because it is what is learnt, not ${last}` };
+  const context = contextOf(row);
+  if ('problem' in context) return context as { problem: string };
+  return readAs({ messages, ...context, ...(untrained.length > 0 ? { untrained } : {}) }, [
+    ...ofRow,
+    ...new Map(ofMessages.map((each) => [each.field, each])).values(),
+  ]);
 }

@@ -6,6 +6,7 @@ import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { isObject } from '#base/is-object';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
+import { markBlocks, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
 import { jinjaNodes, mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
 import type { JinjaFunction } from './jinja-values.ts';
 import { strftime } from './strftime.ts';
@@ -32,6 +33,8 @@ export interface ChatTemplate {
   accepts(name: string): boolean;
   /** Throws `invalid_request` if the template refuses the conversation. */
   render(request: RenderRequest): string;
+  /** The same text, with the places of its `{% generation %}` blocks; null: the template has none. */
+  renderBlocks(request: RenderRequest): RenderedBlocks | null;
 }
 
 /**
@@ -78,6 +81,8 @@ function namedSources(value: unknown, directory: string): Readonly<Record<string
 
 interface Compiled {
   readonly source: string;
+  /** With marks around its `{% generation %}` blocks; null: it has none. */
+  readonly marked: JinjaNode | null;
   /** Identifiers in it. */
   readonly names: ReadonlySet<string>;
   readonly program: JinjaNode;
@@ -100,40 +105,51 @@ export function createChatTemplate(
   }
   const functions = templateFunctions(clock);
   const names = new Set([...compiled.values()].flatMap(({ names: read }) => [...read]));
+  const templateFor = ({ tools }: RenderRequest): Compiled =>
+    (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
+
+  function renderWith(request: RenderRequest, { traits }: Compiled, program: JinjaNode): string {
+    const { messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
+    if (addGenerationPrompt && continueFinalMessage) {
+      throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
+    }
+    const render = (unread: UnreadArguments): string => {
+      const turns = templateMessages(messages, tools ?? [], traits, unread);
+      if (continueFinalMessage) markEnd(turns.at(-1));
+      const text = run(
+        program,
+        {
+          ...Object.fromEntries(namedTokens),
+          add_generation_prompt: addGenerationPrompt,
+          documents: null,
+          ...variables,
+          messages: turns,
+          tools: tools && tools.length > 0 ? tools : null,
+        },
+        functions,
+      );
+      return unread.restore(continueFinalMessage ? cutAtMark(text) : text);
+    };
+    const unread = createUnreadArguments(false);
+    try {
+      return render(unread);
+    } catch (error) {
+      // Only arguments that are no JSON are tried once more, as far as they can be read.
+      if (unread.count === 0) throw error;
+      return render(createUnreadArguments(true));
+    }
+  }
+
   return {
     source: plain.source,
     accepts: (name) => names.has(name),
-    render({ messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} }) {
-      const hasTools = tools !== null && tools !== undefined && tools.length > 0;
-      const template = (hasTools ? compiled.get('tool_use') : undefined) ?? plain;
-      if (addGenerationPrompt && continueFinalMessage) {
-        throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
-      }
-      const render = (unread: UnreadArguments): string => {
-        const turns = templateMessages(messages, tools ?? [], template.traits, unread);
-        if (continueFinalMessage) markEnd(turns.at(-1));
-        const text = run(
-          template.program,
-          {
-            ...Object.fromEntries(namedTokens),
-            add_generation_prompt: addGenerationPrompt,
-            documents: null,
-            ...variables,
-            messages: turns,
-            tools: hasTools ? tools : null,
-          },
-          functions,
-        );
-        return unread.restore(continueFinalMessage ? cutAtMark(text) : text);
-      };
-      const unread = createUnreadArguments(false);
-      try {
-        return render(unread);
-      } catch (error) {
-        // Only arguments that are no JSON are tried once more, as far as they can be read.
-        if (unread.count === 0) throw error;
-        return render(createUnreadArguments(true));
-      }
+    render(request) {
+      const template = templateFor(request);
+      return renderWith(request, template, template.program);
+    },
+    renderBlocks(request) {
+      const template = templateFor(request);
+      return template.marked && readBlocks(renderWith(request, template, template.marked));
     },
   };
 }
@@ -144,7 +160,14 @@ function compile(name: string, source: string): Compiled {
     const traits = readTemplateTraits(program);
     const identifiers = jinjaNodes(program).filter(({ type }) => type === 'Identifier');
     const names = new Set(identifiers.map(({ value }) => String(value)));
-    return { source, names, program: mendJinja(program), traits };
+    const marked = markBlocks(source);
+    return {
+      source,
+      marked: marked === null ? null : mendJinja(parseJinja(marked)),
+      names,
+      program: mendJinja(program),
+      traits,
+    };
   } catch (cause) {
     throw new AppError('bad_model_files', `The chat template "${name}" is not valid: ${messageOf(cause)}`, { cause });
   }

@@ -1,10 +1,12 @@
 // Turns the pairs of a DPO data set into the token sequences of their two answers, each after the prompt; as bytes, in the form of SFT
 // rows. A pair has exactly two sequences, the chosen one first, or none; dpo-job.ts relies on that.
-import type { PreferencePair } from '#domain/dpo';
+import type { ConversationPair, PreferencePair, TextPair } from '#domain/dpo';
 import type { ChatMessage } from '#domain/chat';
-import { trainedCount } from './packing.ts';
+import type { ConversationEncoder } from './conversation-encoder.ts';
+import { tokenizeConversation } from './conversation-tokens.ts';
 import { encodeRows, type EncodedSftData, type RowSequences } from './sft-rows.ts';
-import { tokenizeHistory, type ConversationEncoder, type SequenceLimits, type TokenSequence } from './tokenize.ts';
+import { tokenizeText } from './text-tokens.ts';
+import { UNLIMITED, type SequenceLimits, type TokenSequence } from './token-sequence.ts';
 
 export interface PairLimits {
   /** Pairs with a longer sequence are dropped. */
@@ -20,29 +22,57 @@ export const encodePairs = (
 ): Promise<EncodedSftData> =>
   encodeRows(pairs, lengthMax, (pair, limits) => tokenizePair(pair, encoder, limits), write);
 
+export const tokenizePair = (
+  pair: PreferencePair,
+  encoder: ConversationEncoder,
+  limits: SequenceLimits = UNLIMITED,
+): Promise<RowSequences> =>
+  typeof pair.prompt === 'string'
+    ? Promise.resolve(tokenizeTextPair(pair as TextPair, encoder, limits))
+    : tokenizeConversations(pair as ConversationPair, encoder, limits);
+
 /**
  * The assistant turns after the prompt are trained. If the template rewrites earlier turns, an answer of several turns would become several
  * sequences after different prompts: such a pair is skipped.
  */
-export async function tokenizePair(
-  { prompt, chosen, rejected, tools }: PreferencePair,
+async function tokenizeConversations(
+  { prompt, chosen, rejected, tools, variables }: ConversationPair,
   encoder: ConversationEncoder,
-  limits?: SequenceLimits,
+  limits: SequenceLimits,
 ): Promise<RowSequences> {
   const tokenize = (answer: readonly ChatMessage[]) => {
-    const turns = [...prompt, ...answer].map((message) => ({ kind: 'message' as const, message }));
-    return tokenizeHistory({ turns, tools }, encoder, prompt.length, limits);
+    const messages = [...prompt, ...answer];
+    const places = messages.flatMap(({ role }, at) => (at >= prompt.length && role === 'assistant' ? [at] : []));
+    return tokenizeConversation(messages, places, { tools, variables }, encoder, limits);
   };
-  const [first, second] = [await tokenize(chosen), await tokenize(rejected)];
-  const sequences = [first, second].map((each) => each.sequences.filter((sequence) => trainedCount(sequence) > 0));
-  const [a, b] = sequences.map(([only]) => only);
-  const problem = (): string | null => {
-    if (first.cut.sequences + second.cut.sequences > 0) return 'too_long';
-    if (!a || !b) return 'no_trainable_tokens';
-    if (sequences.some(({ length }) => length > 1)) return 'rewritten_history';
-    return sameTokens(a, b) ? 'equal_answers' : null;
-  };
-  return { sequences: sequences.flat(), problem: problem() };
+  const both = [await tokenize(chosen), await tokenize(rejected)];
+  const endlessTurns = both.reduce((sum, each) => sum + each.endlessTurns, 0);
+  const sequences = both.map((each) => each.sequences);
+  const problem = both.some(({ isTooLong }) => isTooLong)
+    ? 'too_long'
+    : sequences.some(({ length }) => length > 1)
+      ? 'rewritten_history'
+      : problemOf(sequences.map(([only]) => only));
+  return { sequences: sequences.flat(), problem, endlessTurns };
+}
+
+function tokenizeTextPair(
+  { prompt, chosen, rejected }: TextPair,
+  encoder: ConversationEncoder,
+  limits: SequenceLimits,
+): RowSequences {
+  const sequences = tokenizeText(prompt, [chosen, rejected], encoder);
+  const trained = sequences.map((sequence) => (sequence.trained.includes(1) ? sequence : undefined));
+  const isTooLong = sequences.some(({ tokens }) => tokens.length > limits.lengthMax);
+  const problem = isTooLong ? 'too_long' : problemOf(trained);
+  if (problem === null) for (const { tokens } of sequences) limits.count(tokens.length);
+  return { sequences, problem, endlessTurns: encoder.stops.length === 0 ? 2 : 0 };
+}
+
+/** Of the two sequences of a pair, which are undefined if they have nothing to train. */
+function problemOf([a, b]: readonly (TokenSequence | undefined)[]): string | null {
+  if (!a || !b) return 'no_trainable_tokens';
+  return sameTokens(a, b) ? 'equal_answers' : null;
 }
 
 /** Their margin is 0 under every policy. */

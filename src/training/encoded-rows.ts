@@ -2,7 +2,7 @@
 // than memory. Defines the format only. The bytes live as long as a job's attempt and never leave the machine, so numbers have its
 // byte order.
 import { trainedCount } from './packing.ts';
-import type { TokenSequence } from './tokenize.ts';
+import type { TokenSequence } from './token-sequence.ts';
 
 export interface EncodedRow {
   readonly tokens: number;

@@ -5,7 +5,7 @@ import { shuffle, type Random } from '#base/random';
 import type { TrainingRow } from '#engine/training-engine';
 import { createLayout, createRowFilling, fillRows, type FillingRule } from './row-filling.ts';
 import type { RowLayout, Sharing } from './row-layout.ts';
-import type { TokenSequence } from './tokenize.ts';
+import type { TokenSequence } from './token-sequence.ts';
 
 export interface Datum extends TokenSequence {
   readonly advantage: number;

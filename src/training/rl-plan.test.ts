@@ -27,7 +27,7 @@ test('a prompt shared by siblings is in the row once, and each answer continues 
   expect([...row.parents]).toEqual([-1, 0, 0]);
   expect([...row.positions.slice(0, 4)]).toEqual([0, 1, 2, 3]);
   expect(row.predictFrom.filter((from) => from === 3)).toHaveLength(2); // both answers start after the prompt
-  expect([...row.targets].sort()).toEqual(encoder.encode('abcxy').sort());
+  expect([...row.targets].sort()).toEqual([...encoder.encode('abcxy')].sort());
   expect(row.inputs['oldLogprobs']!.every(Number.isNaN)).toBe(true);
   expect(counts).toMatchObject({
     num_groups_submitted: 1,

@@ -12,13 +12,9 @@ import { resolveRlConfig, type RlConfig } from './rl-config.ts';
 import { groupMetrics, rewardsOf, rewardStandardError, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
 import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
 import { createSkipCount } from './skip-count.ts';
-import {
-  tokenizeHistory,
-  type ConversationEncoder,
-  type SequenceLimits,
-  type TokenizedHistory,
-  type TokenSequence,
-} from './tokenize.ts';
+import type { ConversationEncoder } from './conversation-encoder.ts';
+import type { SequenceLimits, TokenSequence } from './token-sequence.ts';
+import { tokenizeHistory, type TokenizedHistory } from './tokenize.ts';
 
 export interface RlPlan {
   readonly config: RlConfig;

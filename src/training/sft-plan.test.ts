@@ -1,20 +1,14 @@
 import { expect, test } from 'vitest';
-import type { SftRow } from '#domain/sft';
+import type { ConversationRow, SftRow } from '#domain/sft';
+import { characterEncoder } from '../../test/training/character-encoder.ts';
 import { batchesOf, planRows } from '../../test/training/planned-sft.ts';
 import type { RowBudget } from './row-budget.ts';
-import type { ConversationEncoder } from './tokenize.ts';
+import type { ConversationEncoder } from './conversation-encoder.ts';
 
-/** A token per character; `u: …\n` and `a: …\n` are turns. */
-const render = (messages: SftRow['messages']): string =>
+/** `u: …\n` and `a: …\n` are turns. */
+const render = (messages: ConversationRow['messages']): string =>
   messages.map(({ role, content }) => `${role[0]}${content as string}\n`).join('');
-const encoder: ConversationEncoder = {
-  vocabSize: 256,
-  renderPrompt: (messages) => `${render(messages)}a`,
-  renderClosed: render,
-  turnEnd: '\n',
-  encode: (text) => [...text].map((character) => character.charCodeAt(0)),
-  findToken: () => null,
-};
+const encoder = characterEncoder((messages) => `${render(messages)}a`, render, 256);
 const budget: RowBudget = {
   contextLength: 40,
   rowLengthMax: 40,
@@ -132,9 +126,9 @@ test('a long plan lets other work run in between', async () => {
   count();
   const slow: ConversationEncoder = {
     ...encoder,
-    encode(text) {
+    encodeText(text) {
       for (const untilMs = performance.now() + 2; performance.now() < untilMs;); // work
-      return encoder.encode(text);
+      return encoder.encodeText(text);
     },
   };
   await planRows(

@@ -116,7 +116,7 @@ export async function planSftJob<Config extends BatchConfig>(
     },
     validation: packed(held),
     skipped: data.skipped,
-    warnings: scheduleWarnings(rates, steps),
+    warnings: [...data.warnings, ...scheduleWarnings(rates, steps)],
     counts: {
       num_rows: data.rows,
       num_validation_rows: heldRows,

@@ -1,14 +1,18 @@
 // Turns rows of an SFT data set into token sequences, as bytes (encoded-rows.ts), one row at a time, so that a data set is never whole in
 // memory. The same rows give the same bytes.
 import { createYielder } from '#base/yield-to-loop';
-import type { SftRow } from '#domain/sft';
+import { AppError } from '#domain/errors';
+import type { ConversationRow, SftRow, TextRow } from '#domain/sft';
 import type { Skipped } from '#domain/training-job';
+import type { ConversationEncoder } from './conversation-encoder.ts';
+import { tokenizeConversation } from './conversation-tokens.ts';
 import { encodeRow } from './encoded-rows.ts';
 import { createTokenLimit } from './job-tokens.ts';
 import type { SftConfig } from './sft-config.ts';
-import { trainedCount } from './packing.ts';
 import { createSkipCount } from './skip-count.ts';
-import { tokenizeHistory, type ConversationEncoder, type SequenceLimits, type TokenSequence } from './tokenize.ts';
+import { createRowRemarks } from './row-remarks.ts';
+import { tokenizeText } from './text-tokens.ts';
+import { UNLIMITED, type SequenceLimits, type TokenSequence } from './token-sequence.ts';
 
 export interface SftRowLimits extends Pick<SftConfig, 'trainedTurns'> {
   /** Rows with a longer sequence are skipped. */
@@ -21,6 +25,8 @@ export interface EncodedSftData {
   readonly skipped: Skipped;
   /** Tokens of the longest sequence. */
   readonly longest: number;
+  /** For the job's first event. */
+  readonly warnings: readonly string[];
 }
 
 /** On disk: 2.5 GB. */
@@ -31,16 +37,21 @@ const WRITTEN_BYTES = 1 << 18;
 export interface RowSequences {
   readonly sequences: readonly TokenSequence[];
   readonly problem: string | null;
+  /** Turns after which no token is known that ends generation. */
+  readonly endlessTurns?: number;
 }
 
-/** Throws `invalid_training_data` if there are too many tokens, and whatever `rows` and `write` throw. */
+/**
+ * A row that the chat template refuses is skipped. Throws `invalid_training_data` if there are too many tokens, the template's refusal if
+ * it refuses every row, and whatever `rows` and `write` throw.
+ */
 export const encodeSftRows = (
   rows: AsyncIterable<SftRow> | Iterable<SftRow>,
   { trainedTurns, lengthMax }: SftRowLimits,
   encoder: ConversationEncoder,
   write: (bytes: Uint8Array) => Promise<void>,
 ): Promise<EncodedSftData> =>
-  encodeRows(rows, lengthMax, (row, limits) => tokenizeRow(row, encoder, trainedTurns, limits), write);
+  encodeRows(rows, lengthMax, (row, limits) => tokenizeSftRow(row, encoder, trainedTurns, limits), write);
 
 /** For any kind of row. Throws as encodeSftRows. */
 export async function encodeRows<Row>(
@@ -54,13 +65,20 @@ export async function encodeRows<Row>(
   const yieldToLoop = createYielder();
   let [count, longest, held] = [0, 0, 0];
   let parts: Uint8Array[] = [];
+  const remarks = createRowRemarks();
+  const refused = (error: unknown): RowSequences => {
+    if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error;
+    remarks.refuse(count + 1, error);
+    return { sequences: [], problem: 'refused_by_template' };
+  };
   const flush = async () => {
     await write(Buffer.concat(parts));
     [parts, held] = [[], 0];
   };
   for await (const row of rows) {
-    const { sequences, problem } = await tokenize(row, limits);
+    const { sequences, problem, endlessTurns = 0 } = await tokenize(row, limits).catch(refused);
     if (problem !== null) skips.add(problem);
+    remarks.addEndless(endlessTurns);
     const trained = problem === null ? sequences : [];
     const bytes = encodeRow(trained);
     count++;
@@ -71,21 +89,45 @@ export async function encodeRows<Row>(
     await yieldToLoop();
   }
   await flush();
-  return { rows: count, skipped: skips.counts(), longest };
+  remarks.throwIfAllRefused(count);
+  return { rows: count, skipped: skips.counts(), longest, warnings: remarks.warnings() };
 }
 
 /** Usually one sequence; more if the template rewrites earlier turns (for example drops old reasoning). */
-async function tokenizeRow(
-  { messages, tools }: SftRow,
+export async function tokenizeSftRow(
+  row: SftRow,
   encoder: ConversationEncoder,
   trainedTurns: SftConfig['trainedTurns'],
-  limits: SequenceLimits,
+  limits: SequenceLimits = UNLIMITED,
 ): Promise<RowSequences> {
-  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
-  const { sequences, cut } = await tokenizeHistory({ turns, tools }, encoder, trainedTurns, limits);
-  const trained = sequences.filter((sequence) => trainedCount(sequence) > 0);
+  if ('completion' in row) return tokenizeTextRow(row, encoder, limits);
+  const { messages, tools, variables } = row;
+  const places = trainedPlaces(row, trainedTurns);
+  const read = await tokenizeConversation(messages, places, { tools, variables }, encoder, limits);
   return {
-    sequences: trained,
-    problem: cut.sequences > 0 ? 'too_long' : trained.length === 0 ? 'no_trainable_tokens' : null,
+    sequences: read.sequences,
+    problem: read.isTooLong ? 'too_long' : read.sequences.length === 0 ? 'no_trainable_tokens' : null,
+    endlessTurns: read.endlessTurns,
   };
+}
+
+function trainedPlaces(
+  { messages, untrained = [] }: ConversationRow,
+  trainedTurns: SftConfig['trainedTurns'],
+): number[] {
+  const answers = messages.flatMap(({ role }, place) => (role === 'assistant' ? [place] : []));
+  return (trainedTurns === 'last' ? answers.slice(-1) : answers).filter((place) => !untrained.includes(place));
+}
+
+function tokenizeTextRow(
+  { prompt, completion }: TextRow,
+  encoder: ConversationEncoder,
+  limits: SequenceLimits,
+): RowSequences {
+  const [sequence] = tokenizeText(prompt, [completion], encoder);
+  const endlessTurns = encoder.stops.length === 0 ? 1 : 0;
+  if (!sequence?.trained.includes(1)) return { sequences: [], problem: 'no_trainable_tokens' };
+  if (sequence.tokens.length > limits.lengthMax) return { sequences: [], problem: 'too_long' };
+  limits.count(sequence.tokens.length);
+  return { sequences: [sequence], problem: null, endlessTurns };
 }

@@ -6,35 +6,15 @@
 // that sequence. If it does not (the template rewrites earlier turns, or encodes sampled text differently), the turn becomes a separate
 // sequence, because after other tokens its log-probabilities would differ.
 //
-// If the job wants it (SFT, or RL that allows it), assistant messages without tokens are trained as the template writes them, up to and
-// including the end of the turn; their sampling log-probabilities are unknown.
+// If the job allows it, assistant messages without tokens are trained as the template writes them, through the end of the turn; their
+// sampling log-probabilities are unknown. Examples of SFT and DPO jobs are conversation-tokens.ts's.
 import { createYielder } from '#base/yield-to-loop';
-import type { ChatMessage, ToolDefinition } from '#domain/chat';
-import type { History, NamedToken, SampledTurn, Turn } from '#domain/trajectory';
+import type { ChatMessage } from '#domain/chat';
+import type { History, SampledTurn, Turn } from '#domain/trajectory';
+import type { ConversationEncoder } from './conversation-encoder.ts';
 import { createPromptUnfolding } from './folded-prompts.ts';
-
-/** The base model's text side. `services/jobs/data/conversation-encoder.ts` makes one. */
-export interface ConversationEncoder {
-  readonly vocabSize: number;
-  /** The template's text up to and including the beginning of the next assistant turn. */
-  renderPrompt(messages: readonly ChatMessage[], tools: readonly ToolDefinition[] | null): string;
-  /** The template's text with every turn closed. */
-  renderClosed(messages: readonly ChatMessage[], tools: readonly ToolDefinition[] | null): string;
-  /** What the template puts after an assistant's content: the end-of-turn token and what follows it. */
-  readonly turnEnd: string;
-  encode(text: string): number[];
-  /** The id of a token that was sent without one; null if it is ambiguous. */
-  findToken(token: Exclude<NamedToken, number>): number | null;
-}
-
-/** All `[tokens]`, packed: a job has millions. */
-export interface TokenSequence {
-  readonly tokens: Int32Array;
-  /** 1: trained, 0: context. */
-  readonly trained: Uint8Array;
-  /** Sampling log-probability in nats; NaN if unknown. */
-  readonly logprobs: Float32Array;
-}
+import { UNLIMITED, type SequenceLimits, type TokenSequence } from './token-sequence.ts';
+import { findWrittenTurn } from './written-turn.ts';
 
 /** Why a history or a turn gives nothing to train on. */
 export type TokenProblem =
@@ -57,20 +37,11 @@ export interface TokenizedHistory {
   readonly cut: { readonly sequences: number; readonly trainedTokens: number };
 }
 
-export interface SequenceLimits {
-  /** Maximum tokens of a sequence, which is cut there. */
-  readonly lengthMax: number;
-  /** Called with each sequence; may throw. */
-  readonly count: (tokens: number) => void;
-}
-
-const UNLIMITED: SequenceLimits = { lengthMax: Infinity, count: () => undefined };
-
-/** `written`: which assistant turns without tokens are trained, as the template writes them; a number: those from that turn on. */
+/** `written`: which assistant turns without tokens are trained, as the template writes them. Sequences are cut at the limit. */
 export async function tokenizeHistory(
   { turns, tools }: History,
   encoder: ConversationEncoder,
-  written: 'none' | 'all' | 'last' | number = 'none',
+  written: 'none' | 'all' = 'none',
   { lengthMax, count }: SequenceLimits = UNLIMITED,
 ): Promise<TokenizedHistory> {
   const sequences: TokenSequence[] = [];
@@ -83,8 +54,6 @@ export async function tokenizeHistory(
   const unfold = createPromptUnfolding();
   const yieldToLoop = createYielder();
   let open: Building | null = null;
-  const firstWritten = { none: Infinity, all: 0, last: turns.length - 1 };
-  const writtenFrom = typeof written === 'number' ? written : firstWritten[written];
 
   /** Cut at once: the sequences of a history may be much longer than its messages. */
   function close({ tokens, sampled }: Building): void {
@@ -99,10 +68,9 @@ export async function tokenizeHistory(
     sequences.push(pack(tokens.slice(0, lengthMax), kept));
   }
 
-  for (const [place, turn] of turns.entries()) {
-    const trainsText = place >= writtenFrom;
+  for (const turn of turns) {
     const given = turn.kind === 'sampled' && turn.promptTokenIds ? unfold(turn.promptTokenIds) : null;
-    const read = readTurn(turn, given, messages, tools, encoder, trainsText);
+    const read = readTurn(turn, given, messages, tools, encoder, written === 'all');
     if (typeof read === 'string') problems.push(read);
     else if (read !== null) {
       if (given === null && turn.kind === 'sampled' && turn.tokens !== null) renderedPrompts++;
@@ -178,15 +146,10 @@ function readTurn(
   if (turn.kind === 'sampled' && turn.tokens !== null) {
     const tokens = sampledTokens(turn.tokens, turn.logprobs, encoder);
     if (typeof tokens === 'string') return tokens;
-    return { prompt: given ?? encoder.encode(encoder.renderPrompt(before, tools)), tokens };
+    return { prompt: given ?? encoder.encode(encoder.renderPrompt(before, { tools })), tokens };
   }
   if (turn.message.role !== 'assistant' || !trainsText) return null;
-  return writtenTurn(
-    encoder.renderPrompt(before, tools),
-    encoder.renderClosed([...before, turn.message], tools),
-    given,
-    encoder,
-  );
+  return writtenTurn([...before, turn.message], tools, given, encoder);
 }
 
 function sampledTokens(
@@ -203,27 +166,21 @@ function sampledTokens(
 const isKnown = (id: number | null, { vocabSize }: ConversationEncoder): id is number =>
   id !== null && Number.isInteger(id) && id >= 0 && id < vocabSize;
 
-/**
- * What the template makes of a turn, up to and including the token that ends it. `closed` is the conversation with the turn,
- * `prompt` the one before it, `given` the ids of that prompt if the client sent them. Where the texts part early (a prompt
- * that opens a thought which the turn lacks), the turn starts there.
- */
+/** What the template makes of the last turn, in the tokens of the whole conversation. `given`: the ids of its prompt if the client sent them. */
 function writtenTurn(
-  prompt: string,
-  closed: string,
+  messages: readonly ChatMessage[],
+  tools: History['tools'],
   given: readonly number[] | null,
   encoder: ConversationEncoder,
-): TrainedTurn {
-  let start = 0;
-  while (start < prompt.length && prompt[start] === closed[start]) start++;
-  const written = closed.slice(start);
-  const { turnEnd } = encoder;
-  const ids =
-    turnEnd !== '' && written.endsWith(turnEnd)
-      ? [...encoder.encode(written.slice(0, -turnEnd.length)), ...encoder.encode(turnEnd).slice(0, 1)]
-      : encoder.encode(written.trimEnd());
+): TrainedTurn | null {
+  const turn = findWrittenTurn(messages, messages.length - 1, { tools }, encoder);
+  if (turn === null) return null;
+  const { text, runs, end } = turn;
+  const { ids, find } = encoder.encodeText(text);
+  const written = find(runs[0]!.from, text.length);
+  const stop = end === 'appended' && encoder.stopId !== null ? [encoder.stopId] : [];
   return {
-    prompt: (start === prompt.length ? given : null) ?? encoder.encode(prompt.slice(0, start)),
-    tokens: ids.map((id) => ({ id, logprob: NaN })),
+    prompt: given ?? ids.slice(0, written.first),
+    tokens: [...ids.slice(written.first, written.end), ...stop].map((id) => ({ id, logprob: NaN })),
   };
 }

@@ -111,6 +111,12 @@ describe('serve', () => {
     }));
     const examples = join(dataDirectory, 'train.jsonl');
     await writeFile(examples, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
+    const checked = await run(['data', 'check', examples, '--rows', '1', '--model', modelDirectory], env);
+    expect(checked).toMatchObject({ code: 0, stderr: '' });
+    expect(checked.stdout).toMatch(/⟦Yes<\|im_end\|>⟧[^]*rows +2 \(conversation\)\n.*\nNothing is odd\.\n$/);
+    const bad = join(dataDirectory, 'bad.jsonl');
+    await writeFile(bad, '{"messages": []}\n');
+    expect((await run(['data', 'check', bad], env)).code).toBe(1);
     const taught = await run(['train', examples, '--model', 'p/m', '--batch-size', '2', '--epochs', '2'], env);
     expect(taught.code, taught.stderr).toBe(0);
     expect(taught.stdout).toMatch(

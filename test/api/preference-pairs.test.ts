@@ -16,7 +16,7 @@ test.each([
   ['two conversations that begin alike', { chosen: [...prompt, ...chosen], rejected: [...prompt, ...rejected] }],
   [
     'two conversations, and the text of their prompt',
-    { prompt: 'What is 2 + 2?', chosen: [...prompt, ...chosen], rejected: [...prompt, ...rejected], score_chosen: 8 },
+    { prompt: 'What is 2 + 2?', chosen: [...prompt, ...chosen], rejected: [...prompt, ...rejected] },
   ],
   ["OpenAI's", { input: { messages: prompt }, preferred_output: chosen, non_preferred_output: rejected }],
 ])('%s', (_, row) => {
@@ -26,8 +26,45 @@ test.each([
 test('tools are kept in both formats', () => {
   const withTools = { row: { ...pair, tools } };
   expect(read({ prompt, chosen, rejected, tools })).toEqual(withTools);
+  expect(read({ prompt, chosen, rejected, tools: JSON.stringify(tools) })).toEqual(withTools);
   const input = { messages: prompt, tools, parallel_tool_calls: true };
-  expect(read({ input, preferred_output: chosen, non_preferred_output: rejected })).toEqual(withTools);
+  expect(read({ input, preferred_output: chosen, non_preferred_output: rejected })).toEqual({
+    ...withTools,
+    unused: [{ of: 'row', field: 'input.parallel_tool_calls' }],
+  });
+});
+
+test('fields that no job uses are named, and null counts as absent', () => {
+  expect(read({ prompt, chosen: [{ ...chosen[0], mood: 'calm' }], rejected, score_chosen: 8, source: null })).toEqual({
+    row: { ...pair, chosen: [{ ...chosen[0], mood: 'calm' }] },
+    unused: [
+      { of: 'row', field: 'score_chosen' },
+      { of: 'message', field: 'mood' },
+    ],
+  });
+});
+
+test.each([
+  ['plain text', { prompt: 'What? ', chosen: '4', rejected: '5' }, { prompt: 'What? ', chosen: '4', rejected: '5' }],
+  [
+    'plain text whose beginning is the prompt',
+    { chosen: 'The sky is blue.', rejected: 'The sky is green.' },
+    { prompt: 'The sky is', chosen: ' blue.', rejected: ' green.' },
+  ],
+  ['answers of one message each', { prompt, chosen: chosen[0], rejected: rejected[0] }, pair],
+  ['the texts of the answers', { prompt, chosen: '4', rejected: 'It is four.' }, pair],
+  [
+    "ShareGPT's conversation and two answers",
+    {
+      system: 'Be brief.',
+      conversations: [{ from: 'human', value: 'What is 2 + 2?' }],
+      chosen: { from: 'gpt', value: '4' },
+      rejected: { from: 'gpt', value: 'It is four.' },
+    },
+    pair,
+  ],
+])('%s is a pair', (_, row, expected) => {
+  expect(read(row)).toEqual({ row: expected });
 });
 
 test('an answer may have several turns, also if one answer is a prefix of the other', () => {
@@ -49,7 +86,13 @@ test.each([
     { prompt: 'What is 2 + 2?', chosen, rejected },
     'prompt is a text that is not in the messages',
   ],
-  ['has answers of plain text', { prompt: 'What?', chosen: '4', rejected: '5' }, 'chosen: '],
+  ['has one answer of plain text', { prompt: 'What?', chosen: '4', rejected }, 'rejected: '],
+  ['has texts that share nothing', { chosen: '4', rejected: '5' }, 'there is no prompt: send it'],
+  [
+    'leaves out a turn of an answer',
+    { prompt, chosen: [{ ...chosen[0], weight: 0 }], rejected },
+    'chosen.0: has weight 0 or train false, but all turns of an answer are compared',
+  ],
   ['has conversations that share nothing', { chosen, rejected }, 'there is no prompt: send its messages'],
   [
     'repeats the prompt',

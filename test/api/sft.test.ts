@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readSftLine } from '#rows/sft';
-import type { SftJobBody } from '#domain/sft';
+import type { ConversationRow, SftJobBody } from '#domain/sft';
 import { parseSealedJson } from '#services/jobs/data/sealed-json';
 import { readDataset, readRows } from '#services/jobs/data/sft-dataset';
 import { listOf } from '../training/planned-sft.ts';
@@ -176,7 +176,7 @@ describe('training data', () => {
     const choice = { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'b' }, logprobs: null };
     const trajectory = { messages_and_choices: [ROW.messages[0], choice], reward: 1 };
     const text = `\uFEFF${JSON.stringify({ ...ROW, tools })}\n\n  \n${JSON.stringify(trajectory)}\r\n${JSON.stringify({ ...ROW, tools: null, extra: 1 })}`;
-    const rows = await read(await upload({ 'train.jsonl': text }));
+    const rows = (await read(await upload({ 'train.jsonl': text }))) as ConversationRow[];
     expect(rows.map(({ tools }) => tools?.length ?? null)).toEqual([1, null, null]);
     for (const { messages } of rows) expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });

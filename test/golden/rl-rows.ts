@@ -4,6 +4,7 @@ import { rlConfig } from '#api/training/rl-config';
 import type { History, TrajectoryGroup } from '#domain/trajectory';
 import type { PackedRow } from '#training/packing';
 import { planRlJob, type RlPlan } from '#training/rl-plan';
+import { characterEncoder } from '../training/character-encoder.ts';
 import { readFixture } from './fixture.ts';
 import { NO_LIMITS } from './no-limits.ts';
 
@@ -59,14 +60,7 @@ function toHistory({ prompt, turns, sampled }: GoldenHistory): History {
 }
 
 /** Only the size of the tokenizer is used: the tokens are given. */
-export const idsOnly = {
-  vocabSize: 224,
-  renderPrompt: none,
-  renderClosed: none,
-  turnEnd: '',
-  encode: none,
-  findToken: () => null,
-};
+export const idsOnly = characterEncoder(none, none, 224);
 function none(): never {
   throw new Error('the tokens of this job are all given');
 }

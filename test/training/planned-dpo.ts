@@ -4,7 +4,7 @@ import { resolveDpoConfig } from '#training/dpo-config';
 import type { DpoPlan } from '#training/dpo-job';
 import { encodePairs } from '#training/dpo-rows';
 import type { RowBudget } from '#training/row-budget';
-import type { ConversationEncoder } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
 import { planEncoded } from './planned-sft.ts';
 
 export function planPairs(

@@ -6,7 +6,7 @@ import type { RowBudget } from '#training/row-budget';
 import { resolveSftConfig, type BatchConfig } from '#training/sft-config';
 import { planSftJob, type SftBatch, type SftPlan } from '#training/sft-plan';
 import { encodeSftRows, type EncodedSftData } from '#training/sft-rows';
-import type { ConversationEncoder } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
 
 /** Files are read in chunks that end anywhere. */
 const CHUNK_BYTES = 61;

@@ -1,16 +1,12 @@
-// Rollouts of one question and its answer, for tests that process them: one token per character, so that lengths are easy to see;
-// turns end with a newline.
+// Rollouts of one question and its answer, for tests that process them, in tokens of one character.
+import type { ChatMessage } from '#domain/chat';
 import type { SampledTurn, Trajectory, TrajectoryGroup } from '#domain/trajectory';
-import type { ConversationEncoder } from '#training/tokenize';
+import { characterEncoder } from './character-encoder.ts';
 
-export const encoder: ConversationEncoder = {
-  vocabSize: 260,
-  renderPrompt: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
-  renderClosed: (messages) => messages.map(({ content }) => `${content as string}\n`).join(''),
-  turnEnd: '\n',
-  encode: (text) => [...text].map((character) => character.charCodeAt(0)),
-  findToken: () => null,
-};
+const render = (messages: readonly ChatMessage[]): string =>
+  messages.map(({ content }) => `${content as string}\n`).join('');
+
+export const encoder = characterEncoder(render, render);
 
 export function rollout(reward: number, answer: string, change: Partial<SampledTurn> = {}): Trajectory {
   const turn: SampledTurn = {

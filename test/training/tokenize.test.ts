@@ -42,7 +42,7 @@ async function tokenizeHistory(...args: Parameters<typeof training.tokenizeHisto
   };
 }
 const history = (...turns: Turn[]): History => ({ turns, tools: null });
-const promptOf = (...messages: ChatMessage[]) => tokenizer.encode(encoder.renderPrompt(messages, null));
+const promptOf = (...messages: ChatMessage[]) => tokenizer.encode(encoder.renderPrompt(messages, { tools: null }));
 const hello: ChatMessage = { role: 'user', content: 'Hello!' };
 
 test('a prompt is context, sampled tokens are trained with their logprobs', async () => {

@@ -1,5 +1,6 @@
 // Rows of training data with their tokens, conversations and preference pairs alike: query → domain, domain → wire.
 import { z } from 'zod';
+import type { ConversationPair, TextPair } from '#domain/dpo';
 import type { DatasetRow, RowsOf } from '#services/jobs/reading-back/dataset-rows';
 import { pageFields } from '../http/listing.ts';
 
@@ -44,7 +45,7 @@ export const rowResponse = z
       .meta({ description: 'Size of the line in bytes; for a line larger than 1 MB, the number of bytes read.' }),
     messages: z.array(record).nullable().meta({
       description:
-        'The conversation; for a preference pair, the prompt. Null: the line cannot be read, or is larger than 1 MB.',
+        'The conversation; for a preference pair, the prompt. Plain text is one message with the role `text`. Null: the line cannot be read, or is larger than 1 MB.',
     }),
     chosen: z
       .array(record)
@@ -69,7 +70,7 @@ export const toRowResponse = (read: DatasetRow): z.input<typeof rowResponse> => 
   line: read.line,
   size_bytes: read.sizeBytes,
   ...messagesOf(read.row),
-  tools: (read.row?.tools ?? null) && read.row!.tools!.map((tool) => ({ ...tool })),
+  tools: toolsOf(read.row),
   problem: read.problem,
   beginning: read.beginning,
   sequences:
@@ -85,5 +86,16 @@ function messagesOf(row: DatasetRow['row']) {
   const wire = (messages: readonly object[]) => messages.map((message) => ({ ...message }));
   if (row === null) return { messages: null, chosen: null, rejected: null };
   if ('messages' in row) return { messages: wire(row.messages), chosen: null, rejected: null };
-  return { messages: wire(row.prompt), chosen: wire(row.chosen), rejected: wire(row.rejected) };
+  if ('completion' in row) return { messages: asText(row.prompt + row.completion), chosen: null, rejected: null };
+  if (typeof row.prompt === 'string') {
+    const { prompt, chosen, rejected } = row as TextPair;
+    return { messages: asText(prompt), chosen: asText(chosen), rejected: asText(rejected) };
+  }
+  const { prompt, chosen, rejected } = row as ConversationPair;
+  return { messages: wire(prompt), chosen: wire(chosen), rejected: wire(rejected) };
 }
+
+const asText = (content: string) => [{ role: 'text', content }];
+
+const toolsOf = (row: DatasetRow['row']) =>
+  row !== null && 'tools' in row && row.tools ? row.tools.map((tool) => ({ ...tool })) : null;

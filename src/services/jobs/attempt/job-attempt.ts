@@ -14,7 +14,7 @@ import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { StepMetrics } from '#training/step-metrics';
-import type { ConversationEncoder } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
 import { getCheckpointFiles } from '../../models/checkpoint-files.ts';
 import { adapterSize, findCheckpointLora, type CheckpointLora } from '../../models/checkpoint-lora.ts';
 import { forgetDeleted, planDeletions, USED_MS } from '../../models/kept-checkpoints.ts';

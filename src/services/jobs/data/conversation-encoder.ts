@@ -1,9 +1,10 @@
 // Tokenizes conversations for training (training/tokenize.ts) with a base model's tokenizer and chat template: prompts and closed turns.
-import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import type { ChatMessage } from '#domain/chat';
 import { AppError } from '#domain/errors';
 import { createPromptEncoding } from '#text/prompt-encoding';
 import type { TextModel } from '#text/text-model';
-import type { ConversationEncoder } from '#training/tokenize';
+import { createTokenSpans } from '#text/token-spans';
+import type { ConversationEncoder, TemplateContext } from '#training/conversation-encoder';
 
 /**
  * `id` is for the error of a model without a chat template. `vocabSize` is the engine's: a sampler may choose rows that pad the
@@ -11,12 +12,12 @@ import type { ConversationEncoder } from '#training/tokenize';
  */
 export function createConversationEncoder(
   id: string,
-  { tokenizer, chatTemplate }: TextModel,
+  { tokenizer, chatTemplate, eosTokenIds }: Pick<TextModel, 'tokenizer' | 'chatTemplate' | 'eosTokenIds'>,
   vocabSize: number,
 ): ConversationEncoder {
   function render(
     messages: readonly ChatMessage[],
-    tools: readonly ToolDefinition[] | null,
+    { tools, variables }: TemplateContext,
     end: 'open' | 'closed' | 'continued',
   ): string {
     if (!chatTemplate)
@@ -27,6 +28,7 @@ export function createConversationEncoder(
     return chatTemplate.render({
       messages,
       tools,
+      variables,
       addGenerationPrompt: end === 'open',
       continueFinalMessage: end === 'continued',
     });
@@ -39,21 +41,32 @@ export function createConversationEncoder(
       { role: 'user', content: 'Hello.' },
       { role: 'assistant', content: 'Hello.' },
     ];
-    return render(messages, null, 'closed').slice(render(messages, null, 'continued').length);
+    const bare = { tools: null };
+    return render(messages, bare, 'closed').slice(render(messages, bare, 'continued').length);
   }
 
-  const turnEnd = readTurnEnd();
-  const [endId] = tokenizer.encode(turnEnd);
+  const [endId] = tokenizer.encode(readTurnEnd());
+  const encode = createPromptEncoding(
+    tokenizer,
+    endId !== undefined && tokenizer.isSpecial(endId) ? tokenizer.tokenText(endId) : null,
+  );
+  const stops = eosTokenIds.map((id) => ({ id, text: tokenizer.tokenText(id) })).filter(({ text }) => text !== '');
 
   return {
     vocabSize,
-    renderPrompt: (messages, tools) => render(messages, tools, 'open'),
-    renderClosed: (messages, tools) => render(messages, tools, 'closed'),
-    turnEnd,
-    encode: createPromptEncoding(
-      tokenizer,
-      endId !== undefined && tokenizer.isSpecial(endId) ? tokenizer.tokenText(endId) : null,
-    ),
+    renderPrompt: (messages, context) => render(messages, context, 'open'),
+    renderClosed: (messages, context) => render(messages, context, 'closed'),
+    generatedBlocks: (messages, context) =>
+      chatTemplate?.renderBlocks({ messages, ...context, addGenerationPrompt: false })?.blocks ?? null,
+    reads: (field) => chatTemplate?.accepts(field) === true || mentions(chatTemplate?.source ?? '', field),
+    stops: stops.map(({ text }) => text),
+    stopId: stops[0]?.id ?? null,
+    encode,
+    encodeText(text) {
+      const ids = encode(text);
+      return { ids, find: createTokenSpans(text, ids, tokenizer) };
+    },
+    encodePlain: (text) => tokenizer.encode(text, { addSpecialTokens: true }),
     /** By its bytes; if no single token has them, by its spelling in the vocabulary, which must not contradict known bytes. */
     findToken(token) {
       const bytes = typeof token === 'string' ? Buffer.from(token) : Buffer.from(token);
@@ -65,3 +78,6 @@ export function createConversationEncoder(
     },
   };
 }
+
+/** As a word: templates read fields by attribute and by key. */
+const mentions = (source: string, field: string): boolean => source.split(/[^\p{L}\p{N}_]+/u).includes(field);

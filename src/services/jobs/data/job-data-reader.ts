@@ -1,6 +1,6 @@
 // Where a job's data is read: small data in this process, at once; large data in a separate process, which may die without this one
 // and leaves this one free to answer requests.
-import type { ConversationEncoder } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
 import { readJobData, type DataCalls, type DataKind } from './read-job-data.ts';
 
 /** Throws what reading throws; `engine_unavailable` if something else ended the process, `cancelled`. */

@@ -8,8 +8,9 @@ import type { Datum } from '#training/packing';
 import { planRlJob, type RlPlan } from '#training/rl-plan';
 import type { RowBudget } from '#training/row-budget';
 import { encodeSftRows, type EncodedSftData, type SftRowLimits } from '#training/sft-rows';
-import type { ConversationEncoder } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
 import { readRows } from './sft-dataset.ts';
+import { createUnusedFields } from './unused-fields.ts';
 import { readGroups, type RlJobHead } from './stored-groups.ts';
 
 /** Yields rows of the plan as they are read. */
@@ -47,11 +48,17 @@ type ReadKind<K extends DataKind> = (
 ) => Promise<DataCalls[K]['result']>;
 
 export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
-  sft: ({ dataset, limits }, content, encoder, put) =>
-    encodeSftRows(readRows(content, dataset, readSftLine), limits, encoder, put),
+  async sft({ dataset, limits }, content, encoder, put) {
+    const unused = createUnusedFields(encoder);
+    const rows = readRows(content, dataset, readSftLine, unused.note);
+    return withWarnings(await encodeSftRows(rows, limits, encoder, put), unused.warnings());
+  },
 
-  dpo: ({ dataset, limits }, content, encoder, put) =>
-    encodePairs(readRows(content, dataset, readPreferencePair), limits, encoder, put),
+  async dpo({ dataset, limits }, content, encoder, put) {
+    const unused = createUnusedFields(encoder);
+    const rows = readRows(content, dataset, readPreferencePair, unused.note);
+    return withWarnings(await encodePairs(rows, limits, encoder, put), unused.warnings());
+  },
 
   async rl({ blob, budget, hiddenSize }, content, encoder, put) {
     const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);
@@ -61,3 +68,8 @@ export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
     return { head, plan };
   },
 };
+
+const withWarnings = (data: EncodedSftData, warnings: readonly string[]): EncodedSftData => ({
+  ...data,
+  warnings: [...warnings, ...data.warnings],
+});

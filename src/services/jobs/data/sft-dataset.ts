@@ -3,19 +3,17 @@
 import { createYielder } from '#base/yield-to-loop';
 import type { ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
-import type { DatasetVersion } from '#domain/sft';
+import type { DatasetVersion, ReadLine, UnusedField } from '#domain/sft';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { findArtifactFile } from '../../artifacts/artifact-content.ts';
 import { splitLines } from '#base/lines';
 
-type ReadRow<Row> = { readonly row: Row } | { readonly problem: string };
-
 /** File names that clients upload, and that the hosted service documents. */
 const FILES = ['train.jsonl', 'trajectories.jsonl'];
 const PROBLEMS_SHOWN = 20;
 /** A row is parsed at once. The longest conversations have a few megabytes. */
-const LINE_BYTES_MAX = 16_000_000;
+export const LINE_BYTES_MAX = 16_000_000;
 
 /** Throws `invalid_request` if no file, or more than one, could be the training data. */
 export function datasetFile({ name, version, files }: ArtifactVersion): string {
@@ -48,11 +46,12 @@ export async function readDataset(
 const nameOf = ({ entity, project, name, version }: DatasetVersion): string =>
   `${entity}/${project}/${name}:v${version}`;
 
-/** Yields rows up to the first invalid line. Throws `invalid_training_data` with the first problems once all lines are read. */
+/** Yields rows up to the first invalid line; `note` gets the fields of each that no job uses. Throws `invalid_training_data` with the first problems once all lines are read. */
 export async function* readRows<Row>(
   content: AsyncIterable<Uint8Array>,
   dataset: DatasetVersion,
-  readLine: (line: string) => ReadRow<Row>,
+  readLine: (line: string) => ReadLine<Row>,
+  note: (unused: readonly UnusedField[]) => void = () => undefined,
 ): AsyncGenerator<Row> {
   const problems: string[] = [];
   const yieldToLoop = createYielder();
@@ -64,6 +63,7 @@ export async function* readRows<Row>(
     if (read === null) continue;
     if ('row' in read) {
       rows++;
+      if (read.unused) note(read.unused);
       if (bad === 0) yield read.row;
     } else if (++bad <= PROBLEMS_SHOWN) problems.push(`${dataset.path} line ${line}: ${read.problem}`);
   }
@@ -85,8 +85,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 export function readText<Row>(
   bytes: Buffer,
   line: number,
-  readLine: (line: string) => ReadRow<Row>,
-): ReadRow<Row> | null {
+  readLine: (line: string) => ReadLine<Row>,
+): ReadLine<Row> | null {
   if (bytes.length > LINE_BYTES_MAX) return { problem: `has more than ${LINE_BYTES_MAX} bytes` };
   let text: string;
   try {

@@ -12,7 +12,8 @@ import { readDatasetLine } from '#rows/dataset-line';
 import { tokenTexts } from '#text/detokenizer';
 import type { Tokenizer } from '#text/tokenizer';
 import { tokenizePair } from '#training/dpo-rows';
-import { tokenizeHistory, type ConversationEncoder, type TokenSequence } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
+import { tokenizeSftRow } from '#training/sft-rows';
 import type { NamedVersion } from '../../artifacts/artifact-name.ts';
 import type { Artifacts } from '../../artifacts/artifacts.ts';
 import type { BaseModels } from '../../models/base-models.ts';
@@ -116,8 +117,9 @@ async function tokenize(
   tokenizer: Tokenizer,
 ): Promise<Pick<DatasetRow, 'sequences'> | Pick<DatasetRow, 'problem'>> {
   try {
-    const sequences =
-      'chosen' in row ? await pairSequences(row, encoder) : await conversationSequences(row, assistantTurns, encoder);
+    const read =
+      'chosen' in row ? await tokenizePair(row, encoder) : await tokenizeSftRow(row, encoder, assistantTurns);
+    const sequences = read.problem === null ? read.sequences : []; // a job would skip it
     return {
       sequences: sequences.map(({ tokens, trained }) => ({ tokens, trained, texts: tokenTexts(tokenizer, tokens) })),
     };
@@ -125,21 +127,6 @@ async function tokenize(
     if (error instanceof AppError) return { problem: error.message };
     throw error;
   }
-}
-
-async function conversationSequences(
-  { messages, tools }: SftRow,
-  assistantTurns: RowsOf['assistantTurns'],
-  encoder: ConversationEncoder,
-): Promise<readonly TokenSequence[]> {
-  const turns = messages.map((message) => ({ kind: 'message' as const, message }));
-  return (await tokenizeHistory({ turns, tools }, encoder, assistantTurns)).sequences;
-}
-
-/** Empty for a pair that a job would skip. */
-async function pairSequences(pair: PreferencePair, encoder: ConversationEncoder): Promise<readonly TokenSequence[]> {
-  const { sequences, problem } = await tokenizePair(pair, encoder);
-  return problem === null ? sequences : [];
 }
 
 /** The cursor is the line number. Throws `unknownCursor`. */

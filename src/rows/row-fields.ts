@@ -1,0 +1,72 @@
+// Fields that rows of all kinds share: tools, variables of the chat template, and what is left over, which no job uses.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { nonEmpty } from '#base/non-empty';
+import type { ToolDefinition } from '#domain/chat';
+import type { UnusedField } from '#domain/sft';
+import { parseJson } from '#validation/json-text';
+import { tool } from './message.ts';
+
+/** `tools`, or OpenAI's older `functions`: a list or its JSON text, of tools or of bare functions. */
+const tools = z
+  .unknown()
+  .transform((sent, ctx) => {
+    const listed = typeof sent === 'string' ? parsed(sent) : sent;
+    if (listed === undefined && sent !== undefined)
+      ctx.addIssue({ code: 'custom', message: 'must be a list of tools, or the JSON text of one' });
+    return Array.isArray(listed) ? listed.map(asTool) : (listed ?? null);
+  })
+  .pipe(z.array(tool).nullable());
+
+const asTool = (sent: unknown): unknown =>
+  isObject(sent) && !('function' in sent) && typeof sent['name'] === 'string'
+    ? { type: 'function', function: sent }
+    : sent;
+
+/** Undefined: not JSON. */
+function parsed(text: string): unknown {
+  if (text.trim() === '') return null;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const variables = z.record(z.string(), z.unknown()).nullish();
+
+export const rowFields = { tools: tools.optional(), functions: tools.optional(), chat_template_kwargs: variables };
+
+/** What the chat template sets itself. */
+const RESERVED = ['messages', 'tools', 'add_generation_prompt', 'continue_final_message', 'tokenize', 'documents'];
+
+interface Shared {
+  readonly tools?: readonly ToolDefinition[] | null | undefined;
+  readonly functions?: readonly ToolDefinition[] | null | undefined;
+  readonly chat_template_kwargs?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** Or why they cannot be used. */
+export function contextOf({ tools: given, functions, chat_template_kwargs: kwargs }: Shared) {
+  const reserved = Object.keys(kwargs ?? {}).find((name) => RESERVED.includes(name));
+  if (reserved !== undefined)
+    return { problem: `chat_template_kwargs.${reserved}: is not a variable that a row can set: leave it out` };
+  return {
+    tools: nonEmpty(given) ?? nonEmpty(functions),
+    ...(kwargs && Object.keys(kwargs).length > 0 ? { variables: kwargs } : {}),
+  };
+}
+
+const SHARED = new Set(Object.keys(rowFields));
+
+/** Fields of the row beside those that its form has. Null counts as absent, as data sets with columns write it. */
+export const leftOver = (row: object, ...known: string[]): UnusedField[] =>
+  Object.entries(row)
+    .filter(([field, value]) => !known.includes(field) && !SHARED.has(field) && value !== null && value !== undefined)
+    .map(([field]) => ({ of: 'row', field }));
+
+/** With `unused` only if there is something. */
+export const readAs = <Row>(row: Row, unused: readonly UnusedField[]) => ({
+  row,
+  ...(unused.length > 0 ? { unused } : {}),
+});

@@ -1,0 +1,133 @@
+// Messages of data rows, in each form that data sets have: OpenAI's, TRL's and Transformers' (results of tools without ids, arguments as
+// objects), ShareGPT's and Axolotl's (from and value, train). Becomes the form of a chat request, and which messages are trained.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import type { ChatMessage } from '#domain/chat';
+import type { UnusedField } from '#domain/sft';
+import { messageOf } from './message.ts';
+import { parseRow } from './row-json.ts';
+
+export interface RowMessages {
+  readonly messages: readonly ChatMessage[];
+  /** Places of assistant messages that are context. */
+  readonly untrained: readonly number[];
+  readonly unused: readonly UnusedField[];
+}
+
+/** Who speaks, in ShareGPT's words and those of its descendants. */
+const SPEAKERS: Readonly<Record<string, string>> = {
+  human: 'user',
+  user: 'user',
+  gpt: 'assistant',
+  assistant: 'assistant',
+  chatgpt: 'assistant',
+  bing: 'assistant',
+  bard: 'assistant',
+  model: 'assistant',
+  system: 'system',
+  tool: 'tool',
+  observation: 'tool',
+  function_response: 'tool',
+  function_call: 'assistant',
+};
+
+/** Fields that reach every chat template; the others reach those that read them. */
+const USED = new Set(['role', 'content', 'tool_calls', 'tool_call_id']);
+
+type Refuse = (path: (string | number)[], message: string) => void;
+
+export const rowMessages = z
+  .array(z.unknown())
+  .min(1)
+  .transform((sent, ctx): RowMessages => {
+    const refuse: Refuse = (path, message) => ctx.addIssue({ code: 'custom', path, message });
+    const messages: ChatMessage[] = [];
+    const untrained: number[] = [];
+    const unused = new Map<string, UnusedField>();
+    for (const [place, each] of sent.entries()) {
+      const { weight, train, ...plain } = isObject(each)
+        ? inChatForm(each, (path, why) => refuse([place, ...path], why))
+        : { each };
+      const read = rowMessage.safeParse(isObject(each) ? plain : each);
+      if (!read.success) {
+        for (const issue of read.error.issues) ctx.addIssue({ ...issue, path: [place, ...issue.path] } as never);
+        continue;
+      }
+      messages.push(read.data);
+      if (!isTrained(read.data.role, { weight, train }, (path, why) => refuse([place, ...path], why)))
+        untrained.push(place);
+      for (const [field, value] of Object.entries(read.data))
+        if (!USED.has(field) && value !== undefined && value !== null) unused.set(field, { of: 'message', field });
+    }
+    return { messages, untrained, unused: [...unused.values()] };
+  });
+
+const rowMessage = messageOf('rows');
+
+/** `weight` is OpenAI's, `train` Axolotl's. Only what the assistant says is trained, so that other roles may only say no. */
+function isTrained(role: string, { weight, train }: { weight?: unknown; train?: unknown }, refuse: Refuse): boolean {
+  const fields = { weight, train };
+  let says = true;
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined || value === null) continue;
+    if (value !== 0 && value !== 1 && typeof value !== 'boolean') {
+      refuse([field], `must be ${field === 'weight' ? '0 or 1' : 'true or false'}: a turn is trained or it is context`);
+      continue;
+    }
+    if (!value) says = false;
+    else if (role !== 'assistant')
+      refuse(
+        [field],
+        `asks to train a message of the role ${role}, but only assistant messages are trained: leave it out`,
+      );
+  }
+  return says || role !== 'assistant';
+}
+
+function inChatForm(sent: Readonly<Record<string, unknown>>, refuse: Refuse): Record<string, unknown> {
+  const message: Record<string, unknown> = { ...('from' in sent && !('role' in sent) ? spoken(sent, refuse) : sent) };
+  for (const field of ['train_detail', 'training_detail', 'train_on_eos'])
+    if (message[field] !== undefined && message[field] !== null)
+      refuse([field], 'is not supported: a turn is trained as a whole, or it is context (train)');
+  const { function_call: call, ...rest } = message;
+  const calls = call !== undefined && call !== null && !rest['tool_calls'] ? [call] : rest['tool_calls'];
+  return { ...rest, ...(Array.isArray(calls) ? { tool_calls: calls.map(inCallForm) } : {}) };
+}
+
+/** `{"from", "value"}`. A function call is the JSON text of one call or of a list. */
+function spoken({ from, value, ...rest }: Readonly<Record<string, unknown>>, refuse: Refuse): Record<string, unknown> {
+  const role = typeof from === 'string' && Object.hasOwn(SPEAKERS, from) ? SPEAKERS[from]! : null;
+  if (role === null)
+    refuse(['from'], `is ${JSON.stringify(from)}, and must be one of ${Object.keys(SPEAKERS).join(', ')}`);
+  if (from !== 'function_call') return { ...rest, role: role ?? 'user', content: value };
+  const calls = callsIn(value);
+  if (!calls)
+    refuse(['value'], 'must be the JSON text of a call, {"name": "…", "arguments": {…}}, or of a list of calls');
+  return { ...rest, role, content: '', tool_calls: calls ?? [] };
+}
+
+function callsIn(value: unknown): unknown[] | null {
+  if (typeof value !== 'string') return null;
+  try {
+    const read = parseRow(value);
+    const calls: unknown[] = Array.isArray(read) ? read : [read];
+    return calls.every((call) => isObject(call) && typeof call['name'] === 'string') ? calls : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A call may lie beside its `function`, and its arguments may be a value. */
+function inCallForm(call: unknown): unknown {
+  if (!isObject(call)) return call;
+  const { name, arguments: direct, ...rest } = call;
+  const called = isObject(call['function'])
+    ? call['function']
+    : typeof name === 'string'
+      ? { name, arguments: direct }
+      : null;
+  if (called === null) return call;
+  const { arguments: given } = called;
+  const text = given === undefined || given === null || typeof given === 'string' ? given : JSON.stringify(given);
+  return { type: 'function', ...(isObject(call['function']) ? call : rest), function: { ...called, arguments: text } };
+}

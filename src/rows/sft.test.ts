@@ -1,0 +1,145 @@
+// Lines of SFT data: each form that data sets have, what is trained of it, and the errors for the others.
+import { expect, test } from 'vitest';
+import type { ConversationRow } from '#domain/sft';
+import { readSftLine } from './sft.ts';
+
+const said = (role: string, content: string) => ({ role, content });
+const [question, answer] = [said('user', 'What is 2 + 2?'), said('assistant', '4')];
+const messages = [question, answer];
+const call = { name: 'add', arguments: { a: 2, b: 2 } };
+const tool = {
+  type: 'function',
+  function: { name: 'add', parameters: { properties: { arguments: { type: 'object' } } } },
+};
+
+const read = (value: unknown) => readSftLine(typeof value === 'string' ? value : JSON.stringify(value));
+const rowOf = (value: unknown): ConversationRow => {
+  const line = read(value);
+  if ('problem' in line || !('messages' in line.row)) throw new Error(JSON.stringify(line));
+  return line.row;
+};
+
+test.each([
+  ["OpenAI's", { messages }],
+  ["TRL's prompt and completion", { prompt: [question], completion: [answer] }],
+  [
+    "ShareGPT's",
+    {
+      conversations: [
+        { from: 'human', value: 'What is 2 + 2?' },
+        { from: 'gpt', value: '4' },
+      ],
+    },
+  ],
+  ['conversations in the form of chat', { conversations: messages }],
+  ['a trajectory', { messages_and_choices: [question, { message: { content: '4' }, finish_reason: 'stop' }] }],
+])('%s is a conversation', (_, row) => {
+  expect(read(row)).toEqual({ row: { messages, tools: null } });
+});
+
+test('plain text, and a prompt with its completion, are trained without the template', () => {
+  expect(read({ text: 'Once upon a time' })).toEqual({ row: { prompt: '', completion: 'Once upon a time' } });
+  expect(read({ prompt: 'Q: ', completion: 'A', tools: [tool] })).toEqual({
+    row: { prompt: 'Q: ', completion: 'A' },
+    unused: [{ of: 'row', field: 'tools' }],
+  });
+});
+
+test.each([
+  ['weight', 0, 1],
+  ['train', false, true],
+])('%s says which assistant turns are trained', (field, no, yes) => {
+  const turns = [{ ...question, [field]: no }, { ...answer, [field]: no }, question, { ...answer, [field]: yes }];
+  expect(read({ messages: turns })).toEqual({
+    row: { messages: [...messages, ...messages], tools: null, untrained: [1] },
+  });
+});
+
+test('turns of a prompt are context, those of the completion are trained', () => {
+  const completion = [answer, question, { ...answer, weight: 0 }, question, answer];
+  expect(rowOf({ prompt: [question, answer, question], completion }).untrained).toEqual([1, 5]);
+});
+
+test('arguments that are objects stay as they are written, results need no id, and tools may be JSON text', () => {
+  const line = `{"tools": ${JSON.stringify(JSON.stringify([tool]))}, "messages": [{"role": "user", "content": "say \\"arguments\\": {"}, {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "add", "arguments": {"b": 1.0, "a": 12345678901234567890, "s": "}"}}}]}, {"role": "tool", "name": "add", "content": "3"}, {"role": "assistant", "content": "3"}]}`;
+  const row = rowOf(line);
+  expect(row.messages[1]!.tool_calls).toEqual([
+    { type: 'function', function: { name: 'add', arguments: '{"b": 1.0, "a": 12345678901234567890, "s": "}"}' } },
+  ]);
+  expect(row.messages[2]).toEqual({ role: 'tool', name: 'add', content: '3' });
+  expect(row.tools).toEqual([tool]);
+});
+
+test.each([
+  ['a bare call', { tool_calls: [call] }],
+  ["OpenAI's older call", { function_call: call }],
+])('%s becomes a tool call', (_, calling) => {
+  const row = rowOf({
+    messages: [question, { role: 'assistant', content: null, ...calling }],
+    functions: [tool.function],
+  });
+  expect(row.messages[1]!.tool_calls).toEqual([
+    { type: 'function', function: { name: 'add', arguments: JSON.stringify(call.arguments) } },
+  ]);
+  expect(row.tools).toEqual([tool]);
+});
+
+test("ShareGPT's calls, results and system message", () => {
+  const conversations = [
+    { from: 'human', value: '2 + 2?' },
+    { from: 'function_call', value: '{"name": "add", "arguments": {"a": 2.0}}' },
+    { from: 'observation', value: '4' },
+    { from: 'gpt', value: 'It is 4.' },
+  ];
+  expect(rowOf({ system: 'Add.', conversations, tools: JSON.stringify([tool.function]) })).toEqual({
+    messages: [
+      said('system', 'Add.'),
+      said('user', '2 + 2?'),
+      {
+        ...said('assistant', ''),
+        tool_calls: [{ type: 'function', function: { name: 'add', arguments: '{"a": 2.0}' } }],
+      },
+      said('tool', '4'),
+      said('assistant', 'It is 4.'),
+    ],
+    tools: [tool],
+  });
+});
+
+test('variables of the template belong to the row', () => {
+  expect(rowOf({ messages, chat_template_kwargs: { enable_thinking: false } }).variables).toEqual({
+    enable_thinking: false,
+  });
+});
+
+test('fields that no job uses are named, and null counts as absent', () => {
+  const row = {
+    messages: [question, { ...answer, mood: 'calm', refusal: null }],
+    parallel_tool_calls: false,
+    id: 7,
+    x: null,
+  };
+  expect(read(row)).toMatchObject({
+    unused: [
+      { of: 'row', field: 'parallel_tool_calls' },
+      { of: 'row', field: 'id' },
+      { of: 'message', field: 'mood' },
+    ],
+  });
+});
+
+test.each([
+  ['a weight between', { messages: [question, { ...answer, weight: 0.5 }] }, 'messages.1.weight: Value error, must be 0 or 1'],
+  ['a user turn to train', { messages: [{ ...question, train: true }, answer] }, 'messages.0.train: Value error, asks to train a message of the role user'],
+  ['a part of a turn to train', { messages: [question, { ...answer, train_detail: [] }] }, 'messages.1.train_detail'],
+  ['an unknown speaker', { conversations: [{ from: 'narrator', value: 'x' }] }, 'messages.0.from: Value error, is "narrator"'],
+  ['a call that is no JSON', { conversations: [{ from: 'function_call', value: 'add(2)' }] }, 'messages.0.value'],
+  ['tools that are no list', { messages, tools: 'add' }, 'tools: Value error, must be a list of tools'],
+  ['a variable that the server sets', { messages, chat_template_kwargs: { messages: [] } }, 'chat_template_kwargs.messages'],
+  ['a completion that asks', { prompt: [question], completion: [question, answer] }, 'completion begins with a message of the role user'],
+  ['a completion in another form', { prompt: 'Q', completion: [answer] }, 'completion: '],
+  ['nothing to learn', { text: '' }, 'text is empty'],
+  ["Axolotl's segments", { segments: [] }, 'has segments, a form that is not read: write messages'],
+])('%s is refused with row and field', (_, row, problem) => {
+  expect(read(row)).toEqual({ problem: expect.stringContaining(problem) as string });
+}); // prettier-ignore

@@ -1,0 +1,166 @@
+// How a job would read a file of training data: counts, the first rows with their trained tokens, and what is odd. For
+// `whetstone data check`; a job reads the same rows with the same functions.
+import { splitLines } from '#base/lines';
+import type { PreferencePair } from '#domain/dpo';
+import { AppError } from '#domain/errors';
+import type { SftRow } from '#domain/sft';
+import { readDatasetLine } from '#rows/dataset-line';
+import { tokenTexts } from '#text/detokenizer';
+import type { TextModel } from '#text/text-model';
+import { tokenizePair } from '#training/dpo-rows';
+import { tokenizeSftRow, type RowSequences } from '#training/sft-rows';
+import { createConversationEncoder } from './conversation-encoder.ts';
+import { LINE_BYTES_MAX, readText } from './sft-dataset.ts';
+import { createUnusedFields } from './unused-fields.ts';
+
+export interface CheckedModel {
+  readonly id: string;
+  readonly text: TextModel;
+}
+
+export interface CheckRequest {
+  readonly assistantTurns: 'all' | 'last';
+  /** How many rows are shown with their tokens. */
+  readonly shownRows: number;
+}
+
+/** A part of a sequence. */
+export interface ShownRun {
+  readonly text: string;
+  readonly trained: boolean;
+}
+
+export interface ShownRow {
+  readonly line: number;
+  readonly kind: RowKind;
+  readonly sequences: readonly {
+    readonly tokens: number;
+    readonly trainedTokens: number;
+    readonly runs: readonly ShownRun[];
+  }[];
+}
+
+export type RowKind = 'conversation' | 'text' | 'pair';
+
+export interface LineProblem {
+  readonly line: number;
+  readonly problem: string;
+}
+
+export interface DataReport {
+  readonly model: string;
+  readonly rows: Readonly<Record<RowKind, number>>;
+  readonly tokens: number;
+  readonly trainedTokens: number;
+  readonly longest: number;
+  /** Lines that no job accepts, the first twenty; a job with one of them trains nothing. */
+  readonly invalid: { readonly count: number; readonly first: readonly LineProblem[] };
+  /** Rows that are not trained, by reason, with the first line of each. */
+  readonly skipped: Readonly<
+    Record<string, { readonly rows: number; readonly firstLine: number; readonly problem: string | null }>
+  >;
+  readonly warnings: readonly string[];
+  readonly shown: readonly ShownRow[];
+}
+
+const PROBLEMS_SHOWN = 20;
+
+/** Whether a job would train every row. */
+export const isTrainable = ({ invalid, rows }: DataReport): boolean =>
+  invalid.count === 0 && rows.conversation + rows.text + rows.pair > 0;
+
+/** Throws whatever reading `content` throws. */
+export async function checkData(
+  content: AsyncIterable<Uint8Array>,
+  { id, text }: CheckedModel,
+  { assistantTurns, shownRows }: CheckRequest,
+): Promise<DataReport> {
+  const encoder = createConversationEncoder(id, text, text.tokenizer.vocabSize);
+  const unused = createUnusedFields(encoder);
+  const rows: Record<RowKind, number> = { conversation: 0, text: 0, pair: 0 };
+  const invalid = { count: 0, first: [] as LineProblem[] };
+  const skipped: Record<string, { rows: number; firstLine: number; problem: string | null }> = {};
+  const shown: ShownRow[] = [];
+  const sum = { tokens: 0, trainedTokens: 0, longest: 0, rewritten: 0, endless: 0 };
+  let line = 0;
+  for await (const bytes of splitLines(content, LINE_BYTES_MAX)) {
+    line++;
+    const read = readText(bytes, line, readDatasetLine);
+    if (read === null) continue;
+    if ('problem' in read) {
+      if (++invalid.count <= PROBLEMS_SHOWN) invalid.first.push({ line, problem: read.problem });
+      continue;
+    }
+    const kind = kindOf(read.row);
+    rows[kind]++;
+    if (read.unused) unused.note(read.unused);
+    const { sequences, problem, refusal, endlessTurns = 0 } = await tokenize(read.row);
+    sum.endless += endlessTurns;
+    const reason = problem ?? (sequences.some(({ tokens }) => tokens.length > text.contextLength) ? 'too_long' : null);
+    if (reason !== null) {
+      const known = (skipped[reason] ??= { rows: 0, firstLine: line, problem: refusal });
+      known.rows++;
+      continue;
+    }
+    if (kind !== 'pair' && sequences.length > 1) sum.rewritten++;
+    const lengths = sequences.map(({ tokens, trained }) => ({
+      tokens: tokens.length,
+      trainedTokens: trained.reduce((count, one) => count + one, 0),
+    }));
+    for (const { tokens, trainedTokens } of lengths) {
+      sum.tokens += tokens;
+      sum.trainedTokens += trainedTokens;
+      sum.longest = Math.max(sum.longest, tokens);
+    }
+    if (shown.length < shownRows) {
+      const runs = sequences.map(({ tokens, trained }) => runsOf(tokenTexts(text.tokenizer, tokens), trained));
+      shown.push({ line, kind, sequences: lengths.map((each, i) => ({ ...each, runs: runs[i]! })) });
+    }
+  }
+
+  async function tokenize(row: SftRow | PreferencePair): Promise<RowSequences & { refusal: string | null }> {
+    try {
+      const read =
+        'chosen' in row ? await tokenizePair(row, encoder) : await tokenizeSftRow(row, encoder, assistantTurns);
+      return { ...read, refusal: null };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { sequences: [], problem: 'refused_by_template', refusal: error.message };
+    }
+  }
+
+  const { rewritten, endless, ...counts } = sum;
+  const warnings = [
+    ...unused.warnings(),
+    ...(rows.pair > 0 && rows.conversation + rows.text > 0
+      ? [
+          'The file has both preference pairs and other rows: a DPO job takes the pairs only, an SFT job the others only.',
+        ]
+      : []),
+    ...(rewritten > 0
+      ? [
+          `The chat template rewrites earlier turns of ${rewritten} rows, so each of those turns is a sequence of its own.`,
+        ]
+      : []),
+    ...(endless > 0
+      ? [
+          `No end of turn is known for ${endless} turns: the model would not learn to stop. Set eos_token in tokenizer_config.json.`,
+        ]
+      : []),
+  ];
+  return { model: id, rows, ...counts, invalid, skipped, warnings, shown };
+}
+
+const kindOf = (row: SftRow | PreferencePair): RowKind =>
+  'chosen' in row ? 'pair' : 'completion' in row ? 'text' : 'conversation';
+
+/** Tokens that follow each other and are all trained, or all context. */
+function runsOf(texts: readonly string[], trained: Uint8Array): ShownRun[] {
+  const runs: { text: string; trained: boolean }[] = [];
+  for (const [i, text] of texts.entries()) {
+    const last = runs.at(-1);
+    if (last && last.trained === (trained[i] === 1)) last.text += text;
+    else runs.push({ text, trained: trained[i] === 1 });
+  }
+  return runs;
+}

@@ -1,0 +1,137 @@
+// Which characters of a conversation the model should write: those of an assistant turn, from where its prompt ends through the token that
+// ends generation. Found in the template's text, because every tokenizer splits there; conversation-tokens.ts turns it into tokens.
+import type { ChatMessage } from '#domain/chat';
+import { AppError } from '#domain/errors';
+import type { ConversationEncoder, TemplateContext, TextRun } from './conversation-encoder.ts';
+
+export interface WrittenTurn {
+  /** The conversation as the template writes it, through the end of the turn. */
+  readonly text: string;
+  /** What is trained of it, in its order; one run unless the template's `{% generation %}` blocks leave gaps. */
+  readonly runs: readonly TextRun[];
+  /** How generation ends there: at a token that the template wrote, at the model's own, which follows the text, or not at all. */
+  readonly end: 'written' | 'appended' | 'unknown';
+}
+
+/** Throws `invalid_request` if the template refuses the conversation. Null: the template's blocks leave out the turn. */
+export function findWrittenTurn(
+  messages: readonly ChatMessage[],
+  place: number,
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): WrittenTurn | null {
+  const upTo = messages.slice(0, place + 1);
+  const closed = encoder.renderClosed(upTo, context);
+  const from = turnStart(closed, upTo, context, encoder);
+  const { text, end } = findEnd(closed, from, messages, place, context, encoder);
+  const blocks = encoder.generatedBlocks(upTo, context);
+  if (blocks === null) return { text, runs: [{ from, to: text.length }], end };
+  const runs = blocks
+    .map((block) => ({ from: Math.max(block.from, from), to: Math.min(block.to, text.length) }))
+    .filter((run) => run.from < run.to);
+  const last = runs.pop();
+  // The end of a turn is trained also where the block ends before it.
+  return last ? { text, runs: [...runs, { from: last.from, to: text.length }], end } : null;
+}
+
+function findEnd(
+  closed: string,
+  from: number,
+  messages: readonly ChatMessage[],
+  place: number,
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): Pick<WrittenTurn, 'text' | 'end'> {
+  const { content, stop } = readTail(closed, from, encoder.stops);
+  if (stop !== null) return { text: closed.slice(0, stop), end: 'written' };
+  const next = nextMarker(closed, messages, place, context, encoder);
+  if (next !== null) return { text: closed + next, end: 'written' };
+  return { text: closed.slice(0, content), end: encoder.stops.length > 0 ? 'appended' : 'unknown' };
+}
+
+/** Where the prompt of the turn ends; where the two part early (a prompt that opens a thought which the turn lacks), the turn starts there. */
+function turnStart(
+  closed: string,
+  upTo: readonly ChatMessage[],
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): number {
+  const before = upTo.slice(0, -1);
+  if (before.length === 0) return openingStart(closed, upTo, context, encoder);
+  const prompt = encoder.renderPrompt(before, context);
+  const from = alike(prompt, closed);
+  if (from === prompt.length) return from;
+  // A prompt may also write earlier turns in another way. What lies before the turn is never trained.
+  return beforeStop(closed, Math.max(from, alike(encoder.renderClosed(before, context), closed)), encoder.stops);
+}
+
+/** `<think>` and `</s>` begin alike: a place inside a token that stops generation is where that token begins. */
+function beforeStop(closed: string, place: number, stops: readonly string[]): number {
+  for (const stop of stops) {
+    const at = closed.lastIndexOf(stop, place - 1);
+    if (at >= 0 && at + stop.length > place) return at;
+  }
+  return place;
+}
+
+/** For a conversation that the assistant begins: many templates refuse an empty one, or write it otherwise; then it is where two beginnings part. */
+function openingStart(
+  closed: string,
+  upTo: readonly ChatMessage[],
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): number {
+  try {
+    const prompt = encoder.renderPrompt([], context);
+    if (closed.startsWith(prompt)) return prompt.length;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+  const [one, other] = ['A', 'B'].map((content) => encoder.renderClosed([{ role: upTo[0]!.role, content }], context));
+  return alike(one!.slice(0, alike(one!, other!)), closed);
+}
+
+function alike(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** Where the turn's content ends, and where the first token that stops generation after it ends; null: no such token. */
+function readTail(closed: string, from: number, stops: readonly string[]): { content: number; stop: number | null } {
+  let content = closed.length;
+  for (;;) {
+    const stopped = stops.find((stop) => closed.endsWith(stop, content) && content - stop.length >= from);
+    if (stopped !== undefined) content -= stopped.length;
+    else if (content > from && /\s/.test(closed[content - 1]!)) content--;
+    else break;
+  }
+  const ends = stops.map((stop) => [closed.indexOf(stop, content), stop.length] as const).filter(([at]) => at >= 0);
+  const [first] = ends.sort(([a], [b]) => a - b);
+  return { content, stop: first ? first[0] + first[1] : null };
+}
+
+/** GLM's turns end where another role's marker begins: what follows the turn, through that marker, if it stops generation. */
+function nextMarker(
+  closed: string,
+  messages: readonly ChatMessage[],
+  place: number,
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): string | null {
+  const message = messages[place]!;
+  const calls = message.tool_calls?.length ?? 0;
+  const next = messages[place + 1] ?? { role: calls > 0 ? 'tool' : 'user', content: 'Hello.' };
+  let followed: string;
+  try {
+    followed = encoder.renderClosed([...messages.slice(0, place + 1), next], context);
+  } catch (error) {
+    if (error instanceof AppError) return null; // the template allows nothing after this turn
+    throw error;
+  }
+  if (!followed.startsWith(closed)) return null;
+  const rest = followed.slice(closed.length);
+  const space = rest.length - rest.trimStart().length;
+  const stop = encoder.stops.find((each) => rest.startsWith(each, space));
+  return stop === undefined ? null : rest.slice(0, space + stop.length);
+}
