@@ -1,8 +1,12 @@
-// One server per data directory: a lock file that names its process. The lock of a dead process is taken over, even
-// if another process has got its number since.
-import { open, readFile, rm } from 'node:fs/promises';
+// One server or repairing command per data directory. The kernel holds the lock: an open transaction on a small SQLite file,
+// which ends with its process however that ends, and which other containers of the machine see too. A file that merely names
+// a process can be none of this, because process ids repeat and differ between containers. The file stays when the lock
+// is released: deleting it would let two processes lock two files of one name.
+// No other code of the process may open the file: closing it would release the lock (fcntl(2)).
+import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from '#base/is-running';
+import Database from 'libsql';
 import { AppError } from '#domain/errors';
 
 export interface DataLock {
@@ -11,62 +15,42 @@ export interface DataLock {
 
 /** Throws `invalid_request` that names the process holding the lock. */
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
-  const path = join(directory, 'server.lock');
-  // There is nothing to wait for between attempts, so this does not use p-retry.
-  for (let attempt = 1; attempt <= 3; attempt++) {
-    try {
-      const file = await open(path, 'wx', 0o600);
-      await file.writeFile(JSON.stringify({ pid: process.pid, startedAt: await startOf(process.pid) }));
-      await file.close();
-      return { release: () => rm(path, { force: true }) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const holder = await readHolder(path);
-    if (holder && (await isAlive(holder))) {
-      const message = `${directory} is in use by the server with process id ${holder.pid}. Stop it, or choose another --data directory.`;
-      throw new AppError('invalid_request', message);
-    }
-    await rm(path, { force: true });
-  }
-  throw new AppError('invalid_request', `Cannot lock ${directory}: another server is starting on it.`);
-}
-
-interface Holder {
-  readonly pid: number;
-  readonly startedAt: string | null;
-}
-
-async function readHolder(path: string): Promise<Holder | null> {
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const database = new Database(join(directory, 'lock.db'), { timeout: 0 });
   try {
-    const { pid, startedAt } = JSON.parse(text) as Partial<Holder>;
-    return Number.isSafeInteger(pid) ? { pid: pid!, startedAt: startedAt ?? null } : null;
-  } catch {
-    return null; // its writer died before the file was complete
+    begin(database);
+    database.exec('create table if not exists holder (pid integer, host text); delete from holder');
+    database.prepare('insert into holder values (?, ?)').run(process.pid, hostname());
+    database.exec('commit'); // others can read the holder now, and one that begins in between has the lock
+    begin(database);
+  } catch (error) {
+    const holder = isBusy(error) ? readHolder(database) : null;
+    database.close();
+    if (!isBusy(error)) throw error;
+    const message = `${directory} is in use by ${holder ?? 'another server that is starting'}. Stop it, or choose another --data directory.`;
+    throw new AppError('invalid_request', message, { cause: error });
   }
+  await rm(join(directory, 'server.lock'), { force: true }); // of versions before 1.0, which named a process in it
+  return {
+    async release() {
+      if (!database.open) return;
+      database.exec('rollback'); // closing waits for the collector of statements
+      database.close();
+    },
+  };
 }
 
-async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
-  if (pid === process.pid) return startedAt === (await startOf(pid)); // a second server in this process
-  if (!isRunning(pid)) return false;
-  const start = await startOf(pid);
-  return start === null || startedAt === null || start === startedAt;
-}
+/** Keeps the write lock; others can still read. */
+const begin = (database: Database.Database): void => void database.exec('begin immediate');
 
-/** It has ended, but process 1 has not reaped it yet: common in containers. */
-const DEAD = 'dead';
+/** SQLITE_BUSY, and SQLITE_BUSY_RECOVERY or SQLITE_BUSY_SNAPSHOT. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 
-/** Boot and start time of a process, if /proc has them; process ids repeat, this pair does not. */
-async function startOf(pid: number): Promise<string | null> {
+/** Null while the holder has not written its name yet. */
+function readHolder(database: Database.Database): string | null {
   try {
-    const [boot, stat] = await Promise.all([
-      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-    ]);
-    const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (afterName[0] === 'Z') return DEAD;
-    return `${boot.trim()}/${afterName[19]}`; // field 22: start time in ticks since boot
+    const row = database.prepare('select pid, host from holder').get() as { pid: number; host: string } | undefined;
+    return row ? `the server with process id ${row.pid} on ${row.host}` : null;
   } catch {
     return null;
   }
