@@ -26,7 +26,7 @@ export async function lockDataDirectory(directory: string): Promise<DataLock> {
     const holder = isBusy(error) ? readHolder(database) : null;
     database.close();
     if (!isBusy(error)) throw error;
-    const message = `${directory} is in use by ${holder ?? 'another server that is starting'}. Stop it, or choose another --data directory.`;
+    const message = `${directory} ${holder ?? 'is in use by another server, which is starting'}. Stop it, or choose another --data directory.`;
     throw new AppError('invalid_request', message, { cause: error });
   }
   await rm(join(directory, 'server.lock'), { force: true }); // of versions before 1.0, which named a process in it
@@ -50,7 +50,7 @@ const isBusy = (error: unknown): boolean =>
 function readHolder(database: Database.Database): string | null {
   try {
     const row = database.prepare('select pid, host from holder').get() as { pid: number; host: string } | undefined;
-    return row ? `the server with process id ${row.pid} on ${row.host}` : null;
+    return row ? `is in use by the server with process id ${row.pid} on ${row.host}` : null;
   } catch {
     return null;
   }

@@ -55,9 +55,7 @@ async function serveAdapter(adapter: ForeignAdapter, deps: ServedAdaptersDeps): 
     ...{ id: createId(), entity, project, type: CHECKPOINT_TYPE, metadata: {}, aliases: [] },
     ...{ name: `--adapter ${directory}`, run: null, manifest: null, createdAtMs: clock.now() },
   };
-  await commitAdapter(caller, model, draft, files, ({ path }) =>
-    Promise.resolve(fileChunks(join(directory, path))),
-  );
+  await commitAdapter(caller, model, draft, files, ({ path }) => Promise.resolve(fileChunks(join(directory, path))));
   log.info('adapter.served', served);
 }
 

@@ -32,12 +32,12 @@ interface Holder {
 /** `within`: a command that starts the process in another namespace. */
 function startHolder(within: readonly string[] = []): Holder {
   const [command, ...args] = [...within, process.execPath, ...process.execArgv, HOLDER];
-  const child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
-  const answers = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async ask(line) {
-      child.stdin!.write(`${line}\n`);
+      child.stdin.write(`${line}\n`);
       return String((await answers.next()).value);
     },
     async kill() {
@@ -77,15 +77,19 @@ test('the lock of a killed process is free at once, also for two that start at o
 const OWN_PROCESSES = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const canSeparate = spawnSync(OWN_PROCESSES[0]!, [...OWN_PROCESSES.slice(1), 'true']).status === 0;
 
-test('containers on one directory exclude each other', skipUnless(canSeparate, 'unshare may not run here'), async () => {
-  const directory = await newDirectory();
-  const [first, second] = [startHolder(OWN_PROCESSES), startHolder(OWN_PROCESSES)]; // both are process 1
-  expect(await first.ask(`lock ${directory}`)).toBe('locked');
-  expect(await second.ask(`lock ${directory}`)).toContain('is in use by the server with process id 1 on');
-  await expect(lockDataDirectory(directory)).rejects.toThrow('is in use');
-  await first.kill();
-  await vi.waitFor(async () => expect(await second.ask(`lock ${directory}`)).toBe('locked')); // it dies after its unshare
-});
+test(
+  'containers on one directory exclude each other',
+  skipUnless(canSeparate, 'unshare may not run here'),
+  async () => {
+    const directory = await newDirectory();
+    const [first, second] = [startHolder(OWN_PROCESSES), startHolder(OWN_PROCESSES)]; // both are process 1
+    expect(await first.ask(`lock ${directory}`)).toBe('locked');
+    expect(await second.ask(`lock ${directory}`)).toContain('is in use by the server with process id 1 on');
+    await expect(lockDataDirectory(directory)).rejects.toThrow('is in use');
+    await first.kill();
+    await vi.waitFor(async () => expect(await second.ask(`lock ${directory}`)).toBe('locked')); // it dies after its unshare
+  },
+);
 
 test('a server that was refused leaves the lock of the other alone', async () => {
   const directory = await newDirectory();
