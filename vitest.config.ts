@@ -21,11 +21,15 @@ const THREADS: TestOptions = { pool: 'threads', isolate: false, unstubEnvs: true
 /** A process per file. Children that the tests fork (engine workers) inherit execArgv, so they run from source as well. */
 const FORKS: TestOptions = { pool: 'forks', execArgv: ['--import', 'tsx', '-C', 'source'] };
 
+/** Projects whose tests start the product from dist. */
+const NEEDS_DIST: readonly TestProject['name'][] = ['system', 'python', 'install'];
+
 const projectOf = ({ name, include, exclude }: TestProject) => ({
   extends: true as const,
   test: {
     ...(name === 'unit' ? THREADS : FORKS),
     name,
+    ...(NEEDS_DIST.includes(name) ? { globalSetup: ['test/build.ts'] } : {}),
     include: [...include],
     exclude: [...configDefaults.exclude, ...exclude, ...excluded.map(String)],
   },

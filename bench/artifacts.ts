@@ -1,4 +1,4 @@
-// `npm run bench:artifacts`: uploads a file of 1 GB to the artifact store and downloads it, measuring the server's memory; and measures how
+// `npm run bench -- artifacts`: uploads a file of 1 GB to the artifact store and downloads it, measuring the server's memory; and measures how
 // long 10,000 rows take from submission to the first event. JSON in bench/results/.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

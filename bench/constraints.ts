@@ -1,4 +1,4 @@
-// `npm run bench:constraints -- DIRECTORY`: the cost of compiling a schema and of a mask with a vocabulary of 151,643 tokens, compared with
+// `npm run bench -- constraints DIRECTORY`: the cost of compiling a schema and of a mask with a vocabulary of 151,643 tokens, compared with
 // llguidance and xgrammar, on part of the fixed sample of real schemas (DIRECTORY: `data` of JSONSchemaBench, as for coverage:schemas). Each
 // schema has one answer, written without a model, its keys in the order of the schema; all engines walk its tokens. Times are processor
 // time, so that a busy machine gives the same figures, of a freshly built engine (dist), the minimum over several rounds; the time of a mask
@@ -35,7 +35,7 @@ const { values, positionals } = parseArgs({
 });
 const [root] = positionals;
 const python = process.env.WHETSTONE_PEERS_PYTHON;
-if (root === undefined) throw new Error('Say where the schemas are: npm run bench:constraints -- DIRECTORY');
+if (root === undefined) throw new Error('Say where the schemas are: npm run bench -- constraints DIRECTORY');
 if (python === undefined) throw new Error('Set WHETSTONE_PEERS_PYTHON="$(scripts/python-env.sh peers)".');
 
 const peers = values.peers.split(',').filter((name) => name !== '');

@@ -1,4 +1,4 @@
-// `npm run bench:dashboard`: what full pages cost the browser, in processor time of its main thread: a job of ten thousand trajectories and
+// `npm run bench -- dashboard`: what full pages cost the browser, in processor time of its main thread: a job of ten thousand trajectories and
 // a thousand gradient steps, and a group of 64 answers of 2,000 tokens each, opened in a freshly loaded page. With `-- --minutes 10` it
 // instead measures what a page holds that stays open while a job takes ten gradient steps per second.
 import { fileURLToPath } from 'node:url';

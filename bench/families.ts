@@ -1,4 +1,4 @@
-// `npm run bench:families [-- --families llama,qwen3 --models Qwen3-0.6B --plan]`: what a model of each family needs at its real size, with
+// `npm run bench -- families [--families llama,qwen3 --models Qwen3-0.6B --plan]`: what a model of each family needs at its real size, with
 // random weights, on a server that samples in 8 bits and trains: memory, tokens per second, seconds per job. Models that do not fit into
 // memory are not run; with --plan none is run, and the memory plan's figures are kept instead. JSON by processor, model by model, in
 // bench/results/families.

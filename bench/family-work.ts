@@ -1,4 +1,4 @@
-// The work of a server in `npm run bench:families`: how many tokens per second it prefills and decodes, and how long a job of eight rows
+// The work of a server in `npm run bench -- families`: how many tokens per second it prefills and decodes, and how long a job of eight rows
 // takes from submission to its checkpoint. Knows a server and its tokenizer's digits, no model.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { createRandom } from '#base/random';
+import { hostileAnswers } from './hostile-answers.ts';
 import {
   BYTES_MAX,
   hostileManifests,
@@ -47,7 +48,7 @@ export async function beHostile(plan: HostilePlan): Promise<Endings> {
     trouble: string,
     method: string,
     path: string,
-    body: string | Uint8Array,
+    body: string | Uint8Array | null,
     more = {},
   ): Promise<string | null> {
     try {
@@ -129,6 +130,17 @@ export async function beHostile(plan: HostilePlan): Promise<Endings> {
       await send(`manifest: ${shape}`, 'PUT', rows, make(bytesOf(random)));
       await delay(100);
     },
+    async (random) => {
+      const { name, method, path, body = null, type } = oneOf(hostileAnswers(), random);
+      await send(name, method, path, body, type === undefined ? {} : { 'content-type': type });
+      await delay(100);
+    },
+    ...Array.from({ length: STANDING }, () => async () => {
+      await onSocket('headers that never end', async (socket) => {
+        socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow: ');
+        await holdStill(HELD_MS);
+      });
+    }),
     async (random) => {
       const [name, chat_template] = oneOf(TEMPLATES, random);
       const messages = [{ role: 'user', content: 'Hi' }];

@@ -1,4 +1,4 @@
-// `npm run bench:hostile -- --seconds 600`: a real server on the starter model, 64 honest chat streams, and next to them malicious clients
+// `npm run bench -- hostile --seconds 600`: a real server on the starter model, 64 honest chat streams, and next to them malicious clients
 // with a key of their own (hostile-clients.ts). No honest stream may fail, health must stay quick, and afterwards an idle server must stop
 // at once. The load runs twice, first to warm up: heaps grow to the largest bodies, code is compiled. After each run, once the server is
 // idle and its garbage collected, the live memory is measured: it may not grow. What the sampler keeps by design is filled to its bounds

@@ -1,4 +1,4 @@
-// `npm run bench:jobs`: what a training job costs in addition to the training: from submission to `training_started`; from the last gradient
+// `npm run bench -- jobs`: what a training job costs in addition to the training: from submission to `training_started`; from the last gradient
 // step to an answer of the new checkpoint; and the server's memory while it receives a body of 200 MB. The server runs in a process of its
 // own, on the starter model.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// `npm run bench:kv-cache`: what a 16-bit cache costs and saves. The distance of log-probabilities from those with a float32 cache, on the
+// `npm run bench -- kv-cache`: what a 16-bit cache costs and saves. The distance of log-probabilities from those with a float32 cache, on the
 // starter's answers to fresh prompts and on random tokens of a random 135M; processor time of a decode step after 511 tokens, alternating
 // between both in one process with one thread; bytes per token.
 import { rm } from 'node:fs/promises';

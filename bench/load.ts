@@ -1,4 +1,4 @@
-// `npm run bench:load -- --minutes 5`: a real server on the starter model under 512 chat streams at once, with 50 training jobs submitted
+// `npm run bench -- load --minutes 5`: a real server on the starter model under 512 chat streams at once, with 50 training jobs submitted
 // meanwhile. There must be no 5xx and no broken stream, and memory must be flat after the first minute.
 //
 // The API's own time is that of requests that need no model (load-probe.ts), sent by a third process: without load that is what the service

@@ -1,4 +1,4 @@
-// `npm run bench:lora`: how an adapter's options affect learning. The task of the demo on the starter model, with the same prompts, seeds
+// `npm run bench -- lora`: how an adapter's options affect learning. The task of the demo on the starter model, with the same prompts, seeds
 // and learning rate, for a few ranks, targets and scales; prints the reward per step as table rows.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

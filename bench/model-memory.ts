@@ -1,4 +1,4 @@
-// `npm run bench:model-memory [-- --shapes 135m,qwen3-0.6b --precisions float32,int8 --training-precision int8]`: how much memory a server's
+// `npm run bench -- model-memory [--shapes 135m,qwen3-0.6b --precisions float32,int8 --training-precision int8]`: how much memory a server's
 // processes use for a model when idle, sampling and training, compared with what memory-plan.ts predicts before anything is loaded. A
 // process's own memory is separated from file pages, which all processes share and the system may reclaim. The work fills what the plan
 // counts: cache, computed prompts, adapters, a row. Writes JSON by processor, shape and precision to bench/results/model-memory;

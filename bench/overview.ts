@@ -1,4 +1,4 @@
-// `npm run bench:overview`: what the dashboard's first page costs with 1,000 models and 100,000 jobs of one team next to as many of another,
+// `npm run bench -- overview`: what the dashboard's first page costs with 1,000 models and 100,000 jobs of one team next to as many of another,
 // on SQLite and, if this machine has it, on Postgres. Also prints the plans of its queries.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// `npm run bench:precision`: what quantization costs. Perplexity of answers that the starter has not seen, and the distance of each
+// `npm run bench -- precision`: what quantization costs. Perplexity of answers that the starter has not seen, and the distance of each
 // precision's next-token distributions from those of float32: on the starter, on the starter with outliers in its activations, and on the
 // golden models of all families, whose weights are random. Prints the table of docs/guides/models.md. With `-- --model DIRECTORY --text FILE`
 // it does the same for your own model and text.

@@ -1,4 +1,4 @@
-// `npm run bench:processor-time`: processor time of a prompt and of decode steps in 8 bits, ours and llama.cpp's, with one thread each. For
+// `npm run bench -- processor-time`: processor time of a prompt and of decode steps in 8 bits, ours and llama.cpp's, with one thread each. For
 // machines that are not idle: threads that wait for each other spin, so the clock would measure other processes.
 import { rm } from 'node:fs/promises';
 import { openLlamaCpp } from './llama-cpp.ts';

@@ -1,4 +1,4 @@
-// `npm run bench:service`: what the HTTP service costs in addition to the model, and how it handles 512 streams, half of which disconnect.
+// `npm run bench -- service`: what the HTTP service costs in addition to the model, and how it handles 512 streams, half of which disconnect.
 // The whole server on the starter model; the peer for overhead is a bare Node server that sends the same bytes.
 import { once, setMaxListeners } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// `npm run bench:steps -- [--precisions float32,int8,w8a8] [--adapters 0,1,4,16] [--batches 32] [--context 64]`: processor time of whole
+// `npm run bench -- steps [--precisions float32,int8,w8a8] [--adapters 0,1,4,16] [--batches 32] [--context 64]`: processor time of whole
 // calls of the model, decode steps and a prompt in chunks, broken down by their parts. `--against DIRECTORY` is another checkout of this
 // repository, for instance of the previous commit: both alternate in this process, and the ratio is printed. Measures processor time
 // rather than elapsed time, so that a busy machine can be used; with one thread, because threads that wait for each other spin.

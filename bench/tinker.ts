@@ -1,4 +1,4 @@
-// `npm run bench:tinker -- --minutes 5`: 8 training and 32 sampling clients of the Tinker protocol on a real server on the starter model,
+// `npm run bench -- tinker --minutes 5`: 8 training and 32 sampling clients of the Tinker protocol on a real server on the starter model,
 // whose processes are killed meanwhile by a seeded plan; then what the protocol adds to a forward_backward of 64 data of 512 tokens: the
 // processor time of the server compared with that of its trainer, which only computes. Two of the training clients are the SDK itself if
 // WHETSTONE_TINKER_PYTHON names its interpreter (scripts/python-env.sh tinker).

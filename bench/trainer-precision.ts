@@ -1,4 +1,4 @@
-// `npm run bench:trainer-precision [-- --prompts 6]`: how far each precision of the trainer is from each of the sampler before any training:
+// `npm run bench -- trainer-precision [--prompts 6]`: how far each precision of the trainer is from each of the sampler before any training:
 // log-ratios over answers of the starter to fresh prompts, as a job measures them (docs/decisions/0023). Prints the table of
 // docs/guides/models.md.
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// `npm run bench:memory [-- --shape 135m --lengths 512,4096 --activations recomputed --steps 2 --precision float32,int8]`: the peak memory of a
+// `npm run bench -- memory [--shape 135m --lengths 512,4096 --activations recomputed --steps 2 --precision float32,int8]`: the peak memory of a
 // training step in addition to the weights, compared with the estimate used for planning rows, and its duration. One child per length,
 // because a process's memory does not shrink. Linux only; counts anonymous memory, not mapped files.
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// `npm run bench:workers`: the cost of an engine in another process or machine. The same embedded engine as a child of this process and as a
+// `npm run bench -- workers`: the cost of an engine in another process or machine. The same embedded engine as a child of this process and as a
 // worker over a WebSocket, alternating: with all cores for the engine, shared with server and worker, and with one core left to them, as if
 // the engine were on another machine; then routing alone, and 64 samplers without a model under 4,096 streams; then an adapter of 100 MB to
 // 8 workers.

@@ -7,11 +7,7 @@ import { openReference } from '#api/description/reference';
 import { createMetrics } from '#api/http/metrics';
 import { observeJobs } from '#api/http/metrics-jobs';
 import { measureStorage } from '#api/http/metrics-storage';
-import { readEvaluationLine } from '#api/rows/evaluation';
 import { responseWriter } from '#api/responses/responses-response';
-import { readPreferencePair } from '#api/rows/dpo';
-import { readDatasetLine } from '#api/rows/dataset-row';
-import { readSftLine } from '#api/rows/sft';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
 import { makePrivateDirectory } from '#base/private-directory';
@@ -108,8 +104,7 @@ async function start(
   open.add(() => workers.close());
   const hosted = await hostModels(config, blobs, workers, progress, log, open);
   const observer = observeJobs(metrics.jobs, tracing);
-  const readLines = { readSftLine, readPairLine: readPreferencePair, readDatasetLine, readEvaluationLine };
-  const parts = { storage, blobs, webhookStore, hosted, usage, observer, ...readLines, responseWriter, clock, log };
+  const parts = { storage, blobs, webhookStore, hosted, usage, observer, responseWriter, clock, log };
   const services = createServices(config, parts, open);
   await serveAdapters(config.adapters, { ...parts, ...services });
   const app = createApp({

@@ -1,8 +1,6 @@
 // A job runner wired as in a server, for tests that set only the options they are about.
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
-import { readPreferencePair } from '#api/rows/dpo';
-import { readSftLine } from '#api/rows/sft';
 import type { TrainerCapabilities } from '#engine/capabilities';
 import type { JobObserver } from '#services/jobs/attempt/job-attempt';
 import { createJobRunner, type JobRunner, type JobRunnerDeps, type TrainerRoom } from '#services/jobs/job-runner';
@@ -22,8 +20,6 @@ export const noSampler = { preload: async () => {}, unload: async () => {} };
 const USUAL = {
   clock: systemClock,
   log: silentLog,
-  readSftLine,
-  readPairLine: readPreferencePair,
   observer: noObserver,
   retryPolicy: { initialDelayMs: 1, maxDelayMs: 20, totalMs: 60_000 },
   baseModels: null,

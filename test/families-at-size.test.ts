@@ -1,4 +1,4 @@
-// The table of families at real sizes in docs/guides/models.md matches the files that `npm run bench:families` wrote and the guide
+// The table of families at real sizes in docs/guides/models.md matches the files that `npm run bench -- families` wrote and the guide
 // links, a file per processor: the first has most models; those measured only on another are marked with a star.
 // To rewrite it: npx vitest run test/families-at-size.test.ts -u
 import { readFile } from 'node:fs/promises';

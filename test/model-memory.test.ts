@@ -1,4 +1,4 @@
-// The table of a model's memory in docs/guides/models.md matches the file that `npm run bench:model-memory` wrote and the guide
+// The table of a model's memory in docs/guides/models.md matches the file that `npm run bench -- model-memory` wrote and the guide
 // links, and the measurements meet the goals: the plan is right, and an idle server takes little in addition to its weights. To
 // rewrite it: npx vitest run test/model-memory.test.ts -u
 import { readFile } from 'node:fs/promises';

@@ -48,6 +48,14 @@ const python = [
   'test/workers/vllm-*.test.ts',
 ];
 
+/** Files that start the command beside folders of services. */
+const processes = [
+  'test/api/cli.test.ts',
+  'test/api/lost-server.test.ts',
+  'test/workers/conformance-command.test.ts',
+  'test/workers/worker-process.test.ts',
+];
+
 const folders = (...names: readonly string[]) => names.map((name) => `test/${name}/**/*.test.ts`);
 
 export const TEST_PROJECTS: readonly TestProject[] = [
@@ -71,11 +79,14 @@ export const TEST_PROJECTS: readonly TestProject[] = [
       'test/skip-reporter.test.ts',
       'test/troubleshooting.test.ts',
     ],
-    exclude: python,
+    exclude: [...python, ...processes],
   },
   {
     name: 'system',
-    include: folders('cluster', 'crash', 'dashboard', 'deploy', 'durability', 'faults', 'load', 'postgres', 'security'),
+    include: [
+      ...processes,
+      ...folders('cluster', 'crash', 'dashboard', 'deploy', 'durability', 'faults', 'load', 'postgres', 'security'),
+    ],
     exclude: python,
   },
   { name: 'python', include: python, exclude: [] },

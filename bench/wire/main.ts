@@ -1,6 +1,6 @@
-// `npm run bench:wire`: what carrying tokens and gradient steps costs, in each process that they pass, from an engine that is a child of
+// `npm run bench -- wire`: what carrying tokens and gradient steps costs, in each process that they pass, from an engine that is a child of
 // the server and from one behind a worker. Counted is the time of processors and not of clocks, which a busy machine changes little.
-// `npm run bench:wire -- tokens` or `-- steps`: one of the two.
+// `npm run bench -- wire tokens` or `-- steps`: one of the two.
 import { gradientSteps } from './gradient-steps.ts';
 import { tokens } from './tokens.ts';
 

@@ -9,8 +9,10 @@ warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own int
 
 import make_embeddings  # noqa: E402
 import make_gguf  # noqa: E402
+import make_literals  # noqa: E402
 import make_lora  # noqa: E402
 import make_models  # noqa: E402
+import make_peft_fields  # noqa: E402
 import make_rl  # noqa: E402
 import make_rope  # noqa: E402
 import make_safetensors  # noqa: E402
@@ -32,3 +34,5 @@ make_schedules.main()
 make_tinker.main()
 make_sampling.main()
 make_gguf.main()
+make_literals.main()
+make_peft_fields.main()

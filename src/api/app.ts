@@ -48,7 +48,7 @@ import { trajectoryLogRoutes } from './training/trajectory-logs.ts';
 import { usageRoutes } from './operating/usage.ts';
 import { webhookRoutes } from './operating/webhooks.ts';
 import { workerRoutes } from './operating/workers.ts';
-import { parse } from './http/validation.ts';
+import { parse } from '#validation/parse';
 import { tinkerRoutes } from './tinker/tinker-routes.ts';
 import { takeUpgrades } from './http/upgrades.ts';
 import { wandbRoutes } from './wandb/routes.ts';

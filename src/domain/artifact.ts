@@ -85,3 +85,7 @@ export type ArtifactSelector = { readonly version: number } | { readonly alias: 
 
 export const sizeOf = ({ files }: Pick<ArtifactVersion, 'files'>): number =>
   files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** In a page of versions: a path, a hash and their names for each file. */
+export const versionWeight = ({ files }: Pick<ArtifactVersion, 'files'>): number =>
+  files.reduce((sum, { path }) => sum + 130 + path.length, 0);

@@ -1,5 +1,5 @@
 // Direct preference optimisation (arXiv:2305.18290): pairs of answers to one prompt, one preferred over the other.
-// api/rows/dpo.ts reads their wire form.
+// rows/dpo.ts reads their wire form.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 import type { BatchConfigInput, DatasetVersion } from './sft.ts';
 

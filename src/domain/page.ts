@@ -9,6 +9,12 @@ export interface Page {
   readonly limit: number;
 }
 
+/**
+ * Rows of a page may differ in size by a factor of a thousand: a page ends before the row that would make it heavier than this, but has
+ * one row at least. In bytes of the answer, roughly.
+ */
+export const PAGE_WEIGHT_MAX = 4_000_000;
+
 /** `hasMore`: at least one more row follows the last one returned. */
 export interface Listing<T> {
   readonly rows: readonly T[];

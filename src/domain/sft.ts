@@ -1,4 +1,4 @@
-// Supervised fine-tuning: the model learns the assistant turns of conversations. api/rows/sft.ts reads their wire form.
+// Supervised fine-tuning: the model learns the assistant turns of conversations. rows/sft.ts reads their wire form.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 
 /** One line of training data; its last message is from the assistant. */

@@ -1,4 +1,4 @@
-// Training data of RL jobs: rollouts with rewards, in groups that share a prompt. api/rows/trajectory.ts reads the wire form;
+// Training data of RL jobs: rollouts with rewards, in groups that share a prompt. rows/trajectory.ts reads the wire form;
 // training/tokenize.ts turns messages into tokens.
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 

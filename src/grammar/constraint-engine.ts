@@ -1,7 +1,7 @@
 // The constraints of one thread: compiles them and matches texts against them. The slow parts are limited by counted work, not by
 // time: a constraint that needs more states than allowed is refused (terms.ts, machine.ts). All texts of a constraint share one
-// memory of states. When it is full, it is cleared: open texts continue from their current state, or, if there are too many terms,
-// are replayed from their tokens. Does not know threads.
+// memory of states. When it is full, it is cleared: open texts continue from their current state, and the next one begins with a new
+// recogniser, so that no text depends on what was written before. Does not know threads.
 import type { Constraint } from '#domain/constraint';
 import { constraintForm, unusable } from './constraint-form.ts';
 import { createTerms, OutOfRoom, TooComplex, type Terms } from './lexemes/terms.ts';
@@ -49,15 +49,16 @@ export interface ConstraintEngineOptions {
 /** Takes about a second; real schemas need a hundredth of it. */
 export const WORK_OF_COMPILING = 450_000;
 const WORK_OF_TOKEN = 300_000;
-
-/** Two, because other texts may have filled the first new recogniser in the meantime. */
-const RENEWALS_MAX = 2;
+/** Constraints share their terms, up to this number. */
+const TERMS_SHARED = 200_000;
 
 /** The compiled form of one constraint, with the cached states of its texts. */
 interface Recogniser {
   readonly machine: Machine;
   readonly masks: TokenMasks;
   readonly terms: Terms;
+  /** How often the terms had been forgotten when it was compiled. */
+  readonly forgotten: number;
   readonly work: number;
 }
 
@@ -70,12 +71,13 @@ interface Reached {
   readonly length: number;
 }
 
-/** Runs the work; if the machine's memory is full, clears it and runs the work once more. */
-function inRoom<T>(machine: Machine, work: () => T): T {
+/** Runs the work; if memory is full, clears it and runs the work once more. */
+function inRoom<T>({ machine, terms }: Pick<Recogniser, 'machine' | 'terms'>, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof OutOfPlaces)) throw error;
+    if (!(error instanceof OutOfRoom)) throw error;
+    if (!(error instanceof OutOfPlaces)) terms.forget();
     machine.memory.forget();
     return work();
   }
@@ -101,20 +103,17 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
     return { set: settled, generation: machine.memory.generation, bytes, length };
   }
 
-  const startOf = ({ machine }: Pick<Recogniser, 'machine'>): Reached =>
-    inRoom(machine, () => ({
+  const startOf = ({ machine, terms }: Pick<Recogniser, 'machine' | 'terms'>): Reached =>
+    inRoom({ machine, terms }, () => ({
       set: machine.start,
       generation: machine.memory.generation,
       bytes: new Uint8Array(256),
       length: 0,
     }));
 
-  /** `renew` returns a recogniser that replaces the one that has no room left. */
-  function begin(first: Recogniser, renew: (spent: Recogniser) => Recogniser): Text {
-    let recogniser = first;
-    let at = startOf(first);
+  function begin(recogniser: Recogniser): Text {
+    let at = startOf(recogniser);
     let isOver = false;
-    const tokens: Uint8Array[] = [];
 
     /** Looks the text's places up again if the machine's memory was cleared. */
     function refresh(): void {
@@ -123,26 +122,11 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
         at = { ...at, generation: machine.memory.generation, set: machine.setOf(at.set.places) };
     }
 
-    function withPlaces<T>(work: () => T): T {
-      return inRoom(recogniser.machine, () => {
+    function withRoom<T>(work: () => T): T {
+      return inRoom(recogniser, () => {
         refresh();
         return work();
       });
-    }
-
-    function withRoom<T>(work: () => T): T {
-      for (let renewals = 0; ; renewals++) {
-        try {
-          if (renewals > 0) {
-            recogniser = renew(recogniser);
-            at = startOf(recogniser);
-            for (const token of tokens) at = withPlaces(() => step(recogniser, at, token));
-          }
-          return withPlaces(work);
-        } catch (error) {
-          if (!(error instanceof OutOfRoom) || renewals === RENEWALS_MAX) throw error;
-        }
-      }
     }
 
     return {
@@ -153,7 +137,6 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
         if (stops.has(tokenId)) return (isOver = at.set.isEnd);
         const token = bytesOf(tokenId);
         at = withRoom(() => step(recogniser, at, token));
-        tokens.push(token);
         return token.length > 0 && at.set !== recogniser.machine.dead;
       },
       writeMask(mask) {
@@ -170,12 +153,17 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
   let terms: Terms = createTerms();
 
   function recogniserOf(constraint: Constraint): Recogniser {
-    if (terms.size > terms.sizeMax / 2) terms = createTerms();
+    if (terms.size > TERMS_SHARED || terms.forgotten > 0) terms = createTerms();
     const own = terms;
     own.allow(workMax, true);
     try {
       const machine = createMachine(own, constraintForm(own, constraint), placesMax);
-      const recogniser = { machine, masks: createTokenMasks(machine, own, tries, insides), terms: own };
+      const recogniser = {
+        machine,
+        masks: createTokenMasks(machine, own, tries, insides),
+        terms: own,
+        forgotten: own.forgotten,
+      };
       startOf(recogniser); // compiling includes what it takes
       return { ...recogniser, work: workMax - own.left };
     } catch (error) {
@@ -188,10 +176,11 @@ export function createConstraintEngine(options: ConstraintEngineOptions): Constr
   return {
     compile(constraint) {
       let current = recogniserOf(constraint);
-      const renew = (spent: Recogniser): Recogniser =>
-        current === spent ? (current = recogniserOf(constraint)) : current;
       return {
-        begin: () => begin(current, renew),
+        begin() {
+          if (current.terms.forgotten > current.forgotten) current = recogniserOf(constraint);
+          return begin(current);
+        },
         work: current.work,
         get size() {
           return current.machine.memory.size;

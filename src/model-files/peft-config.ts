@@ -1,11 +1,10 @@
-// adapter_config.json, as PEFT writes and reads it. Options that we cannot compute exactly are refused by name: an adapter that
-// loads has the same meaning here as in PEFT.
+// adapter_config.json, as PEFT writes and reads it. Options that we cannot compute exactly are refused by name, and so are options that
+// this file does not know: an adapter that loads has the same meaning here as in PEFT. The fields are those of LoraConfig 0.21
+// (python/golden/make_peft_fields.py).
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import { LAYER_TARGETS, LORA_TARGETS, type LoraShape, type LoraTarget } from './lora.ts';
-
-const empty = z.union([z.null(), z.record(z.string(), z.unknown()), z.array(z.unknown())]).optional();
 
 const PeftConfig = z.object({
   peft_type: z.literal('LORA'),
@@ -13,21 +12,63 @@ const PeftConfig = z.object({
   lora_alpha: z.number().positive(),
   target_modules: z.union([z.string(), z.array(z.string())]),
   use_rslora: z.boolean().nullish(),
-  use_dora: z.boolean().nullish(),
-  bias: z.string().nullish(),
-  lora_bias: z.boolean().nullish(),
-  init_lora_weights: z.union([z.boolean(), z.string()]).nullish(),
-  modules_to_save: empty,
-  rank_pattern: empty,
-  alpha_pattern: empty,
-  layer_replication: empty,
-  trainable_token_indices: empty,
-  target_parameters: empty,
-  layers_to_transform: z.unknown().optional(),
 });
 
-/** These initialisations also change the base weights, so their adapters are meaningless on the unchanged ones. */
-const BASE_CHANGING_INIT = /^(pissa|olora|loftq|corda)/;
+/**
+ * `read`: it is part of the shape. `same`: it says nothing about what the tensors mean. `unset`: the adapter means something else if it is
+ * set. Otherwise the values that it may have.
+ */
+type Decision = 'read' | 'same' | 'unset' | readonly unknown[];
+
+export const PEFT_FIELDS: Readonly<Record<string, Decision>> = {
+  peft_type: 'read',
+  r: 'read',
+  lora_alpha: 'read',
+  use_rslora: 'read',
+  target_modules: 'read',
+  // Where the adapter comes from, and how it was trained.
+  auto_mapping: 'same',
+  base_model_name_or_path: 'same',
+  revision: 'same',
+  task_type: 'same',
+  peft_version: 'same',
+  inference_mode: 'same',
+  lora_dropout: 'same',
+  runtime_config: 'same', // where PEFT keeps tensors
+  megatron_core: 'same', // the name of a Python module
+  fan_in_fan_out: 'same', // PEFT itself ignores it for linear layers
+  // Read by initialisations only.
+  loftq_config: 'same',
+  eva_config: 'same',
+  corda_config: 'same',
+  lora_ga_config: 'same',
+  // Others also change the base weights, so their adapters are meaningless on the unchanged ones, or change the layer.
+  init_lora_weights: [true, false, 'gaussian', 'eva', 'orthogonal'],
+  bias: ['none'],
+  qalora_group_size: 'same', // of use_qalora
+  // Other layers, other modules, or other ranks in some of them.
+  exclude_modules: 'unset',
+  modules_to_save: 'unset',
+  layers_to_transform: 'unset',
+  layers_pattern: 'unset',
+  rank_pattern: 'unset',
+  alpha_pattern: 'unset',
+  layer_replication: 'unset',
+  trainable_token_indices: 'unset',
+  target_parameters: 'unset',
+  ensure_weight_tying: 'unset',
+  // Other computations.
+  use_dora: 'unset',
+  lora_bias: 'unset',
+  megatron_config: 'unset',
+  velora_config: 'unset',
+  alora_invocation_tokens: 'unset',
+  use_qalora: 'unset',
+  monteclora_config: 'unset',
+  use_bdlora: 'unset',
+  arrow_config: 'unset',
+  kasa_config: 'unset',
+};
 
 export function parsePeftConfig(json: string, path: string): LoraShape {
   const bad = (fault: string, cause?: unknown) =>
@@ -43,7 +84,7 @@ export function parsePeftConfig(json: string, path: string): LoraShape {
   const parsed = PeftConfig.safeParse(raw);
   if (!parsed.success) throw bad(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   const config = parsed.data;
-  const unsupported = findUnsupported(config);
+  const unsupported = findUnsupported(raw as Record<string, unknown>);
   if (unsupported) throw bad(`${unsupported} is not supported; plain LoRA on linear layers is`);
   return {
     rank: config.r,
@@ -53,22 +94,20 @@ export function parsePeftConfig(json: string, path: string): LoraShape {
   };
 }
 
-function findUnsupported(config: z.infer<typeof PeftConfig>): string | null {
-  if (config.use_dora) return 'use_dora';
-  if (config.lora_bias) return 'lora_bias';
-  if ((config.bias ?? 'none') !== 'none') return `bias ${config.bias}`;
-  const init = config.init_lora_weights;
-  if (typeof init === 'string' && BASE_CHANGING_INIT.test(init)) return `init_lora_weights ${init}`;
-  if (config.layers_to_transform !== undefined && config.layers_to_transform !== null) return 'layers_to_transform';
-  const mustBeEmpty = [
-    'modules_to_save',
-    'rank_pattern',
-    'alpha_pattern',
-    'layer_replication',
-    'trainable_token_indices',
-    'target_parameters',
-  ] as const;
-  return mustBeEmpty.find((field) => Object.keys(config[field] ?? {}).length > 0) ?? null;
+/** A field that this file does not know may be there as long as it is not set. */
+function findUnsupported(config: Readonly<Record<string, unknown>>): string | null {
+  for (const [field, value] of Object.entries(config)) {
+    const decision = Object.hasOwn(PEFT_FIELDS, field) ? PEFT_FIELDS[field]! : 'unset';
+    if (typeof decision === 'object' && value !== null && !decision.includes(value))
+      return `${field} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+    if (decision === 'unset' && isSet(value)) return field;
+  }
+  return null;
+}
+
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== null && value !== false && value !== '';
 }
 
 /** PEFT writes `all-linear` as the paths of all layers except the head. Whether it is all of them is checked by the tensors. */

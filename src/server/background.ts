@@ -4,7 +4,7 @@ import type { Log } from '#base/log';
 import type { TrainingEngine } from '#engine/training-engine';
 import { createEvaluationRunner } from '#services/evaluations/evaluation-runner';
 import { deleteOldData } from '#services/jobs/data-retention';
-import { createJobRunner, type JobRunnerDeps, type TrainerRoom } from '#services/jobs/job-runner';
+import { createJobRunner, type TrainerRoom } from '#services/jobs/job-runner';
 import type { RetryPolicy } from '#services/retry-policy';
 import { deleteOldResponses } from '#services/responses/response-retention';
 import { createResponseRunner } from '#services/responses/response-runner';
@@ -24,8 +24,6 @@ const STORAGE_RETRIES: RetryPolicy = { initialDelayMs: 500, maxDelayMs: 15_000, 
 
 export interface BackgroundParts extends ServiceParts {
   readonly services: Services;
-  readonly readSftLine: JobRunnerDeps['readSftLine'];
-  readonly readPairLine: JobRunnerDeps['readPairLine'];
 }
 
 /** What must be stopped in addition to the requests. */
@@ -38,7 +36,7 @@ export async function startBackground(
   parts: BackgroundParts,
   open: CloseStack,
 ): Promise<Background> {
-  const { storage, blobs, webhookStore, hosted, services, observer, readSftLine, readPairLine, clock, log } = parts;
+  const { storage, blobs, webhookStore, hosted, services, observer, clock, log } = parts;
   const { artifacts, jobEvents, webhookAddresses } = services;
   /** A data directory's rows belong to this server alone; a Postgres may have other servers. */
   const exclusive = config.databaseUrl === null;
@@ -63,8 +61,6 @@ export async function startBackground(
     log,
     workDirectory: workPath(config.dataDirectory),
     saveEveryMs: config.jobs.saveEveryMs,
-    readSftLine,
-    readPairLine,
     observer,
     retryPolicy: STORAGE_RETRIES,
     baseModels: exclusive ? null : [...hosted.trainers.keys()],

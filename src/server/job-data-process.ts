@@ -3,11 +3,9 @@
 import { AppError } from '#domain/errors';
 import { lowerPriority } from '#base/lower-priority';
 import { invariant } from '#base/invariant';
-import { readPreferencePair } from '#api/rows/dpo';
-import { readSftLine } from '#api/rows/sft';
 import type { FromReader, ToReader } from './job-data-child.ts';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
-import { readJobData, type DataTools } from '#services/jobs/data/read-job-data';
+import { readJobData } from '#services/jobs/data/read-job-data';
 import { readTextModel } from '#text/text-model';
 
 const [directory, id, vocabSize, template = ''] = process.argv.slice(2);
@@ -18,12 +16,10 @@ process.on('SIGINT', () => {}); // sent to the whole process group: this process
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit(0));
 
-const tools: Promise<DataTools> = readTextModel(directory, undefined, undefined, template || null).then((text) => ({
-  encoder: createConversationEncoder(id, text, Number(vocabSize)),
-  readSftLine,
-  readPairLine: readPreferencePair,
-}));
-tools.catch(() => {}); // the first call reports it
+const encoder = readTextModel(directory, undefined, undefined, template || null).then((text) =>
+  createConversationEncoder(id, text, Number(vocabSize)),
+);
+encoder.catch(() => {}); // the first call reports it
 
 let answered: (message: ToReader) => void = (message) => void read(message);
 
@@ -43,7 +39,7 @@ async function read(message: ToReader): Promise<void> {
     const put = async (piece: unknown) => void (await ask({ piece }));
     // The sender has checked which call belongs to which kind.
     const readKind = readJobData[message.kind] as (...args: unknown[]) => Promise<unknown>;
-    const result = await readKind(message.call, content(), await tools, put);
+    const result = await readKind(message.call, content(), await encoder, put);
     answered = (next) => void read(next);
     say({ result });
   } catch (error) {

@@ -2,7 +2,6 @@
 // works is in services/*. Their background work is in background.ts.
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
-import type { ReadEvaluationLine } from '#domain/evaluation';
 import { createAccountLimits } from '#services/accounts/account-limits';
 import { createIdempotent } from '#services/accounts/idempotency';
 import type { RequestUse } from '#domain/usage';
@@ -19,7 +18,7 @@ import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation'
 import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
 import type { JobObserver } from '#services/jobs/attempt/job-attempt';
-import { createDatasetRows, type ReadDatasetLine } from '#services/jobs/reading-back/dataset-rows';
+import { createDatasetRows } from '#services/jobs/reading-back/dataset-rows';
 import { createJobEvents } from '#services/jobs/job-events';
 import { createJobInputs } from '#services/jobs/reading-back/job-inputs';
 import { createLogTrajectories } from '#services/jobs/reading-back/log-trajectories';
@@ -56,15 +55,13 @@ export interface ServiceParts {
   readonly hosted: HostedModels;
   readonly usage: Usage;
   readonly observer: JobObserver;
-  readonly readDatasetLine: ReadDatasetLine;
-  readonly readEvaluationLine: ReadEvaluationLine;
   readonly responseWriter: ResponseWriter;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export function createServices(config: ServerConfig, parts: ServiceParts, open: CloseStack) {
-  const { storage, blobs, webhookStore, hosted, usage, observer, readDatasetLine, clock, log } = parts;
+  const { storage, blobs, webhookStore, hosted, usage, observer, clock, log } = parts;
   const { baseModels } = hosted;
 
   const limits = createAccountLimits({ storage, clock });
@@ -108,7 +105,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
   const runs = createRuns({ storage, limits, clock, log });
   const commitAdapter = createAdapterCommit({ storage, blobs, baseModels, limits, clock, log });
   const artifactDrafts = createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock });
-  const datasetRows = createDatasetRows({ artifacts, baseModels, readLine: readDatasetLine });
+  const datasetRows = createDatasetRows({ artifacts, baseModels });
 
   const jobEvents = createJobEvents();
   const trainingJobs = createTrainingJobs({
@@ -121,11 +118,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     limits,
     observer,
     artifacts,
-    acceptEvaluation: createAcceptEvaluation({
-      artifacts,
-      limits: config.evaluation,
-      readLine: parts.readEvaluationLine,
-    }),
+    acceptEvaluation: createAcceptEvaluation({ artifacts, limits: config.evaluation }),
     recall: (groups, model) => recallTokens(groups, model, sampledTokens),
   });
   const getJob: typeof trainingJobs.get = (caller, id) => trainingJobs.get(caller, id);

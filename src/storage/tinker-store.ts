@@ -70,6 +70,10 @@ export interface TinkerStore {
   countQueued(runId: string): Promise<number>;
   /** The run's doneSeq becomes this operation's number. False: another attempt has the run, and nothing changed. */
   finishOperation(held: Held, seq: number, end: OperationEnd): Promise<boolean>;
+  /** Notes that the data of an operation is about to be read. Returns how many readings have begun since one ended, including this one; 0: another attempt has the run. */
+  beginReading(held: Held, seq: number): Promise<number>;
+  /** It ended, however: the server that read is still there. */
+  endReading(held: Held, seq: number): Promise<void>;
   /** Removes results of older operations, which clients no longer request. */
   forgetOperations(runId: string, beforeSeq: number): Promise<void>;
 

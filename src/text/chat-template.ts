@@ -12,6 +12,7 @@ import { strftime } from './strftime.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
 import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
 import type { TokenizerFiles } from './tokenizer-files.ts';
+import { createUnreadArguments, type UnreadArguments } from './unread-arguments.ts';
 
 export interface RenderRequest {
   readonly messages: readonly ChatMessage[];
@@ -108,21 +109,31 @@ export function createChatTemplate(
       if (addGenerationPrompt && continueFinalMessage) {
         throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
       }
-      const turns = templateMessages(messages, tools ?? [], template.traits);
-      if (continueFinalMessage) markEnd(turns.at(-1));
-      const text = run(
-        template.program,
-        {
-          ...Object.fromEntries(namedTokens),
-          add_generation_prompt: addGenerationPrompt,
-          documents: null,
-          ...variables,
-          messages: turns,
-          tools: hasTools ? tools : null,
-        },
-        functions,
-      );
-      return continueFinalMessage ? cutAtMark(text) : text;
+      const render = (unread: UnreadArguments): string => {
+        const turns = templateMessages(messages, tools ?? [], template.traits, unread);
+        if (continueFinalMessage) markEnd(turns.at(-1));
+        const text = run(
+          template.program,
+          {
+            ...Object.fromEntries(namedTokens),
+            add_generation_prompt: addGenerationPrompt,
+            documents: null,
+            ...variables,
+            messages: turns,
+            tools: hasTools ? tools : null,
+          },
+          functions,
+        );
+        return unread.restore(continueFinalMessage ? cutAtMark(text) : text);
+      };
+      const unread = createUnreadArguments(false);
+      try {
+        return render(unread);
+      } catch (error) {
+        // Only arguments that are no JSON are tried once more, as far as they can be read.
+        if (unread.count === 0) throw error;
+        return render(createUnreadArguments(true));
+      }
     },
   };
 }

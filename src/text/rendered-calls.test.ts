@@ -68,3 +68,17 @@ test.each(FAMILIES)('%s: calls written by its template are read back', (name, so
   );
   expect(content.replace('</s>', '')).toBe('');
 });
+
+test.each(FAMILIES)('%s: a call that was cut off or botched is history like any other', (name, source) => {
+  const template = createChatTemplate({ default: source }, new Map(), { now: () => 0 });
+  const written = (text: string) => {
+    const calls = [{ type: 'function', function: { name: 'weather', arguments: text } }];
+    return template.render({
+      messages: [{ role: 'assistant', content: 'Hm.', tool_calls: calls }],
+      addGenerationPrompt: false,
+    });
+  };
+  const walks = source.includes('|items');
+  for (const text of ['{"city": "Bo', '{"city": "Bo", "da', '{"city": "Bo",, }', 'Bo', '{"city": Bo}'])
+    expect(written(text), name).toContain(walks ? 'Bo' : text);
+});

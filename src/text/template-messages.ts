@@ -7,6 +7,7 @@ import { AppError } from '#domain/errors';
 import { fromJinja, toJinja } from './jinja-values.ts';
 import { parsePythonJson, pythonJson } from './python-json.ts';
 import type { TemplateTraits } from './template-traits.ts';
+import type { UnreadArguments } from './unread-arguments.ts';
 
 const PLAIN_JSON = { indent: null, separators: null, sortKeys: false, ensureAscii: false } as const;
 
@@ -16,8 +17,9 @@ export function templateMessages(
   messages: readonly ChatMessage[],
   tools: readonly ToolDefinition[],
   traits: TemplateTraits,
+  unread: UnreadArguments,
 ): TemplateMessage[] {
-  const turns = messages.map((message, index) => templateMessage(message, index, traits));
+  const turns = messages.map((message, index) => templateMessage(message, index, traits, unread));
   return traits.toolsInMessage && tools.length > 0 ? withTools(turns, tools) : turns;
 }
 
@@ -30,7 +32,12 @@ function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefini
   return at < 0 ? [merged, ...turns] : turns.with(at, merged);
 }
 
-function templateMessage(message: ChatMessage, index: number, traits: TemplateTraits): TemplateMessage {
+function templateMessage(
+  message: ChatMessage,
+  index: number,
+  traits: TemplateTraits,
+  unread: UnreadArguments,
+): TemplateMessage {
   const { role, content, tool_calls: toolCalls, ...rest } = message;
   const hasCalls = toolCalls !== undefined && toolCalls !== null && toolCalls.length > 0;
   const result: TemplateMessage = {
@@ -49,10 +56,7 @@ function templateMessage(message: ChatMessage, index: number, traits: TemplateTr
   if (traits.callIds === 'nine' && typeof result.tool_call_id === 'string')
     result.tool_call_id = shortCallId(result.tool_call_id);
   // Templates ask `if message.tool_calls is defined`: an empty list would take them off the plain path.
-  if (hasCalls)
-    result.tool_calls = toolCalls.map((call, at) =>
-      templateToolCall(call, `messages[${index}].tool_calls[${at}]`, traits),
-    );
+  if (hasCalls) result.tool_calls = toolCalls.map((call) => templateToolCall(call, traits, unread));
   return result;
 }
 
@@ -93,34 +97,28 @@ function textOfPart(part: unknown, where: string): string {
 
 function templateToolCall(
   call: ToolCall,
-  where: string,
   { toolArguments, callIds }: TemplateTraits,
+  unread: UnreadArguments,
 ): Record<string, unknown> {
   const { arguments: text } = call.function;
-  const parsed = parseArguments(text, where); // validated even if the text itself is used
   const id = callIds === 'nine' && call.id !== undefined ? { id: shortCallId(call.id) } : {};
   return {
     ...call,
     ...id,
-    function: { ...call.function, arguments: toolArguments === 'text' ? text || '{}' : parsed },
+    function: { ...call.function, arguments: toolArguments === 'text' ? text || '{}' : readArguments(text, unread) },
   };
 }
 
-function parseArguments(text: unknown, where: string): unknown {
+function readArguments(text: unknown, unread: UnreadArguments): unknown {
   if (text === undefined || text === null || text === '') return {};
   if (typeof text !== 'string') return text;
   try {
     return parsePythonJson(text);
-  } catch (cause) {
-    throw new AppError('invalid_request', `${where}.function.arguments is not valid JSON: ${shortened(text)}`, {
-      param: 'messages',
-      cause,
-    });
+  } catch {
+    return unread.take(text);
   }
 }
 
 /** Conversations contain ids from other models. The same id gives the same nine characters. */
 const shortCallId = (id: string): string =>
   /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);
-
-const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -33,11 +33,11 @@ const parameters = {
 const TOOLS = ['weather', 'f'].map((name) => ({ type: 'function', function: { name, parameters } }));
 
 /** Content and calls of an answer that arrives in pieces. */
-function parse(syntax: ToolSyntax, pieces: readonly string[]) {
-  const parser = syntax.createParser(TOOLS);
+function parse(syntax: ToolSyntax, pieces: readonly string[], isStopped = false, isCertain = false) {
+  const parser = syntax.createParser(TOOLS, isCertain);
   let content = '';
   const calls: [name: string, args: string][] = [];
-  for (const delta of [...pieces.flatMap((piece) => parser.push(piece)), ...parser.flush()]) {
+  for (const delta of [...pieces.flatMap((piece) => parser.push(piece)), ...parser.flush(isStopped)]) {
     if (delta.kind === 'content') content += delta.text;
     else if (delta.kind === 'call') calls[delta.index] = [delta.name, ''];
     else calls[delta.index]![1] += delta.text;
@@ -66,11 +66,18 @@ const HERMES_CASES: Case[] = [
   ['a < b <tool', 'a < b <tool', []],
   ['<tool_call>\n{"name": "f", "argum', '', [['f', '']]],
   ['<tool_call>\n{"nam', '<tool_call>\n{"nam', []],
-  // Broken after the name: the call is kept as far as it got, the rest is content, and later calls are still read.
-  ['<tool_call>{"name": "f", "arguments": {"a": 1}</tool_call>Done.', 'Done.', [['f', '{"a": 1}']]],
-  [`<tool_call>{"name": "f", "arguments": {"a": [1</tool_call>${call(weather)}`, '', [['f', '{"a": [1'], ['weather', args]]],
-  ['<tool_call>{"name": "f", oops}</tool_call>', 'oops}', [['f', '']]],
-  ['<tool_call>{"name": "f", "arguments": 5</tool_call>', '', [['f', '5']]],
+  // No JSON: content as a whole. Later calls are still read.
+  ['<tool_call>{"name": "f", "arguments": {"a": 1}</tool_call>Done.', '<tool_call>{"name": "f", "arguments": {"a": 1}</tool_call>Done.', []],
+  [`<tool_call>{"name": "f", "arguments": {"a": [1</tool_call>${call(weather)}`, '<tool_call>{"name": "f", "arguments": {"a": [1</tool_call>', [['weather', args]]],
+  ['<tool_call>{"name": "f", oops}</tool_call>', '<tool_call>{"name": "f", oops}</tool_call>', []],
+  ['<tool_call>{"name": "f", "arguments": 5</tool_call>', '<tool_call>{"name": "f", "arguments": 5</tool_call>', []],
+  [call('{"name": "f", "arguments": {"a": oops}}'), call('{"name": "f", "arguments": {"a": oops}}'), []],
+  [call('{"name": "f", "arguments": {"a": 1,}}'), call('{"name": "f", "arguments": {"a": 1,}}'), []],
+  [call('{"name": "f", "arguments": {a: 1}}'), call('{"name": "f", "arguments": {a: 1}}'), []],
+  [call('{"name": "f", "arguments": {"a": "x\ny"}}'), call('{"name": "f", "arguments": {"a": "x\ny"}}'), []],
+  [call("{'name': 'f', 'arguments': {}}"), call("{'name': 'f', 'arguments': {}}"), []],
+  [call('{"name": "f", "arguments": {"a": NaN}}'), call('{"name": "f", "arguments": {"a": NaN}}'), []],
+  [call('{"name": "f", "arguments": "oops"}'), call('{"name": "f", "arguments": "oops"}'), []],
   [call('{"name": "f", "arguments": {}}}'), '}', [['f', '{}']]],
   // Tags that are missing, cut off or stray.
   [`<tool_call>${weather}\nI called it.`, '\nI called it.', [['weather', args]]],
@@ -82,7 +89,7 @@ const HERMES_CASES: Case[] = [
   [call('{"name": "f", "arguments": ""}'), '', [['f', '{}']]],
   [call('{"name": "", "arguments": {}}'), call('{"name": "", "arguments": {}}'), []],
   [call('{"name": "f", "arguments": {}, "parameters": {"a": 1}, "name": "g"}'), '', [['f', '{}']]],
-  [call('{"id": "\\q \\"", "name": "f\\u00e9", "arguments": {}}'), '', [['fé', '{}']]],
+  [call('{"id": "q \\"", "name": "f\\u00e9", "arguments": {"a": "\\ud83d\\ude00"}}'), '', [['fé', '{"a": "\\ud83d\\ude00"}']]],
 ]; // prettier-ignore
 
 const llama = '{"name": "weather", "parameters": {"city": "Bonn", "days": [1, 2]}}';
@@ -103,7 +110,7 @@ const LLAMA3_CASES: Case[] = [
   [`<|python_tag|>${llama}<|python_tag|>${llama}`, '', [['weather', args], ['weather', args]]],
   ['<|python_tag|>search.call(query="x")', '<|python_tag|>search.call(query="x")', []],
   [`${llama}; {"answer": 42} ${llama}`, `; {"answer": 42} ${llama}`, [['weather', args]]],
-  ['{"name": "f", "parameters": {"a": 1}, oops', 'oops', [['f', '{"a": 1}']]],
+  ['{"name": "f", "parameters": {"a": 1}, oops', '{"name": "f", "parameters": {"a": 1}, oops', []],
 ]; // prettier-ignore
 
 const MISTRAL_CASES: Case[] = [
@@ -121,7 +128,9 @@ const MISTRAL_CASES: Case[] = [
   ['[TOOL_CALLS] are how I call tools.', '[TOOL_CALLS] are how I call tools.', []],
   ['[TOOL_CALLS] [{"nam', '[TOOL_CALLS] [{"nam', []],
   ['[TOOL_CALLS] []', '[TOOL_CALLS] []', []],
-  [`[TOOL_CALLS] [${weather}, oops]`, ', oops]', [['weather', args]]],
+  [`[TOOL_CALLS] [${weather}, oops]`, `[TOOL_CALLS] [${weather}, oops]`, []],
+  [`[TOOL_CALLS] [${weather} oops]`, `[TOOL_CALLS] [${weather} oops]`, []],
+  ['[TOOL_CALLS]f[ARGS]{"a": oops}', '[TOOL_CALLS]f[ARGS]{"a": oops}', []],
   [`[TOOL_CALLS] [${weather}, `, '', [['weather', args]]],
 ]; // prettier-ignore
 
@@ -131,7 +140,8 @@ const PYTHONIC_CASES: Case[] = [
   ['<|python_start|>[now()]<|python_end|>', '', [['now', '{}']]],
   ['<|python_tag|> [now(), get.time-2()]\n', '', [['now', '{}'], ['get.time-2', '{}']]],
   ['[f(a=True, b=None, c={"x": -1.5e3, 2: {}}, d=[], e=1_000,)]', '', [['f', '{"a": true, "b": null, "c": {"x": -1.5e3, "2": {}}, "d": [], "e": 1000}']]],
-  ['[f(a=.5, b=1., c=+2, d=007, e=false)]', '', [['f', '{"a": 0.5, "b": 1.0, "c": 2, "d": 7, "e": false}']]],
+  ['[f(a=.5, b=1., c=+2, d=0x1f, e=false)]', '', [['f', '{"a": 0.5, "b": 1.0, "c": 2, "d": 31, "e": false}']]],
+  ['[f(d=007)]', '[f(d=007)]', []],
   [`[f(a='it\\'s "so"', b="tab\\t \\u00e9 \\q")]`, '', [['f', '{"a": "it\'s \\"so\\"", "b": "tab\\t é \\\\q"}']]],
   ['[f(a="""two\nlines "quoted" """, b="")]', '', [['f', '{"a": "two\\nlines \\"quoted\\" ", "b": ""}']]],
   ['[f(a="ünï 😀")]', '', [['f', '{"a": "ünï 😀"}']]],
@@ -143,9 +153,10 @@ const PYTHONIC_CASES: Case[] = [
   ['[]', '[]', []],
   ['[f(', '[f(', []],
   ['[f(a="x', '', [['f', '{"a": "x']]],
-  ['[f(a=1), g(x)] and so on', ', g(x)] and so on', [['f', '{"a": 1}']]],
+  ['[f(a=1), g(x)] and so on', '[f(a=1), g(x)] and so on', []],
   ['[f(a=1)] and so on', ' and so on', [['f', '{"a": 1}']]],
-  ['[f(a=foo)]', 'foo)]', [['f', '{"a": ']]],
+  ['[f(a=foo)]', '[f(a=foo)]', []],
+  ['[f(a=1), g(b="x', '', [['f', '{"a": 1}'], ['g', '{"b": "x']]],
 ]; // prettier-ignore
 
 const PHI4_CASES: Case[] = [
@@ -195,7 +206,7 @@ const QWEN3_CODER_CASES: Case[] = [
   ['<function=f>\n<parameter=count>1</parameter></function>', '', [['f', '{"count": 1}']]],
   ['<tool_call><function=f><parameter=city>x<parameter=count>2</function></tool_call> So.', ' So.', [['f', '{"city": "x", "count": 2}']]],
   ['<tool_call>\n<function=f>\n<parameter=city>\nBo', '', [['f', '{"city": "Bo']]],
-  ['<tool_call>\n<function=f>\noops', '\noops', [['f', '']]],
+  ['<tool_call>\n<function=f>\noops', '<tool_call>\n<function=f>\noops', []],
   ['<tool_call>\n{"name": "f"}\n</tool_call>', '<tool_call>\n{"name": "f"}\n</tool_call>', []],
   ['<tool_call>\n<function=see here>', '<tool_call>\n<function=see here>', []],
 ]; // prettier-ignore
@@ -280,6 +291,40 @@ test.each(CASES.map(([syntax]) => syntax))(
 );
 
 test.each([
+  [HERMES, '<tool_call>{"name": "f", "arguments": {"a": 1', null],
+  [HERMES, `${call(weather)}<tool_call>{"name": "f"`, '<tool_call>{"name": "f"'],
+  [MISTRAL, `[TOOL_CALLS] [${weather}, `, null],
+  [PYTHONIC, '[f(a=1), g(b=', null],
+  [LLAMA3, '{"name": "f", "parameters": {', null],
+  [GEMMA4, '<|tool_call>call:f{a:', null],
+] as const)('%o: %j, which the model ended itself, is content: %j', (syntax, text, content) => {
+  expect(parse(syntax, [text], true).content).toBe(content ?? text);
+  expect(parse(syntax, text.split(''), true)).toEqual(parse(syntax, [text], true));
+});
+
+test('tags that are missing at the end of an answer are assumed', () => {
+  const text = '<tool_call>\n<function=f>\n<parameter=count>\n3';
+  expect(parse(QWEN3_CODER, [text], true)).toEqual({ content: '', calls: [['f', '{"count": 3}']] });
+  expect(parse(HARMONY, [`<|channel|>commentary to=functions.f<|message|>{"a": 1}`], true).calls).toEqual([
+    ['f', '{"a": 1}'],
+  ]);
+});
+
+test.each(CASES.map(([syntax]) => syntax))('$name: however an answer ends, its text is kept or read', (syntax) => {
+  const answers = fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 10 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(answers, (text) => {
+      const whole = parse(syntax, [text], true);
+      expect(parse(syntax, text.split(''), true)).toEqual(whole);
+      if (whole.calls.length === 0) expect(whole.content).toBe(text);
+      for (const [, json] of whole.calls) JSON.parse(json);
+      expect(parse(syntax, text.split(''), false, true)).toEqual(parse(syntax, [text], false, true));
+    }),
+    { seed: 2, numRuns: 400 },
+  );
+});
+
+test.each([
   ['hermes', (name: string, json: string) => call(`{"name": ${name}, "arguments": ${json}}`)],
   ['llama3', (name: string, json: string) => `{"name": ${name}, "parameters": ${json}}`],
 ] as const)('%s: any arguments in JSON come out as they were written', (syntaxName, write) => {
@@ -302,8 +347,8 @@ test('text after a call whose closing tag is missing is not held back', () => {
   expect(parser.push('\nI called')).toEqual([{ kind: 'content', text: '\nI called' }]);
 });
 
-test('the name arrives before the arguments are complete, and the arguments as they are written', () => {
-  const parser = HERMES.createParser([]);
+test('of a forced call, the name arrives before the arguments are complete, and the arguments as they are written', () => {
+  const parser = HERMES.createParser([], true);
   expect(parser.push('<tool_call>{"name": "f", "arguments": {"a"')).toEqual([
     { kind: 'call', index: 0, name: 'f' },
     { kind: 'arguments', index: 0, text: '{"a"' },

@@ -2,10 +2,11 @@
 // forced calls use the same one (services/chat/tool-constraint.ts). Knows no finish reasons.
 import type { ToolParserName } from '#domain/answer-parsers';
 import type { ToolDefinition } from '#domain/chat';
+import { createGemmaCall } from './tool-parser/gemma-call.ts';
 import { createHarmonyCall } from './tool-parser/harmony-call.ts';
 import { createJsonCall } from './tool-parser/json-call.ts';
-import { createGemmaCall, createPythonCall } from './tool-parser/literal-call.ts';
 import { createNamedCall } from './tool-parser/named-call.ts';
+import { createPythonCall } from './tool-parser/python-call.ts';
 import { createTaggedParser } from './tool-parser/tagged-calls.ts';
 import type { ToolParser } from './tool-parser/tool-delta.ts';
 import { createWholeAnswerParser } from './tool-parser/whole-answer.ts';
@@ -18,8 +19,11 @@ export interface ToolSyntax {
   readonly markers: readonly string[];
   /** Call ids that its chat templates accept: nine letters and digits, or any. */
   readonly callIds: 'any' | 'nine';
-  /** `tools`: of the request; a syntax without types looks up the types of values there. */
-  createParser(tools: readonly ToolDefinition[]): ToolParser;
+  /**
+   * `tools`: of the request; a syntax without types looks up the types of values there. `isCertain`: a constraint makes sure that what begins
+   * as a call is one, so that it is passed on as it arrives instead of once it is complete.
+   */
+  createParser(tools: readonly ToolDefinition[], isCertain?: boolean): ToolParser;
 }
 
 export type ToolSyntaxName =
@@ -44,8 +48,11 @@ export const HERMES: ToolSyntax = {
   name: 'hermes',
   markers: ['<tool_call>', '</tool_call>'],
   callIds: 'any',
-  createParser: () =>
-    createTaggedParser({ opens: ['<tool_call>'], closes: ['</tool_call>'], list: null, newReader: jsonCall }),
+  createParser: (_, isCertain = false) =>
+    createTaggedParser(
+      { opens: ['<tool_call>'], closes: ['</tool_call>'], list: null, newReader: jsonCall },
+      isCertain,
+    ),
 };
 
 const PYTHON_TAGS = ['<|python_tag|>', '<|python_start|>'];
@@ -59,14 +66,17 @@ export const LLAMA3: ToolSyntax = {
   name: 'llama3_json',
   markers: [...PYTHON_TAGS, PYTHON_END],
   callIds: 'any',
-  createParser: () =>
-    createWholeAnswerParser({
-      opens: PYTHON_TAGS,
-      closes: [PYTHON_END],
-      begin: '{',
-      between: /^[\s;,]+/,
-      newReader: (isTagged) => createJsonCall({ needsArguments: !isTagged }),
-    }),
+  createParser: (_, isCertain = false) =>
+    createWholeAnswerParser(
+      {
+        opens: PYTHON_TAGS,
+        closes: [PYTHON_END],
+        begin: '{',
+        between: /^[\s;,]+/,
+        newReader: (isTagged) => createJsonCall({ needsArguments: !isTagged }),
+      },
+      isCertain,
+    ),
 };
 
 /** The whole answer is `[f(a=1), g()]`: Llama 3.2 and 4, Gemma 3 by prompt. */
@@ -74,14 +84,17 @@ export const PYTHONIC: ToolSyntax = {
   name: 'pythonic',
   markers: [...PYTHON_TAGS, PYTHON_END],
   callIds: 'any',
-  createParser: () =>
-    createWholeAnswerParser({
-      opens: PYTHON_TAGS,
-      closes: [PYTHON_END],
-      begin: '[',
-      between: /^\s+/,
-      newReader: createPythonCall,
-    }),
+  createParser: (_, isCertain = false) =>
+    createWholeAnswerParser(
+      {
+        opens: PYTHON_TAGS,
+        closes: [PYTHON_END],
+        begin: '[',
+        between: /^\s+/,
+        newReader: createPythonCall,
+      },
+      isCertain,
+    ),
 };
 
 /** `[TOOL_CALLS]f[ARGS]{…}` for each call; before tokenizer 11 `[TOOL_CALLS] [{"name": …, "arguments": {…}}]`. Either reads both. */
@@ -89,13 +102,16 @@ export const MISTRAL: ToolSyntax = {
   name: 'mistral',
   markers: ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'],
   callIds: 'nine',
-  createParser: () =>
-    createTaggedParser({
-      opens: ['[TOOL_CALLS]'],
-      closes: [],
-      list: JSON_LIST,
-      newReader: (_, next) => (next.startsWith('{') ? jsonCall() : createNamedCall()),
-    }),
+  createParser: (_, isCertain = false) =>
+    createTaggedParser(
+      {
+        opens: ['[TOOL_CALLS]'],
+        closes: [],
+        list: JSON_LIST,
+        newReader: (_, next) => (next.startsWith('{') ? jsonCall() : createNamedCall()),
+      },
+      isCertain,
+    ),
 };
 
 const MISTRAL_LIST: ToolSyntax = { ...MISTRAL, name: 'mistral_list' };
@@ -105,13 +121,16 @@ export const PHI4: ToolSyntax = {
   name: 'phi4_mini_json',
   markers: ['<|tool_call|>', '<|/tool_call|>'],
   callIds: 'any',
-  createParser: () =>
-    createTaggedParser({
-      opens: ['<|tool_call|>', 'functools'],
-      closes: ['<|/tool_call|>'],
-      list: JSON_LIST,
-      newReader: jsonCall,
-    }),
+  createParser: (_, isCertain = false) =>
+    createTaggedParser(
+      {
+        opens: ['<|tool_call|>', 'functools'],
+        closes: ['<|/tool_call|>'],
+        list: JSON_LIST,
+        newReader: jsonCall,
+      },
+      isCertain,
+    ),
 };
 
 /** Granite 3: `<|tool_call|>[{"name": …, "arguments": {…}}]`; `<tool_call>` in 3.1, and at the beginning no tag is needed. */
@@ -119,14 +138,17 @@ export const GRANITE: ToolSyntax = {
   name: 'granite',
   markers: ['<|tool_call|>', '<tool_call>', '</tool_call>'],
   callIds: 'any',
-  createParser: () =>
-    createTaggedParser({
-      opens: ['<|tool_call|>', '<tool_call>'],
-      closes: ['</tool_call>'],
-      list: JSON_LIST,
-      bareList: true,
-      newReader: (tag) => createJsonCall({ needsArguments: tag === null }),
-    }),
+  createParser: (_, isCertain = false) =>
+    createTaggedParser(
+      {
+        opens: ['<|tool_call|>', '<tool_call>'],
+        closes: ['</tool_call>'],
+        list: JSON_LIST,
+        bareList: true,
+        newReader: (tag) => createJsonCall({ needsArguments: tag === null }),
+      },
+      isCertain,
+    ),
 };
 
 /** gpt-oss: messages of the harmony format to `functions.f`. Analysis and final answer are separated before (reasoning-parser.ts). */
@@ -134,13 +156,16 @@ export const HARMONY: ToolSyntax = {
   name: 'openai',
   markers: ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>', '<|return|>'],
   callIds: 'any',
-  createParser: () =>
-    createTaggedParser({
-      opens: ['<|start|>assistant', '<|channel|>', ' to=functions.'],
-      closes: ['<|call|>', '<|end|>', '<|return|>'],
-      list: null,
-      newReader: (tag) => createHarmonyCall(tag!),
-    }),
+  createParser: (_, isCertain = false) =>
+    createTaggedParser(
+      {
+        opens: ['<|start|>assistant', '<|channel|>', ' to=functions.'],
+        closes: ['<|call|>', '<|end|>', '<|return|>'],
+        list: null,
+        newReader: (tag) => createHarmonyCall(tag!),
+      },
+      isCertain,
+    ),
 };
 
 /** `<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`; the outer tags may be missing. */
@@ -148,21 +173,27 @@ export const QWEN3_CODER: ToolSyntax = {
   name: 'qwen3_coder',
   markers: ['<tool_call>', '</tool_call>'],
   callIds: 'any',
-  createParser: (tools) =>
-    createTaggedParser({
-      opens: ['<tool_call>', '<function='],
-      closes: ['</tool_call>'],
-      list: null,
-      newReader: (tag) => createXmlCall(tools, tag === '<function='),
-    }),
+  createParser: (tools, isCertain = false) =>
+    createTaggedParser(
+      {
+        opens: ['<tool_call>', '<function='],
+        closes: ['</tool_call>'],
+        list: null,
+        newReader: (tag) => createXmlCall(tools, tag === '<function='),
+      },
+      isCertain,
+    ),
 };
 
 const gemmaSyntax = (name: ToolSyntaxName, open: string, close: string, quote: string): ToolSyntax => ({
   name,
   markers: [open, close, quote],
   callIds: 'any',
-  createParser: () =>
-    createTaggedParser({ opens: [open], closes: [close], list: null, newReader: () => createGemmaCall(quote) }),
+  createParser: (tools, isCertain = false) =>
+    createTaggedParser(
+      { opens: [open], closes: [close], list: null, newReader: () => createGemmaCall(quote, tools) },
+      isCertain,
+    ),
 });
 
 /** `<start_function_call>call:f{a:<escape>x<escape>,b:1}<end_function_call>` */
@@ -178,13 +209,16 @@ export const TOOL_CODE: ToolSyntax = {
   name: 'tool_code',
   markers: [],
   callIds: 'any',
-  createParser: () =>
-    createTaggedParser({
-      opens: [`${FENCE}tool_code`],
-      closes: [FENCE],
-      list: { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true },
-      newReader: createPythonCall,
-    }),
+  createParser: (_, isCertain = false) =>
+    createTaggedParser(
+      {
+        opens: [`${FENCE}tool_code`],
+        closes: [FENCE],
+        list: { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true },
+        newReader: createPythonCall,
+      },
+      isCertain,
+    ),
 };
 
 const BY_NAME: Readonly<Record<ToolParserName, ToolSyntax | null>> = {

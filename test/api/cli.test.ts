@@ -6,14 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '#client/client';
 import { lockDataDirectory } from '#server/data-lock';
+import { CLI } from '../cli-command.ts';
 import { writeTinyChatModel } from './tiny-chat-model.ts';
-
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const FROM_SOURCE = ['--import', 'tsx', '-C', 'source'];
 
 interface Outcome {
   readonly code: number | null;
@@ -22,7 +19,7 @@ interface Outcome {
 }
 
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [...FROM_SOURCE, CLI, ...args], {
+  const child = spawn(process.execPath, [CLI, ...args], {
     env: { ...process.env, WHETSTONE_API_KEY: '', WHETSTONE_DATA: dataDirectory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

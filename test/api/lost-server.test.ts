@@ -4,15 +4,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { CLI } from '../cli-command.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const FROM_SOURCE = ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href, '-C', 'source'];
 const CONTENT = '{"messages":[]}\n'.repeat(10_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
 
@@ -55,7 +52,7 @@ async function openStoppingServer(onEnd: (close: () => void) => void): Promise<s
 }
 
 async function run(args: readonly string[], url: string) {
-  const child = spawn(process.execPath, [...FROM_SOURCE, CLI, ...args, '--url', url, '--key', 'k'], {
+  const child = spawn(process.execPath, [CLI, ...args, '--url', url, '--key', 'k'], {
     cwd: scratch,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,8 +1,8 @@
 // The OpenAPI document matches the server: every schema is valid, and every answer fits its declared schema.
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '#api/description/openapi';
+import { operationsOf } from '../clients/example-calls.ts';
 import { BASE, chat, openTestServer, send, type ApiScenario, type TestServer } from './test-server.ts';
 
 let server: TestServer;
@@ -22,7 +22,7 @@ function compile(schema: unknown) {
 
 test('it is OpenAPI 3.1 and every schema in it compiles', () => {
   expect(document.openapi).toBe('3.1.0');
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const operations = operationsOf(document).map(({ operation }) => operation);
   expect(operations.length).toBeGreaterThan(20);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   for (const { requestBody, responses, parameters } of operations) {
@@ -37,26 +37,6 @@ test('it is the committed one: what changes for clients shows in the diff (npx v
   const text = `${JSON.stringify({ ...document, info: { ...document.info, version: '' } }, null, 1)}\n`;
   await expect(text).toMatchFileSnapshot('../../docs/openapi.json');
 });
-
-test('the types of the dashboard are made from it, by the same command', async () => {
-  const types = astToString(await openapiTS(JSON.stringify(answersOnly(document))));
-  await expect(
-    `// Generated from docs/openapi.json by the test of that file. Do not edit.\n${types}`,
-  ).toMatchFileSnapshot('../../dashboard/src/api/openapi.ts');
-});
-
-/** The successful responses: failures have one shape, and are most of the document. */
-function answersOnly({ paths, ...rest }: OpenApiDocument): object {
-  const kept = Object.entries(paths).map(([path, operations]) => {
-    const shorter = Object.entries(operations).map(([method, { responses, operationId: _, ...operation }]) => {
-      const parameters = operation.parameters.filter((parameter) => parameter.in !== 'header');
-      const [status, { content }] = Object.entries(responses)[0] as [string, { content?: unknown }]; // the lowest: success
-      return [method, { ...operation, parameters, responses: { [status]: { description: '', content } } }];
-    });
-    return [path, Object.fromEntries(shorter)] as const;
-  });
-  return { ...rest, components: {}, paths: Object.fromEntries(kept) };
-}
 
 test('it includes the answers to a bad path and a bad Idempotency-Key', () => {
   const statuses = (path: string, method: string) => Object.keys(document.paths[path]![method]!.responses);
@@ -130,7 +110,8 @@ test('answers and failures match the schemas', async () => {
   for (const [path, request] of requests) {
     const response = await send(server, request);
     const method = (request.method ?? (request.body === undefined ? 'GET' : 'POST')).toLowerCase();
-    const described = document.paths[path]![method]!.responses[String(response.statusCode)] as
+    const { operation } = operationsOf(document).find(({ name }) => name === `${method.toUpperCase()} ${path}`)!;
+    const described = operation.responses[String(response.statusCode)] as
       { content: { 'application/json': { schema: object } } } | undefined;
     expect(described, `${method} ${path} ${response.statusCode} is not described`).toBeDefined();
     const fits = compile(described!.content['application/json'].schema);

@@ -1,6 +1,6 @@
 // Lines of preference data: the accepted forms, and the errors for the others.
 import { expect, test } from 'vitest';
-import { readPreferencePair } from '#api/rows/dpo';
+import { readPreferencePair } from '#rows/dpo';
 
 const said = (role: string, content: string) => ({ role, content });
 const prompt = [said('system', 'Be brief.'), said('user', 'What is 2 + 2?')];

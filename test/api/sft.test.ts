@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readSftLine } from '#api/rows/sft';
+import { readSftLine } from '#rows/sft';
 import type { SftJobBody } from '#domain/sft';
 import { parseSealedJson } from '#services/jobs/data/sealed-json';
 import { readDataset, readRows } from '#services/jobs/data/sft-dataset';

@@ -7,7 +7,6 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { afterAll, expect, test } from 'vitest';
 import { createApp } from '#api/app';
 import type { ApiLimits, ApiServices } from '#api/http/api-services';
-import { readDatasetLine } from '#api/rows/dataset-row';
 import type { Dashboard } from '#api/description/dashboard';
 import type { Reference } from '#api/description/reference';
 import { createMetrics } from '#api/http/metrics';
@@ -34,7 +33,6 @@ import { createCompletions } from '#services/chat/completions';
 import type { ChatSettings } from '#services/chat/request-serving';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { createCheckpoints } from '#services/models/checkpoints';
-import { readEvaluationLine } from '#api/rows/evaluation';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
 import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
@@ -191,7 +189,7 @@ export async function openTestServer({
     queuedJobsMax: QUEUED_JOBS_MAX,
     recall: (groups, model) => recallTokens(groups, model, sampledTokens),
     artifacts,
-    acceptEvaluation: createAcceptEvaluation({ artifacts, limits: EVALUATION_LIMITS, readLine: readEvaluationLine }),
+    acceptEvaluation: createAcceptEvaluation({ artifacts, limits: EVALUATION_LIMITS }),
     limits,
     observer: noObserver,
   });
@@ -234,7 +232,7 @@ export async function openTestServer({
     artifacts,
     runs,
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
-    datasetRows: createDatasetRows({ artifacts, baseModels, readLine: readDatasetLine }),
+    datasetRows: createDatasetRows({ artifacts, baseModels }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),
     checkpoints: createCheckpoints({ storage, blobs, baseModels, clock, log }),
     trainingJobs,

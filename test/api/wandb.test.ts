@@ -163,6 +163,8 @@ test.each([
     `{ viewer { ...a0 } } ${Array.from({ length: 15 }, (_, i) => `fragment a${i} on User { ...a${i + 1} ...a${i + 1} }`).join(' ')} fragment a15 on User { id }`,
     'fields',
   ],
+  ['deep values', `{ project(name: ${'['.repeat(2_400)}${']'.repeat(2_400)}) { id } }`, 'brackets'],
+  ['deep values, never closed', `{ project(name: ${'['.repeat(4_900)}`, 'brackets'],
   ['a fragment in itself', '{ viewer { ...a } } fragment a on User { id ...a }', 'deeper'],
 ])('a document that is a bomb is refused: %s', async (_, query, word) => {
   const { statusCode, body } = await ask(query);
@@ -213,4 +215,37 @@ test('an operator may have traces refused instead', async () => {
   } finally {
     await refusing.close();
   }
+});
+
+/** Every list is asked for in each object of the list before it. */
+const nested = (levels: number): string =>
+  levels === 0 ? 'id' : `artifactSequence { artifacts(first: 50) { edges { node { id ${nested(levels - 1)} } } } }`;
+
+test('lists in lists end at the budget of the answer, and other requests are answered meanwhile', async () => {
+  const headers = basic(BOOTSTRAP_KEY);
+  for (let version = 0; version < 14; version++) {
+    const url = '/v1/artifacts/~/nested/rows/a.txt';
+    expect((await send(server, { method: 'PUT', url, body: `version ${version}` })).statusCode).toBe(201);
+  }
+  let turns = 0;
+  const heart = setInterval(() => turns++, 5);
+  const answer = await ask(`{ project(name: "nested") { artifact(name: "rows") { ${nested(4)} } } }`, {}, headers);
+  clearInterval(heart);
+  expect(answer.json()).toMatchObject({ data: null, errors: [{ message: containing('reads of the database') }] });
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('aliases of one long history share one budget of text', async () => {
+  await ask(UPSERT, { name: 'long', project: 'p' });
+  const content = Array.from({ length: 10 }, (_, step) => `{"_step":${step},"text":"${'x'.repeat(60_000)}"}`);
+  for (const [offset, line] of content.entries())
+    expect((await stream('long', { files: { 'wandb-history.jsonl': { offset, content: [line] } } })).statusCode).toBe(
+      200,
+    );
+  const history = (many: number) =>
+    `{ project(name: "p") { run(name: "long") { ${Array.from({ length: many }, (_, i) => `h${i}: history(minStep: 0, maxStep: 99)`).join(' ')} } } }`;
+  expect((await ask(history(2))).json()).toMatchObject({
+    data: { project: { run: { h0: expect.any(Array) as unknown } } },
+  });
+  expect((await ask(history(40))).json()).toMatchObject({ errors: [{ message: containing('longer than 16000000') }] });
 });

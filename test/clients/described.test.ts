@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { EXAMPLE_IDS } from '#api/description/examples';
-import type { OpenApiDocument, Operation } from '#api/description/openapi';
+import type { OpenApiDocument } from '#api/description/openapi';
 import { openReceiver, type Receiver } from '../api/webhook-receiver.ts';
 import { exampleOf, fitsExample } from './answer-examples.ts';
 import { answerModules } from './answer-modules.ts';
-import { call, contentOf, operationsOf, type Described, type Difference } from './example-calls.ts';
+import { call, contentOf, failureNameIn, operationsOf, type Described, type Difference } from './example-calls.ts';
 import { KEY, openStarterServer, type StarterServer } from './starter-server.ts';
 
 /** The status of examples that do not succeed, and why. */
@@ -69,7 +69,7 @@ const SHOWN = ['application/json', 'text/event-stream', 'application/jsonl', 'te
 const NOT_SHOWN = 'GET /openapi.json: application/json';
 
 /** A body without its required fields, with an invalid model, or no object. Null: any body would do, as for a file. */
-function faultyBody({ requestBody }: Operation): object | null {
+function faultyBody({ requestBody }: Described['operation']): object | null {
   const { schema, example } = contentOf(requestBody)['application/json'] ?? {};
   if (schema === undefined) return null;
   const { required = [], additionalProperties } = schema as { required?: string[]; additionalProperties?: unknown };
@@ -189,6 +189,7 @@ test('every example is answered as described and like the example of its answer'
   const real: Record<string, string> = {};
   const shownAs: [id: string, example: string][] = [];
   const recorded: Record<string, Record<string, unknown>> = {};
+  const failures: Record<string, unknown> = {};
   const named = (name: string) => operations.find((each) => each.name === name)!;
 
   /** Null: the answer is not JSON. */
@@ -211,9 +212,10 @@ test('every example is answered as described and like the example of its answer'
     }
     expect(Object.keys(content), about).toContain(type);
     const example = content[type]!.example;
-    const [key, shown] = [response.ok ? type : String(response.status), exampleOf(type, text)];
-    if (shown !== null && `${name}: ${key}` !== NOT_SHOWN)
-      (recorded[name] ??= {})[key] ??= fitsExample(type, example, text) ? example : shown;
+    const shown = exampleOf(type, text);
+    const kept = shown !== null && fitsExample(type, example, text) ? example : shown;
+    if (!response.ok) failures[failureNameIn(document, described, response.status)] ??= kept;
+    else if (shown !== null && `${name}: ${type}` !== NOT_SHOWN) (recorded[name] ??= {})[type] ??= kept;
     if (type !== 'application/json') return null;
     const fits = ajv.compile({ components: document.components, ...content[type]!.schema });
     const read = JSON.parse(text) as Read;
@@ -326,7 +328,7 @@ test('every example is answered as described and like the example of its answer'
   for (const described of operations.filter(isMissing)) await send(described, { status: 404 });
   for (const described of operations.filter(takesLink)) await send(described, { status: 403 });
 
-  for (const { path, text } of answerModules(operations, recorded))
+  for (const { path, text } of answerModules(operations, recorded, failures))
     await expect(asShown(text, shownAs)).toMatchFileSnapshot(`../../src/api/description/answer-examples/${path}`);
 });
 

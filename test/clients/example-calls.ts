@@ -1,22 +1,40 @@
 // Calls the operations of openapi.json with the examples in it: this file knows what a call is made of. The test decides the
 // order of calls and the expected answers.
-import type { OpenApiDocument, Operation } from '#api/description/openapi';
+import type { OpenApiDocument, Operation, Parameter } from '#api/description/openapi';
 import { KEY, type StarterServer } from './starter-server.ts';
 
 export interface Described {
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  readonly operation: Operation;
+  readonly operation: Omit<Operation, 'parameters'> & { readonly parameters: readonly Parameter[] };
 }
 
-export const operationsOf = ({ paths }: OpenApiDocument): Described[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      const name = `${method.toUpperCase()} ${path}`;
-      return { name, method: method.toUpperCase(), path, operation };
-    }),
+/** With what they refer to in place of each reference. */
+export const operationsOf = (document: OpenApiDocument): Described[] =>
+  Object.entries(resolved(document.paths, document) as Record<string, Record<string, Described['operation']>>).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => {
+        const name = `${method.toUpperCase()} ${path}`;
+        return { name, method: method.toUpperCase(), path, operation };
+      }),
   );
+
+const PREFIX = '#/components/';
+
+function resolved(part: unknown, document: OpenApiDocument): unknown {
+  if (Array.isArray(part)) return part.map((each) => resolved(each, document));
+  if (typeof part !== 'object' || part === null) return part;
+  const { $ref: to, ...others } = part as { $ref?: unknown };
+  const rest = Object.fromEntries(Object.entries(others).map(([key, each]) => [key, resolved(each, document)]));
+  if (typeof to !== 'string' || !to.startsWith(PREFIX)) return to === undefined ? rest : { $ref: to, ...rest };
+  const [kind, name] = to.slice(PREFIX.length).split('/') as [string, string];
+  return { ...(resolved((document.components[kind] as Record<string, unknown>)[name], document) as object), ...rest };
+}
+
+/** The name of a failure under `components/responses`. */
+export const failureNameIn = ({ paths }: OpenApiDocument, { method, path }: Described, status: number): string =>
+  (paths[path]![method.toLowerCase()]!.responses[status] as { $ref: string }).$ref.split('/').at(-1)!;
 
 export type Content = Readonly<Record<string, { readonly schema?: object; readonly example?: unknown }>>;
 export const contentOf = (part: unknown): Content => (part as { content?: Content } | undefined)?.content ?? {};

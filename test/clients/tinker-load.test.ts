@@ -1,4 +1,4 @@
-// A short version of `npm run bench:tinker`, counted in steps and kills: training and sampling clients run together while the
+// A short version of `npm run bench -- tinker`, counted in steps and kills: training and sampling clients run together while the
 // server, its trainer and its sampler are killed. Nothing hangs, no step is lost or applied twice. Times and memory are not
 // checked.
 import { mkdtemp, rm } from 'node:fs/promises';

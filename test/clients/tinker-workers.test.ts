@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client';
+import { CLI } from '../cli-command.ts';
 import { BOOTSTRAP_KEY as KEY } from '../api/test-server.ts';
 import { startPythonWorker, type PythonWorker } from '../workers/python-worker.ts';
 import { runPython } from '../python-script.ts';
@@ -21,7 +22,6 @@ import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeR
 const python = process.env['WHETSTONE_TINKER_PYTHON'];
 const PYTHONS = skipWithoutPython('WHETSTONE_TINKER_PYTHON', 'WHETSTONE_WORKER_PYTHON');
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const CHECK = fileURLToPath(new URL('../../python/tinker/check_sdk.py', import.meta.url));
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
 const PATIENT = { timeout: 600_000 };
@@ -30,7 +30,7 @@ const REINFORCED = { batch_size: 2, steps: 3 };
 
 /** Resolves once the server lists one more worker. */
 async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<PythonWorker> {
-  const args = ['--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--model', 'starter', '--roles', roles];
+  const args = [CLI, 'workers', 'run', '--model', 'starter', '--roles', roles];
   const env = { ...process.env, WHETSTONE_URL: url, WHETSTONE_API_KEY: KEY };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let words = '';

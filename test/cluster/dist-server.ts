@@ -2,10 +2,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { CLI } from '../cli-command.ts';
 import { freePort } from '../free-port.ts';
-
-export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export interface DistServer {
   readonly url: string;

@@ -243,9 +243,12 @@ export function inferenceEngineContract(
       await expect.poll(() => engine.status()).toMatchObject({ running: 0, waiting: 0 });
     });
 
-    test('a signal that was already aborted results in an error and no token', async () => {
-      const stream = engine.generate(request(), AbortSignal.abort());
+    test('a signal that was already aborted results in an error and no token, and nothing is computed', async () => {
+      const long = request({ n: 4, sampling: sampling({ maxTokens: 480 }) });
+      const stream = engine.generate(long, AbortSignal.abort());
       await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' });
+      await collect(engine, request()); // would run beside it
+      await expect.poll(() => engine.status(), { timeout: 400 }).toMatchObject({ running: 0, waiting: 0 });
     });
 
     test('adapters load once, are listed, and unload', async () => {

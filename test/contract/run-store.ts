@@ -54,6 +54,18 @@ export function runContract(open: () => Promise<Storage>): void {
     expect(await runs.append(createId(), { offset: 0, lines }, {}, PAYER, NOW)).toBeNull();
   });
 
+  test('a page of heavy runs ends early, and the next one goes on', async () => {
+    const { runs } = await open();
+    const config = JSON.stringify({ text: 'x'.repeat(900_000) });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const name of names) await runs.upsert(aRun(name), { config }, PAYER, NOW);
+    const first = await runs.list({ entity: 'team' }, FIRST);
+    expect(first.rows.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
+    expect(first.hasMore).toBe(true);
+    const next = await runs.list({ entity: 'team' }, { after: first.rows.at(-1)!.id, limit: 10 });
+    expect(next).toMatchObject({ rows: [{ name: 'e' }, { name: 'f' }], hasMore: false });
+  });
+
   test('a write over a limit changes nothing', async () => {
     const { runs, accounts } = await open();
     const run = aRun();

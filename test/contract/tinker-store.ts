@@ -154,6 +154,19 @@ export function tinkerContract(
     expect(await tinker.findOperation(first.id, 1)).toBeNull();
   });
 
+  test('readings of an operation are counted until one ends, for the attempt that has the run', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const run = await addRun(storage);
+    await tinker.addOperation(anOperation(run.id, 1));
+    const held = (await tinker.claimRun('w', LEASE, BASES))!;
+    expect(await tinker.beginReading(held, 1)).toBe(1);
+    expect(await tinker.beginReading(held, 1)).toBe(2);
+    expect(await tinker.beginReading({ id: run.id, attempt: held.attempt - 1 }, 1)).toBe(0);
+    await tinker.endReading(held, 1);
+    expect(await tinker.beginReading(held, 1)).toBe(1);
+  });
+
   test('a sampler has its place in the session once', async () => {
     const storage = await open();
     const { tinker } = storage;

@@ -11,7 +11,6 @@ import type { TrainingPrecision } from '#engine/capabilities';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { writePeftDirectory } from '#model-files/peft-directory';
 import type { TrainingEngine } from '#engine/training-engine';
-import { readEvaluationLine } from '#api/rows/evaluation';
 import { createAccountLimits } from '#services/accounts/account-limits';
 import { createArtifacts, type Artifacts } from '#services/artifacts/artifacts';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
@@ -110,7 +109,7 @@ export async function openJobLab(
         yield* groups;
       },
       artifacts,
-      acceptEvaluation: createAcceptEvaluation({ artifacts, limits: EVALUATION_LIMITS, readLine: readEvaluationLine }),
+      acceptEvaluation: createAcceptEvaluation({ artifacts, limits: EVALUATION_LIMITS }),
       limits,
       observer: noObserver,
     });

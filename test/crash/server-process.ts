@@ -2,11 +2,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '#client/client';
+import { CLI } from '../cli-command.ts';
 import { freePort } from '../free-port.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const API_KEY = 'wk-crash-test';
 
 /** `server` kills its engines too. */
@@ -63,7 +62,7 @@ export async function createServerProcess(
     pid: () => child.pid!,
     async start() {
       const own = ['--port', String(port), '--data', data, '--log-level', 'warn'];
-      const args = [...process.execArgv, CLI, 'serve', ...own, ...flags];
+      const args = [CLI, 'serve', ...own, ...flags];
       child = spawn(process.execPath, args, {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, WHETSTONE_API_KEY: API_KEY, WHETSTONE_SAVE_SECONDS: '0', ...env },

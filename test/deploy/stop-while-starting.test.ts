@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { CLI } from '../cli-command.ts';
 import { ROOT } from './product.ts';
 
 test.each([
@@ -23,16 +24,19 @@ test.each([
   });
   await once(hub, 'listening');
 
-  const settings = ['--import', 'tsx', '-C', 'source', 'src/cli.ts', 'serve', '--port', '0'];
-  const server = spawn(process.execPath, [...settings, '--data', join(directory, 'data'), '--model', 'some/model'], {
-    cwd: ROOT,
-    env: {
-      PATH: process.env['PATH'],
-      HF_HOME: join(directory, 'hub'),
-      HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+  const server = spawn(
+    process.execPath,
+    [CLI, 'serve', '--port', '0', '--data', join(directory, 'data'), '--model', 'some/model'],
+    {
+      cwd: ROOT,
+      env: {
+        PATH: process.env['PATH'],
+        HF_HOME: join(directory, 'hub'),
+        HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+      },
+      stdio: 'ignore',
     },
-    stdio: 'ignore',
-  });
+  );
   const ended = once(server, 'exit');
   await once(hub, 'request'); // the server is in the middle of its start
   server.kill(signal);

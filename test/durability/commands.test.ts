@@ -3,19 +3,18 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { CLI } from '../cli-command.ts';
 import { lockDataDirectory } from '../../src/server/data-lock.ts';
 import { fillStore, localStore } from './a-store.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const root = await mkdtemp(join(tmpdir(), 'whetstone-commands-'));
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 const run = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
     const env = { ...process.env, WHETSTONE_DATA: '', WHETSTONE_DATABASE_URL: '', WHETSTONE_BLOBS_URL: '' };
-    execFile(process.execPath, [...process.execArgv, CLI, ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [CLI, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

@@ -4,7 +4,6 @@ import { execFile, spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWebhookSecret } from '#base/ids';
@@ -12,11 +11,11 @@ import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import { openSqlStorage } from '#storage/sql/sql-storage';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
+import { CLI } from '../cli-command.ts';
 import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
 import { skipUnless } from '../skipping.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const NOBODY = 65_534;
 const SOMEBODY_ELSE = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
@@ -44,7 +43,7 @@ interface Started {
 
 /** Returns how it exited: none of these servers starts. */
 async function serve(): Promise<Started> {
-  const args = [...process.execArgv, CLI, 'serve', '--port', '0', '--data', data];
+  const args = [CLI, 'serve', '--port', '0', '--data', data];
   try {
     await promisify(execFile)(process.execPath, args, { ...SOMEBODY_ELSE, timeout: 50_000 });
     throw new Error('the server started');

@@ -1,7 +1,8 @@
 // The DPO jobs of fixtures/dpo (python/golden/make_dpo.py): lines of a file, planned into batches as a job plans them. For tests
 // that compare an engine with that fixture. They start from the adapter of fixtures/sft.
 import { expect } from 'vitest';
-import { readDpoJob, readPreferencePair } from '#api/rows/dpo';
+import { readDpoJob } from '#api/training/dpo-job';
+import { readPreferencePair } from '#rows/dpo';
 import type { DpoConfigInput } from '#domain/dpo';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readTextModel } from '#text/text-model';

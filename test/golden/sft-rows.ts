@@ -1,7 +1,7 @@
 // The SFT job of fixtures/sft (python/golden/make_sft.py): lines of a file, planned into batches as a job plans them. For tests
 // that compare an engine with that fixture.
 import { fileURLToPath } from 'node:url';
-import { readSftLine } from '#api/rows/sft';
+import { readSftLine } from '#rows/sft';
 import type { SftConfigInput } from '#domain/sft';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { readTextModel } from '#text/text-model';

@@ -1,4 +1,4 @@
-// A minute of what `npm run bench:load` does for five: a real server, 512 concurrent chat streams, jobs submitted along the way.
+// A minute of what `npm run bench -- load` does for five: a real server, 512 concurrent chat streams, jobs submitted along the way.
 // Every request is answered, none with a 5xx, every job succeeds, and memory stays bounded. Times are not checked.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -131,10 +131,7 @@ test('any shape of any size', async () => {
 describe('a job that is read here', () => {
   const { id, text } = server.model;
   const encoder = createConversationEncoder(id, text, VOCAB_SIZE);
-  const read = createJobDataReader(
-    { encoder, readSftLine: () => ({ problem: 'is none' }), readPairLine: () => ({ problem: 'is none' }) },
-    null,
-  );
+  const read = createJobDataReader(encoder, null);
   const budget = {
     ...NO_LIMITS,
     contextLength: CONTEXT_LENGTH,

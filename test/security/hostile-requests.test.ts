@@ -95,6 +95,20 @@ describe('slow', () => {
     expect(received()).toMatch(/x-request-id: [0-9a-f]{32}/);
   });
 
+  test('headers that never end lose their place, though the client never closes its side', async () => {
+    const countConnections = () =>
+      new Promise<number>((resolve) => server.app.server.getConnections((_, count) => resolve(count)));
+    await expect.poll(countConnections, { timeout: CLOSE_DEADLINE_MS }).toBe(0);
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => {});
+    socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    const ended = new Promise((resolve) => socket.once('end', resolve));
+    socket.resume();
+    await ended;
+    await expect.poll(countConnections, { timeout: CLOSE_DEADLINE_MS }).toBe(0);
+    socket.destroy();
+  });
+
   test('bodies that stop end in a 408 that says so, and the connection closes', async () => {
     const { socket, received, closed } = await open();
     socket.write(`${head({ ...JSON_TYPE, 'content-length': 1_000 })}{"model":`);

@@ -2,15 +2,13 @@
 // addresses they connect to, which files they make. Null if strace is missing or may not trace.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, mkdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '#client/client';
+import { CLI } from '../cli-command.ts';
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const API_KEY = 'wk-traced';
 const CALLS =
   'trace=network,open,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mknod,mknodat';
@@ -34,7 +32,6 @@ export interface SystemCalls {
 
 export async function startTracedServer(): Promise<TracedServer | null> {
   if (spawnSync('strace', ['-f', '-o', '/dev/null', process.execPath, '--version']).status !== 0) return null;
-  if (!existsSync(CLI)) throw new Error(`${CLI} is missing: npm run build`);
   const root = await mkdtemp(join(tmpdir(), 'whetstone-traced-'));
   const [home, temporaryDirectory, dataDirectory] = ['home', 'tmp', 'data'].map((name) => join(root, name));
   await Promise.all([mkdir(home!), mkdir(temporaryDirectory!)]);

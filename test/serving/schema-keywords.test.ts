@@ -2,7 +2,7 @@
 // specification's own: the properties of its meta schemas.
 import { createRequire } from 'node:module';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parseJson } from '#api/http/json-body';
+import { parseJson } from '#validation/json-text';
 import { parseChatRequest } from '#api/chat/chat-request';
 import { accepts, createByteGrammars, jsonSchema } from './byte-grammars.ts';
 

@@ -5,7 +5,7 @@ import { silentLog } from '#base/log';
 import type { Constraint } from '#domain/constraint';
 import { createGrammars } from '#grammar/grammars';
 import { toolConstraint } from '#services/chat/tool-constraint';
-import type { ToolParserName } from '#domain/answer-parsers';
+import { TOOL_PARSER_NAMES, type ToolParserName } from '#domain/answer-parsers';
 import { HERMES, LLAMA3, PYTHONIC, QWEN3_CODER, toolSyntaxNamed, type ToolSyntax } from '#text/tool-parser';
 
 /** Every byte is a token; 256 ends the text. */
@@ -42,6 +42,88 @@ async function reachIn(constraint: Constraint, text: string): Promise<string> {
     matcher!.close();
   }
 }
+
+/** A text that the constraint allows, without analysis before a call, and without white space where there may be some. */
+async function write(constraint: Constraint): Promise<string> {
+  const [matcher] = await grammars.open(constraint, 1, 'a');
+  const bytes: number[] = [];
+  try {
+    for (let mask = matcher!.mask(); mask !== null && bytes.length < 2_000; mask = matcher!.mask()) {
+      const allowed = Array.from({ length: 257 }, (_, token) => token).filter(
+        (token) => (mask[token >> 5]! >>> (token & 31)) & 1,
+      );
+      const token = allowed.at(-1) === EOS ? EOS : (allowed.findLast((each) => each > 0x20) ?? allowed[0]!);
+      if (token !== EOS) bytes.push(token);
+      matcher!.accept(token);
+    }
+    return Buffer.from(bytes).toString();
+  } finally {
+    matcher!.close();
+  }
+}
+
+describe('names that are no identifiers', () => {
+  const NAMES = [
+    'Content-Type',
+    '$filter',
+    'two words',
+    'größe',
+    'a.b',
+    'x[0]',
+    '@id',
+    'class',
+    'a:b',
+    '"q"',
+    'a<b',
+    'ﬁ',
+  ];
+  const PYTHON = (name: string) => ['größe', 'class'].includes(name);
+  const WRITABLE: Readonly<Partial<Record<ToolParserName, (name: string) => boolean>>> = {
+    pythonic: PYTHON,
+    llama4_pythonic: PYTHON,
+    tool_code: PYTHON,
+    qwen3_coder: (name) => name !== 'a<b',
+    qwen3_xml: (name) => name !== 'a<b',
+  };
+  const syntaxes = TOOL_PARSER_NAMES.filter((each) => each !== 'none');
+  const forced = (syntax: ToolParserName, name: string, parameter: string, isStrict: boolean) => {
+    const parameters = { type: 'object', properties: { [parameter]: { const: 7 } }, required: [parameter] };
+    const tool = { type: 'function', function: { name, strict: isStrict, parameters } };
+    const read = toolSyntaxNamed(syntax, null)!;
+    return { tool, read, constrain: () => toolConstraint({ mode: 'required', callable: null }, [tool], read, false)! };
+  };
+
+  test.each(syntaxes)('%s: a forced call has them and is read back, or the tool is refused by name', async (syntax) => {
+    for (const name of NAMES)
+      for (const isStrict of [true, false]) {
+        const { tool, read, constrain } = forced(syntax, 'send', name, isStrict);
+        if (WRITABLE[syntax]?.(name) === false) {
+          expect(constrain, name).toThrow(/The tool "send" cannot be called in the tool-call syntax/);
+          continue;
+        }
+        const parser = read.createParser([tool]);
+        const deltas = [...parser.push(await write(constrain())), ...parser.flush(true)];
+        const json = deltas.map((delta) => (delta.kind === 'arguments' ? delta.text : '')).join('');
+        expect(JSON.parse(json), name).toEqual({ [name]: 7 });
+      }
+  });
+
+  test.each(syntaxes)('%s: so are names of tools', async (syntax) => {
+    for (const name of ['get-weather', '2fa', 'a.b', 'a b', 'größe']) {
+      const { tool, read, constrain } = forced(syntax, name, 'x', false);
+      let text: string;
+      try {
+        text = await write(constrain());
+      } catch (error) {
+        expect((error as Error).message).toContain(`The tool "${name}" cannot be called`);
+        continue;
+      }
+      const parser = read.createParser([tool]);
+      const [first] = [...parser.push(text), ...parser.flush(true)];
+      expect(first).toMatchObject({ kind: 'call', name });
+    }
+  });
+});
 
 test('where no tool is strict and all may be called, calls are as free as the text', () => {
   expect(toolConstraint({ mode: 'auto', callable: null }, [loose], HERMES, true)).toBeNull();

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { CLI } from '../cli-command.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NODE = `${process.execPath} --import tsx -C source`;
@@ -23,7 +24,7 @@ test(
   'the worker of this package passes both suites and leaves',
   async () => {
     const { code, output } = await conformance(
-      `${NODE} src/cli.ts workers run --model "$WHETSTONE_MODEL" --roles sample,train --name subject`,
+      `${process.execPath} ${CLI} workers run --model "$WHETSTONE_MODEL" --roles sample,train --name subject`,
     );
     expect(code, output).toBe(0);
     expect(output).toContain('subject as a sampler');

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { pushArtifact } from '#client/artifact-files';
 import { createClient } from '#client/client';
+import { CLI } from '../cli-command.ts';
 import { readServerConfig } from '../../src/config/server-config.ts';
 import { startServer } from '../../src/main.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
@@ -21,7 +22,6 @@ import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
 const MODEL = 'whetstone/starter';
 const STARTER = fileURLToPath(new URL('../../models/starter', import.meta.url));
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const SOON = { timeout: 600_000, interval: 200 };
 const ASKED = { model: MODEL, messages: [{ role: 'user' as const, content: 'What is 2 + 3?' }] };
 
@@ -186,7 +186,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
   });
 
   test('a trained checkpoint is loaded when its job ends, and answers come with their token ids', async () => {
-    const run = [...process.execArgv, CLI, 'workers', 'run', '--model', 'starter', '--roles', 'train'];
+    const run = [CLI, 'workers', 'run', '--model', 'starter', '--roles', 'train'];
     const env = { ...process.env, WHETSTONE_URL: server.url, WHETSTONE_API_KEY: BOOTSTRAP_KEY };
     const trainer = spawn(process.execPath, run, { env, stdio: 'ignore' });
     await vi.waitFor(async () => expect(await workers()).toHaveLength(2), SOON);

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { appendFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { isRunning } from '#base/is-running';
+import { CLI } from '../cli-command.ts';
 import { BOOTSTRAP_KEY } from '../api/test-server.ts';
 import { writeTinyChatModel } from '../api/tiny-chat-model.ts';
 import { collect, request } from '../contract/inference-engine.ts';
@@ -15,7 +15,6 @@ import { openWorkerLab, type WorkerLab } from './worker-lab.ts';
 /** It loads two engines, possibly on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 });
 const SOON = { timeout: 120_000 };
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let model: string;
 let home: string;
@@ -31,7 +30,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const COMMAND = [process.execPath, '--import', 'tsx', '-C', 'source', CLI, 'workers', 'run', '--roles', 'sample'];
+const COMMAND = [process.execPath, CLI, 'workers', 'run', '--roles', 'sample'];
 
 function startWorker(args: readonly string[], key = BOOTSTRAP_KEY) {
   return start([...COMMAND, ...args], { WHETSTONE_API_KEY: key });

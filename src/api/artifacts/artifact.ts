@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sizeOf, type ArtifactVersion } from '#domain/artifact';
 import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifacts/artifact-name';
 import type { Manifest } from '#services/artifacts/artifacts';
-import { countNodes } from '../http/validation.ts';
+import { countNodes } from '#validation/parse';
 
 const FILES_MAX = 10_000;
 const ALIASES_MAX = 32;
@@ -114,29 +114,35 @@ export const fileQuery = z.looseObject({
   sha256: sha256.optional().meta({ description: 'SHA-256 of the body. A body with a different hash is refused.' }),
 });
 
-const artifactFile = z.object({ path: z.string(), size_bytes: z.int(), sha256: z.string() });
+const artifactFile = z
+  .object({ path: z.string(), size_bytes: z.int(), sha256: z.string() })
+  .meta({ title: 'ArtifactFile' });
 
-export const artifactResponse = z.object({
-  id: z.guid(),
-  entity: z.string(),
-  project: z.string(),
-  name: z.string(),
-  version: z.string(),
-  uri: z.string(),
-  type: z.string(),
-  aliases: z.array(z.string()),
-  metadata: z.record(z.string(), z.unknown()),
-  files: z.array(artifactFile),
-  size_bytes: z.int(),
-  created_at: z.string(),
-});
+export const artifactResponse = z
+  .object({
+    id: z.guid(),
+    entity: z.string(),
+    project: z.string(),
+    name: z.string(),
+    version: z.string(),
+    uri: z.string(),
+    type: z.string(),
+    aliases: z.array(z.string()),
+    metadata: z.record(z.string(), z.unknown()),
+    files: z.array(artifactFile),
+    size_bytes: z.int(),
+    created_at: z.string(),
+  })
+  .meta({ title: 'Artifact' });
 
 export const uploadedFile = artifactFile;
 /** 202: upload these files, then send the manifest again. */
-export const missingFiles = z.object({
-  missing: z.array(z.string()).meta({ description: 'SHA-256 hashes of the missing files.' }),
-});
-export const deletedArtifacts = z.object({ deleted_count: z.int() });
+export const missingFiles = z
+  .object({
+    missing: z.array(z.string()).meta({ description: 'SHA-256 hashes of the missing files.' }),
+  })
+  .meta({ title: 'MissingFiles' });
+export const deletedArtifacts = z.object({ deleted_count: z.int() }).meta({ title: 'DeletedArtifacts' });
 
 export const toArtifactResponse = (artifact: ArtifactVersion): z.input<typeof artifactResponse> => {
   const { id, entity, project, name, type, aliases, metadata, files } = artifact;

@@ -25,7 +25,7 @@ import {
 } from './artifact.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { namedArtifact } from './named-artifact.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 
 const BASE = '/v1/artifacts/{entity}/{project}/{artifact}';
 const DRAFT = 'draft';

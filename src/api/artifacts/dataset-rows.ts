@@ -1,7 +1,7 @@
 // Training data as a job would train on it, row by row. Storing it is in artifacts.ts.
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { rowResponse, rowsQuery, toRowResponse, toRowsOf } from '../rows/dataset-row.ts';
+import { rowResponse, rowsQuery, toRowResponse, toRowsOf } from './dataset-row.ts';
 import { envelope, toEnvelope, toPage } from '../http/listing.ts';
 import { namedArtifact } from './named-artifact.ts';
 

@@ -2,33 +2,35 @@
 import { z } from 'zod';
 import type { HistoryLine, Run } from '#domain/run';
 import { readLoggedObject } from '#services/runs/run-json';
-import { integer } from '../http/lax.ts';
+import { integer } from '#validation/lax';
 import { orderField, pageFields } from '../http/listing.ts';
 
 const values = z.record(z.string(), z.unknown());
 
 export const runsQuery = z.looseObject({ ...pageFields, ...orderField, project: z.string().optional() });
 
-export const runResponse = z.object({
-  id: z.guid(),
-  entity: z.string(),
-  project: z.string(),
-  run: z.string().meta({ description: 'Id of the run, as chosen by its client; unique within the project.' }),
-  name: z.string().meta({ description: 'Display name.' }),
-  group: z.string().nullable(),
-  job_type: z.string().nullable(),
-  notes: z.string().nullable(),
-  tags: z.array(z.string()),
-  state: z.enum(['running', 'finished', 'failed']).meta({
-    description: '`running` until the client reports the end of the run; a client that was killed never does.',
-  }),
-  exit_code: z.int().nullable(),
-  config: values,
-  summary: values,
-  history_lines: z.int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
+export const runResponse = z
+  .object({
+    id: z.guid(),
+    entity: z.string(),
+    project: z.string(),
+    run: z.string().meta({ description: 'Id of the run, as chosen by its client; unique within the project.' }),
+    name: z.string().meta({ description: 'Display name.' }),
+    group: z.string().nullable(),
+    job_type: z.string().nullable(),
+    notes: z.string().nullable(),
+    tags: z.array(z.string()),
+    state: z.enum(['running', 'finished', 'failed']).meta({
+      description: '`running` until the client reports the end of the run; a client that was killed never does.',
+    }),
+    exit_code: z.int().nullable(),
+    config: values,
+    summary: values,
+    history_lines: z.int(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ title: 'Run' });
 
 export function toRunResponse(run: Run): z.input<typeof runResponse> {
   return {
@@ -71,11 +73,13 @@ export const runHistoryQuery = z.looseObject({
   format: z.enum(['json', 'jsonl']).default('json').meta({ description: 'jsonl: all lines after the cursor.' }),
 });
 
-export const historyLineResponse = z.object({
-  id: z.string(),
-  line: z.int(),
-  values: values.meta({ description: 'As logged; `_step` and `_timestamp` are added by the library.' }),
-});
+export const historyLineResponse = z
+  .object({
+    id: z.string(),
+    line: z.int(),
+    values: values.meta({ description: 'As logged; `_step` and `_timestamp` are added by the library.' }),
+  })
+  .meta({ title: 'RunHistoryLine' });
 
 export const toHistoryLine = ({ line, content }: HistoryLine): z.input<typeof historyLineResponse> => ({
   id: String(line),

@@ -14,10 +14,10 @@ import {
   truncationFields,
 } from './generation-fields.ts';
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
-import { boolean, integer, record, union } from '../http/lax.ts';
-import { message, tool } from '../rows/message.ts';
-import { sentFields, unknownFields } from '../http/unknown-fields.ts';
-import { parse } from '../http/validation.ts';
+import { boolean, integer, record, union } from '#validation/lax';
+import { message, tool } from '#rows/message';
+import { sentFields, unknownFields } from '#validation/unknown-fields';
+import { parse } from '#validation/parse';
 
 const MAX_DOCUMENTS = 1024;
 export const MAX_MESSAGES = 2_000; // as in a trajectory: templates iterate over them
@@ -69,7 +69,7 @@ export const chatRequestSchema = z.looseObject({
   parallel_tool_calls: boolean().nullish().meta(describe('false: only the first tool call is returned. Default: true.')),
 
   ...servingFields,
-}); // prettier-ignore
+}).meta({ title: 'ChatCompletionRequest' }); // prettier-ignore
 
 type Wire = z.output<typeof chatRequestSchema>;
 

@@ -14,7 +14,7 @@ import {
 } from './answer-fields.ts';
 import { promptLogprobs, tokenLogprobs } from './chat-logprobs.ts';
 import type { ChatFormat } from './chat-request.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 
 /** The values that all parts of one answer share. */
 export interface AnswerHead {

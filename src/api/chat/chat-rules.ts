@@ -1,7 +1,7 @@
 // Rules across the fields of a generation request, checked on the raw JSON before types, as in vLLM: only the first violation is
 // reported. Ranges of single fields are in chat-request.ts.
 import { isObject } from '#base/is-object';
-import { refuse } from '../http/validation.ts';
+import { refuse } from '#validation/parse';
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -15,9 +15,9 @@ import {
   truncationFields,
 } from './generation-fields.ts';
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
-import { boolean, integer, list, union } from '../http/lax.ts';
-import { sentFields, unknownFields } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { boolean, integer, list, union } from '#validation/lax';
+import { sentFields, unknownFields } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 export interface CompletionFormat extends AnswerFormat {
   /** Alternatives per token; null: no log-probabilities. */

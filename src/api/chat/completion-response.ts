@@ -5,7 +5,7 @@ import { countTokens, fingerprint, seconds, shownTokens, usageOf, wireFinishReas
 import { promptLogprobs } from './chat-logprobs.ts';
 import { createLegacyLogprobs, joinLogprobs, type LegacyLogprobsWriter } from './completion-logprobs.ts';
 import type { CompletionFormat } from './completion-request.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 
 /** The values that all parts of one answer share, and the answers, by prompt. */
 export interface CompletionHead {

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Embedded, EmbeddingRequest } from '#services/chat/embeddings';
 import { modelField, servingFields, truncationFields } from './generation-fields.ts';
-import { boolean, integer, list, union } from '../http/lax.ts';
-import { sentFields, unknownFields, warned, warnings } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { boolean, integer, list, union } from '#validation/lax';
+import { sentFields, unknownFields, warned, warnings } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
 
@@ -69,19 +69,22 @@ function inputsOf(input: z.output<typeof embeddingRequestSchema>['input']): Embe
   return typeof input[0] === 'number' ? [input as number[]] : (input as (string | number[])[]);
 }
 
-export const embeddingListSchema = z.object({
-  object: z.literal('list'),
-  data: z.array(
-    z.object({
-      object: z.literal('embedding'),
-      index: z.int(),
-      embedding: z.union([z.array(z.number()), z.string()]),
-    }),
-  ),
-  model: z.string(),
-  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
-  warnings,
-});
+export const embeddingListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        object: z.literal('embedding'),
+        index: z.int(),
+        embedding: z.union([z.array(z.number()), z.string()]),
+      }),
+    ),
+    model: z.string(),
+    usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+    warnings,
+  })
+  .meta({ title: 'EmbeddingRequest' })
+  .meta({ title: 'EmbeddingList' });
 
 export function embeddingList(
   { servedName, vectors, promptTokenCount }: Embedded,

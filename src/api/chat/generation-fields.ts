@@ -1,7 +1,7 @@
 // Fields that all generation requests share: chat's and completions'. generation-options.ts translates them for the services.
 import { z } from 'zod';
-import { boolean, integer, number, record, union } from '../http/lax.ts';
-import { seed } from '../rows/seed.ts';
+import { boolean, integer, number, record, union } from '#validation/lax';
+import { seed } from '#validation/seed';
 import { responseFormat, structuredOutputs } from './structured-output.ts';
 
 export const MAX_CHOICES = 128; // as OpenAI; each is a sequence in the engine

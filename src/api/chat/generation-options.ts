@@ -12,7 +12,7 @@ import type {
   truncationFields,
 } from './generation-fields.ts';
 import { constraintOf, formatConstraint } from './structured-output.ts';
-import { refuse, type Complaint } from '../http/validation.ts';
+import { refuse, type Complaint } from '#validation/parse';
 
 type Fields = { model: typeof modelField } & typeof samplingFields &
   typeof stoppingFields &

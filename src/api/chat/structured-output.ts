@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { parseExactJson, stringifyExactJson } from '#base/exact-json';
 import type { Constraint } from '#domain/constraint';
-import { boolean, union } from '../http/lax.ts';
-import type { Complaint } from '../http/validation.ts';
+import { boolean, union } from '#validation/lax';
+import type { Complaint } from '#validation/parse';
 
 const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
 
@@ -59,7 +59,9 @@ export const responseFormat = z
       complain(ctx, ['value'], 'response_format of type json needs a JSON schema in value or schema.');
     if (value.type === 'structural_tag' && !value.format && !(value.structures && value.triggers))
       complain(ctx, ['format'], 'response_format of type structural_tag needs format, or structures and triggers.');
-  });
+  })
+  .meta({ title: 'StructuredOutputs' })
+  .meta({ title: 'ResponseFormat' });
 
 export type StructuredOutputs = z.output<typeof structuredOutputs>;
 export type ResponseFormat = z.output<typeof responseFormat>;

@@ -5,10 +5,10 @@ import type { Conversation } from '#services/chat/chat-request';
 import { PLAIN_PROMPT } from '#services/chat/plain-options';
 import { MAX_MESSAGES, MAX_TOOLS } from './chat-request.ts';
 import { modelField } from './generation-fields.ts';
-import { boolean, integer, list } from '../http/lax.ts';
-import { message, tool } from '../rows/message.ts';
-import { sentFields, unknownFields, warnings } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { boolean, integer, list } from '#validation/lax';
+import { message, tool } from '#rows/message';
+import { sentFields, unknownFields, warnings } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
 
@@ -25,23 +25,28 @@ export const tokenizeSchema = z.looseObject({
   return_token_strs: boolean().nullish().meta(describe('Return the text of each token.')),
 }); // prettier-ignore
 
-export const tokenizedSchema = z.object({
-  count: z.int(),
-  max_model_len: z.int(),
-  tokens: z.array(z.int()),
-  token_strs: z.array(z.string()).nullable(),
-  warnings,
-});
+export const tokenizedSchema = z
+  .object({
+    count: z.int(),
+    max_model_len: z.int(),
+    tokens: z.array(z.int()),
+    token_strs: z.array(z.string()).nullable(),
+    warnings,
+  })
+  .meta({ title: 'TokenizeRequest' })
+  .meta({ title: 'Tokenization' });
 
 /** More values than a body can have. */
 const TOKENS_MAX = 250_000;
 
-export const detokenizeSchema = z.looseObject({
-  model: modelField,
-  tokens: list(integer({ ge: 0 }), TOKENS_MAX),
-});
+export const detokenizeSchema = z
+  .looseObject({
+    model: modelField,
+    tokens: list(integer({ ge: 0 }), TOKENS_MAX),
+  })
+  .meta({ title: 'DetokenizeRequest' });
 
-export const detokenizedSchema = z.object({ prompt: z.string(), warnings });
+export const detokenizedSchema = z.object({ prompt: z.string(), warnings }).meta({ title: 'Detokenization' });
 
 export interface TokenizeRequest {
   readonly input:

@@ -11,7 +11,7 @@ import {
   tokenizedSchema,
   tokenizeSchema,
 } from './tokenize-schema.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 
 export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' | 'tokenization'>): Endpoint[] {
   return [

@@ -1,38 +1,28 @@
-// The error responses in the OpenAPI document: the meaning of each status, and the format, which depends on the API of the route.
-import type { Endpoint } from '../http/endpoint.ts';
+// The error responses in the OpenAPI document, each once: the meaning of each status, and the format and example, which depend on the
+// API of the route.
+import type { Dialect } from '../http/endpoint.ts';
+import { FAILURES as EXAMPLES } from './answer-examples/failures.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-export function describeFailure(
-  status: number,
-  dialect: Endpoint['dialect'],
-  example: { readonly example?: unknown },
-): Json {
-  const name = dialect === 'anthropic' ? 'AnthropicError' : status === 422 ? 'ValidationError' : 'Error';
-  const schema = { $ref: `#/components/schemas/${name}` };
-  const retryAfter = status === 429 || status === 503 ? { 'retry-after': { schema: { type: 'integer' } } } : {};
-  return {
-    description: FAILURES[status] ?? 'Failure',
-    headers: { ...REQUEST_ID, ...retryAfter },
-    content: { 'application/json': { schema, ...example } },
-  };
-}
-
-const FAILURES: Readonly<Record<number, string>> = {
-  400: 'The request cannot be processed',
-  401: 'The API key is missing or invalid',
-  403: 'Not allowed for this key, or from this address',
-  404: 'Does not exist, or belongs to another entity',
-  408: 'The body was sent too slowly',
-  409: 'Conflicts with the current state',
-  413: 'Body too large',
-  415: 'The content encoding of the body is not supported',
-  416: 'The Range header asks for bytes beyond the end of the file',
-  421: 'The Host header names another server; see --allowed-host',
-  422: 'The request is invalid; `detail` lists all errors',
-  429: 'Too many requests',
-  500: 'Internal error',
-  503: 'Not ready or overloaded',
+/** Status → its name under `components/responses`, and what it means. */
+const STATUSES: Readonly<Record<number, readonly [name: string, meaning: string]>> = {
+  400: ['BadRequest', 'The request cannot be processed'],
+  401: ['Unauthorized', 'The API key is missing or invalid'],
+  403: ['Forbidden', 'Not allowed for this key, or from this address'],
+  404: ['NotFound', 'Does not exist, or belongs to another entity'],
+  408: ['RequestTimeout', 'The body was sent too slowly'],
+  409: ['Conflict', 'Conflicts with the current state'],
+  410: ['Gone', 'It existed, and exists no longer'],
+  413: ['BodyTooLarge', 'Body too large'],
+  415: ['UnsupportedEncoding', 'The content encoding of the body is not supported'],
+  416: ['RangeNotSatisfiable', 'The Range header asks for bytes beyond the end of the file'],
+  421: ['WrongHost', 'The Host header names another server; see --allowed-host'],
+  422: ['Invalid', 'The request is invalid; `detail` lists all errors'],
+  426: ['UpgradeRequired', 'Needs a WebSocket: the request must ask for an upgrade'],
+  429: ['TooManyRequests', 'Too many requests'],
+  500: ['InternalError', 'Internal error'],
+  503: ['Unavailable', 'Not ready or overloaded'],
 };
 
 export const REQUEST_ID = { 'x-request-id': { schema: { type: 'string' } } };
@@ -102,3 +92,33 @@ export const FAILURE_SCHEMAS: Json = {
   ValidationError: VALIDATION_ERROR,
   AnthropicError: ANTHROPIC_ERROR,
 };
+
+/** Under `components/responses`. Tinker and W&B have the errors of OpenAI's API. Throws for a status without a meaning. */
+export function failureName(status: number, dialect: Dialect | undefined): string {
+  const [name] = STATUSES[status]!;
+  return dialect === 'anthropic' ? `Anthropic${name}` : name;
+}
+
+function describeFailure(status: number, dialect: Dialect | undefined): Json {
+  const schema = dialect === 'anthropic' ? 'AnthropicError' : status === 422 ? 'ValidationError' : 'Error';
+  const retryAfter = status === 429 || status === 503 ? { 'retry-after': { schema: { type: 'integer' } } } : {};
+  const example = EXAMPLES[failureName(status, dialect)];
+  return {
+    description: STATUSES[status]![1],
+    headers: { ...REQUEST_ID, ...retryAfter },
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${schema}` },
+        ...(example === undefined ? {} : { example }),
+      },
+    },
+  };
+}
+
+export const FAILURES: Json = Object.fromEntries(
+  ([undefined, 'anthropic'] as const).flatMap((dialect) =>
+    Object.keys(STATUSES)
+      .map(Number)
+      .map((status) => [failureName(status, dialect), describeFailure(status, dialect)]),
+  ),
+);

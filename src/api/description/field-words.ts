@@ -42,9 +42,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
   // Models and checkpoints
   model: 'The model: a base model, `entity/project/name` for its latest checkpoint, or `entity/project/name:stepN`.',
-  'running.model': 'The model being trained.',
-  'queued.model': 'The model to be trained.',
-  'newest.model': 'The model that the job trains.',
   model_id: 'Id of the model, as returned when it was registered.',
   base_model: 'The base model to sample from or train on.',
   base_models: 'Ids of the base models that this server hosts.',

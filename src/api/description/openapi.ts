@@ -1,7 +1,10 @@
 // Creates the OpenAPI 3.1 document from the endpoints and zod schemas that serve requests, with examples and descriptions for every field.
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { isObject } from '#base/is-object';
 import { ANSWER_EXAMPLES } from './answer-examples.ts';
-import { describeFailure, FAILURE_SCHEMAS, REQUEST_ID } from './described-failures.ts';
+import { createComponents, shareParameters, SUBSCHEMAS, type Components } from './components.ts';
+import { FAILURE_SCHEMAS, FAILURES, failureName, REQUEST_ID } from './described-failures.ts';
 import type { Endpoint, Tag } from '../http/endpoint.ts';
 import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
 import { wordsFor } from './field-words.ts';
@@ -23,15 +26,19 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly security: readonly Json[];
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: Json;
   readonly responses: Readonly<Record<string, Json>>;
+}
+
+export interface Reference {
+  readonly $ref: string;
 }
 
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
-  readonly required: boolean;
+  readonly required?: true;
   readonly description?: string;
   readonly examples?: { readonly usual: { readonly value: unknown; readonly 'x-disabled'?: true } };
   readonly schema: unknown;
@@ -39,7 +46,13 @@ export interface Parameter {
 
 export function describeApi(endpoints: readonly Endpoint[], version: string, basePath: string): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const each of endpoints) (paths[openApiPath(each.path)] ??= {})[each.method.toLowerCase()] = operation(each);
+  const components = createComponents(FAILURE_SCHEMAS);
+  const parameters = shareParameters(endpoints.map((each) => [each.tag, parametersOf(each)]));
+  for (const each of endpoints) {
+    const described = operation(each, parametersOf(each), components);
+    const given = described.parameters.map((parameter) => parameters.refer(parameter as Parameter));
+    (paths[openApiPath(each.path)] ??= {})[each.method.toLowerCase()] = { ...described, parameters: given };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -51,6 +64,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
     tags: Object.entries(TAGS).map(([name, description]) => ({ name: name as Tag, description })),
     paths,
     components: {
+      parameters: parameters.shared,
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -64,14 +78,14 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
           description: 'The same key in the header that Anthropic’s clients send.',
         },
       },
-      schemas: FAILURE_SCHEMAS,
+      schemas: components.schemas,
+      responses: failuresIn(paths),
     },
   };
 }
 
-function operation(endpoint: Endpoint): Operation {
+function operation(endpoint: Endpoint, given: readonly Parameter[], components: Components): Operation {
   const { method, path, tag, access, bodySchema, creates, dialect, errors = [] } = endpoint;
-  const given = parameters(endpoint);
   const keyNames = dialect === 'anthropic' ? ['apiKey', 'anthropicKey'] : ['apiKey'];
   const failures = [
     ...(access === 'public' ? [] : access === 'any key' ? [401, 429] : [401, 403, 429]),
@@ -91,16 +105,25 @@ function operation(endpoint: Endpoint): Operation {
     description: descriptionOf(endpoint),
     security: access === 'public' ? [] : keyNames.map((name) => ({ [name]: access === 'any key' ? [] : [access] })),
     parameters: given,
-    ...requestBody(endpoint),
+    ...requestBody(endpoint, components),
     responses: {
-      ...successes(endpoint),
+      ...successes(endpoint, components),
       ...Object.fromEntries(
         [...new Set(failures)]
           .sort()
-          .map((status) => [String(status), describeFailure(status, dialect, answerExample(endpoint, String(status)))]),
+          .map((status) => [String(status), { $ref: `#/components/responses/${failureName(status, dialect)}` }]),
       ),
     },
   };
+}
+
+/** Those that some operation refers to. */
+function failuresIn(paths: OpenApiDocument['paths']): Json {
+  const used = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ responses }) => Object.values(responses)),
+  );
+  const names = new Set(used.map((response) => String(response['$ref']).split('/').at(-1)));
+  return Object.fromEntries(Object.entries(FAILURES).filter(([name]) => names.has(name)));
 }
 
 /** The first sentence, without backticks: the reference shows it as a heading, where code is not formatted. */
@@ -138,7 +161,7 @@ function descriptionOf({
   return sentences.filter(Boolean).join(' ');
 }
 
-function requestBody(endpoint: Endpoint): Pick<Operation, 'requestBody'> {
+function requestBody(endpoint: Endpoint, components: Components): Pick<Operation, 'requestBody'> {
   const { method, path, tag, bodySchema, bodySize, bodyType = 'application/octet-stream' } = endpoint;
   const example = BODY_EXAMPLES[`${method} ${openApiPath(path)}`];
   if (bodySize === 'file') {
@@ -146,38 +169,38 @@ function requestBody(endpoint: Endpoint): Pick<Operation, 'requestBody'> {
     return { requestBody: { required: true, content: { [bodyType]: { schema, example: example ?? FILE_EXAMPLE } } } };
   }
   if (!bodySchema) return {};
-  const schema = jsonSchema(bodySchema, 'input', tag);
+  const schema = components.refer(jsonSchema(bodySchema, 'input', tag));
   const content = { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
   return { requestBody: { required: true, content } };
 }
 
-function successes(endpoint: Endpoint): Readonly<Record<string, Json>> {
+function successes(endpoint: Endpoint, components: Components): Readonly<Record<string, Json>> {
   const { acceptSocket, answer, alsoSucceeds = [] } = endpoint;
   if (acceptSocket) return { 101: { description: 'The connection switches to the WebSocket protocol' } };
   if (answer === null) return { 204: { description: 'Success; no body', headers: REQUEST_ID } };
-  const success = { description: 'Success', headers: REQUEST_ID, content: answerContent(endpoint) };
+  const success = { description: 'Success', headers: REQUEST_ID, content: answerContent(endpoint, components) };
   return Object.fromEntries([200, ...alsoSucceeds].map((status) => [status, success]));
 }
 
-function answerContent(endpoint: Endpoint): Json {
+function answerContent(endpoint: Endpoint, components: Components): Json {
   const { answer, tag, alsoStreams, alsoAnswers = [] } = endpoint;
   const otherForms = [...(alsoStreams ? ['text/event-stream'] : []), ...alsoAnswers];
   const schemas: [type: string, content: Json][] = Array.isArray(answer)
     ? (answer as readonly string[]).map((type) => [type, {}])
-    : [['application/json', { schema: jsonSchema(answer as z.ZodType, 'output', tag) }]];
+    : [['application/json', { schema: components.refer(jsonSchema(answer as z.ZodType, 'output', tag)) }]];
   const others = otherForms.map((type): [string, Json] => [type, { schema: { type: 'string' } }]);
   return Object.fromEntries(
     [...schemas, ...others].map(([type, content]) => [type, { ...content, ...answerExample(endpoint, type) }]),
   );
 }
 
-/** `of`: a content type of a success, or the status of a failure. */
+/** `of`: a content type of a success. */
 function answerExample({ method, path }: Endpoint, of: string): { readonly example?: unknown } {
   const example = ANSWER_EXAMPLES[`${method} ${openApiPath(path)}`]?.[of];
   return example === undefined ? {} : { example };
 }
 
-function parameters({ path, querySchema, creates, requiredHeaders = [], tag }: Endpoint): Parameter[] {
+function parametersOf({ path, querySchema, creates, requiredHeaders = [], tag }: Endpoint): Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]): Parameter => ({
     name: name!,
     in: 'path',
@@ -197,7 +220,7 @@ function parameters({ path, querySchema, creates, requiredHeaders = [], tag }: E
     return {
       name,
       in: 'query',
-      required,
+      ...(required ? { required } : {}),
       ...wordsOf(name, tag),
       ...exampleOf(name, tag, required),
       ...(description ? { description } : {}),
@@ -207,7 +230,7 @@ function parameters({ path, querySchema, creates, requiredHeaders = [], tag }: E
   const header = (name: string, required: boolean, schema: Json): Parameter => ({
     name,
     in: 'header',
-    required,
+    ...(required ? { required } : {}),
     ...wordsOf(name, tag),
     ...exampleOf(name, tag, required),
     schema,
@@ -235,7 +258,27 @@ const openApiPath = (path: string): string => path.replace(/\*\}/g, '}');
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', tag: Tag): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
-  return withWords(rest, null, tag) as Json;
+  return withWords(withoutNoise(rest), null, tag) as Json;
+}
+
+/**
+ * What zod writes that says nothing to a client: the bounds of JavaScript's integers, the expression behind a format, that keys are
+ * strings, and a choice between one type and null, which JSON Schema writes as two types.
+ */
+function withoutNoise(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNoise);
+  if (!isObject(schema)) return schema;
+  const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutNoise(value)]));
+  if (node['maximum'] === Number.MAX_SAFE_INTEGER) delete node['maximum'];
+  if (node['minimum'] === Number.MIN_SAFE_INTEGER) delete node['minimum'];
+  if (typeof node['format'] === 'string') delete node['pattern'];
+  if (isDeepStrictEqual(node['propertyNames'], { type: 'string' })) delete node['propertyNames'];
+  const [one, none, ...more] = Array.isArray(node['anyOf']) ? (node['anyOf'] as unknown[]) : [];
+  const isNullable = more.length === 0 && isDeepStrictEqual(none, { type: 'null' });
+  if (!isNullable || !isObject(one) || typeof one['type'] !== 'string') return node;
+  if (['enum', 'const', 'title', 'description', 'default'].some((key) => key in one)) return node;
+  const { anyOf: _, ...rest } = node;
+  return { ...rest, ...one, type: [one['type'], 'null'] };
 }
 
 interface SchemaNode extends Json {
@@ -261,8 +304,6 @@ function withWords(schema: unknown, parent: string | null, tag: Tag): unknown {
     ...(properties === undefined ? {} : { properties: Object.fromEntries(fields) }),
   };
 }
-
-const SUBSCHEMAS = ['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'] as const;
 
 const TAGS: Readonly<Record<Tag, string>> = {
   Chat: 'Generate text, compatible with OpenAI’s and Anthropic’s APIs; embeddings and tokenization.',

@@ -17,6 +17,8 @@ export interface ConnectionLimits extends LingerLimits {
 }
 
 const HEADER_BYTES_MAX = 16_384; // Node's default, made explicit because clients can observe it
+/** From an answer to input that is not HTTP, until its connection is destroyed. */
+const CLOSE_MS = 1_000;
 /** TCP keep-alive probes on idle connections detect peers that vanished. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
@@ -63,6 +65,9 @@ export function refuseMalformed(log: Log): (error: ParserError, socket: Socket) 
     ];
     log.info('request.malformed', { requestId, status, code: error.code });
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    // A client that never closes its side would keep its place for ever; one that is closed at once may not see the answer.
+    const closing = setTimeout(() => socket.destroy(), CLOSE_MS);
+    socket.once('close', () => clearTimeout(closing));
   };
 }
 

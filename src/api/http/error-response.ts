@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { anthropicError } from './anthropic-error.ts';
 import type { Dialect } from './endpoint.ts';
 import { AppError, publicError, type ErrorCode } from '#domain/errors';
-import { ValidationError, type ValidationItem } from './validation.ts';
+import { ValidationError, type ValidationItem } from '#validation/parse';
 
 const STATUS = {
   invalid_constraint: 422,

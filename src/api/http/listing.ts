@@ -1,7 +1,7 @@
 // Lists with a cursor: the query for a page, and the envelope of the page.
 import { z } from 'zod';
 import type { Listing, Page } from '#domain/page';
-import { integer } from './lax.ts';
+import { integer } from '#validation/lax';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;

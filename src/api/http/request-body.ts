@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readBytes, type Pace } from './body-stream.ts';
-import { readJson, scanShape, type Shape } from './json-body.ts';
-import { ValidationError } from './validation.ts';
+import { readJson, scanShape, type Shape } from '#validation/json-text';
+import { ValidationError } from '#validation/parse';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -7,46 +7,50 @@ import type { ChatRequest, Conversation, PromptOptions, ToolChoice } from '#serv
 import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
 import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
 import { MAX_STOPS } from '../chat/generation-fields.ts';
-import { boolean, integer, list, number, union } from '../http/lax.ts';
+import { boolean, integer, list, number, union } from '#validation/lax';
 import { formatConstraint } from '../chat/structured-output.ts';
-import { sentFields, unknownFields } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { sentFields, unknownFields } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
 const text = z.string();
 const anything = z.looseObject({});
 
 /** A block of any type; toMessages() decides which types are accepted, and where. */
-const block = z.looseObject({
-  type: text,
-  text: text.optional(),
-  thinking: text.optional(),
-  signature: text.nullish(),
-  data: text.optional(),
-  id: text.optional(),
-  name: text.optional(),
-  input: z.unknown().optional(),
-  tool_use_id: text.optional(),
-  content: z.unknown().optional(),
-  is_error: boolean().nullish(),
-  cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
-  citations: z.unknown().optional(),
-});
+const block = z
+  .looseObject({
+    type: text,
+    text: text.optional(),
+    thinking: text.optional(),
+    signature: text.nullish(),
+    data: text.optional(),
+    id: text.optional(),
+    name: text.optional(),
+    input: z.unknown().optional(),
+    tool_use_id: text.optional(),
+    content: z.unknown().optional(),
+    is_error: boolean().nullish(),
+    cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
+    citations: z.unknown().optional(),
+  })
+  .meta({ title: 'MessageBlock' });
 type Block = z.output<typeof block>;
 
 const BLOCKS_MAX = 2_000;
 const blocks = list(block, BLOCKS_MAX);
 
-const tool = z.looseObject({
-  type: text.nullish(),
-  name: text.min(1),
-  description: text.nullish(),
-  input_schema: anything.optional(),
-  strict: boolean().nullish().meta(describe('true: arguments of calls always match the schema.')),
-  cache_control: anything.nullish(),
-  input_examples: z.array(anything).nullish(),
-  eager_input_streaming: boolean().nullish(),
-});
+const tool = z
+  .looseObject({
+    type: text.nullish(),
+    name: text.min(1),
+    description: text.nullish(),
+    input_schema: anything.optional(),
+    strict: boolean().nullish().meta(describe('true: arguments of calls always match the schema.')),
+    cache_control: anything.nullish(),
+    input_examples: z.array(anything).nullish(),
+    eager_input_streaming: boolean().nullish(),
+  })
+  .meta({ title: 'MessagesTool' });
 
 const conversationFields = {
   model: text.min(1).meta(describe('As in chat.')),
@@ -60,7 +64,7 @@ const conversationFields = {
   chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
 }; // prettier-ignore
 
-export const countTokensSchema = z.looseObject(conversationFields);
+export const countTokensSchema = z.looseObject(conversationFields).meta({ title: 'CountTokensRequest' });
 
 export const messagesRequestSchema = z.looseObject({
   ...conversationFields,
@@ -72,7 +76,7 @@ export const messagesRequestSchema = z.looseObject({
   top_k: integer({ ge: 0 }).nullish(),
   metadata: z.looseObject({ user_id: text.nullish() }).nullish().meta(describe('No effect.')),
   service_tier: z.enum(['auto', 'standard_only']).nullish().meta(describe('No effect: there is only one tier.')),
-}); // prettier-ignore
+}).meta({ title: 'MessagesRequest' }); // prettier-ignore
 
 type Conversing = z.output<typeof countTokensSchema>;
 type Wire = z.output<typeof messagesRequestSchema>;

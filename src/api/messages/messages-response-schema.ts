@@ -1,40 +1,42 @@
 // The schema of a complete message in Anthropic's format, for OpenAPI and tests. messages-response.ts writes it.
 import { z } from 'zod';
-import { warnings } from '../http/unknown-fields.ts';
+import { warnings } from '#validation/unknown-fields';
 
-export const messageSchema = z.object({
-  id: z.string(),
-  type: z.literal('message'),
-  role: z.literal('assistant'),
-  model: z.string(),
-  content: z.array(
-    z.discriminatedUnion('type', [
-      z.object({ type: z.literal('text'), text: z.string(), citations: z.null() }),
-      z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
-      z.object({
-        type: z.literal('tool_use'),
-        id: z.string(),
-        name: z.string(),
-        input: z.looseObject({}),
-        caller: z.object({ type: z.literal('direct') }),
-      }),
-    ]),
-  ),
-  stop_reason: z
-    .enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'model_context_window_exceeded'])
-    .nullable(),
-  stop_sequence: z.string().nullable(),
-  stop_details: z.null(),
-  container: z.null(),
-  usage: z.object({
-    input_tokens: z.int(),
-    cache_creation_input_tokens: z.int(),
-    cache_read_input_tokens: z.int(),
-    output_tokens: z.int(),
-    output_tokens_details: z.object({ thinking_tokens: z.int() }),
-    service_tier: z.literal('standard'),
-  }),
-  warnings,
-});
+export const messageSchema = z
+  .object({
+    id: z.string(),
+    type: z.literal('message'),
+    role: z.literal('assistant'),
+    model: z.string(),
+    content: z.array(
+      z.discriminatedUnion('type', [
+        z.object({ type: z.literal('text'), text: z.string(), citations: z.null() }),
+        z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
+        z.object({
+          type: z.literal('tool_use'),
+          id: z.string(),
+          name: z.string(),
+          input: z.looseObject({}),
+          caller: z.object({ type: z.literal('direct') }),
+        }),
+      ]),
+    ),
+    stop_reason: z
+      .enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'model_context_window_exceeded'])
+      .nullable(),
+    stop_sequence: z.string().nullable(),
+    stop_details: z.null(),
+    container: z.null(),
+    usage: z.object({
+      input_tokens: z.int(),
+      cache_creation_input_tokens: z.int(),
+      cache_read_input_tokens: z.int(),
+      output_tokens: z.int(),
+      output_tokens_details: z.object({ thinking_tokens: z.int() }),
+      service_tier: z.literal('standard'),
+    }),
+    warnings,
+  })
+  .meta({ title: 'Message' });
 
-export const tokenCountSchema = z.object({ input_tokens: z.int(), warnings });
+export const tokenCountSchema = z.object({ input_tokens: z.int(), warnings }).meta({ title: 'TokenCount' });

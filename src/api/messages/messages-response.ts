@@ -5,7 +5,7 @@ import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
 import { countThinking, countTokens } from '../chat/answer-fields.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 
 export interface MessageHead {
   readonly id: string;

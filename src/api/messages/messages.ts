@@ -12,7 +12,7 @@ import {
 } from './messages-request.ts';
 import * as wire from './messages-response.ts';
 import { messageSchema, tokenCountSchema } from './messages-response-schema.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 import { answerSignal, sseEvent } from '../http/sse.ts';
 
 export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Generations): Endpoint[] {

@@ -6,8 +6,8 @@ import { answerWithFile } from '../http/file-answer.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from './model.ts';
 import { logRequest } from '../training/training-job.ts';
-import { parse, refuse } from '../http/validation.ts';
-import { createTrajectoryBodyParser } from '../rows/trajectory.ts';
+import { parse, refuse } from '#validation/parse';
+import { createTrajectoryBodyParser } from '../training/training-body.ts';
 
 const listQuery = z.looseObject({ ...pageFields, order: z.enum(['asc', 'desc']).default('asc') });
 

@@ -2,8 +2,8 @@
 // which linear layers a base model has.
 import { z } from 'zod';
 import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
-import { boolean, integer, list, number } from '../http/lax.ts';
-import { unknownFields } from '../http/unknown-fields.ts';
+import { boolean, integer, list, number } from '#validation/lax';
+import { unknownFields } from '#validation/unknown-fields';
 
 /** A larger rank costs as much as training all weights of a small model. The limit of the Tinker API is lower. */
 const RANK_MAX = 256;
@@ -61,9 +61,11 @@ export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: rea
 }));
 
 /** For an existing model. */
-export const loraResponse = z.object({
-  r: z.int().meta({ description: 'Rank of the adapter.' }),
-  lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),
-  target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that are adapted.' }),
-  use_rslora: z.boolean().meta({ description: 'Whether the output is scaled by lora_alpha / √r instead.' }),
-});
+export const loraResponse = z
+  .object({
+    r: z.int().meta({ description: 'Rank of the adapter.' }),
+    lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),
+    target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that are adapted.' }),
+    use_rslora: z.boolean().meta({ description: 'Whether the output is scaled by lora_alpha / √r instead.' }),
+  })
+  .meta({ title: 'LoraConfig' });

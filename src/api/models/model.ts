@@ -5,10 +5,10 @@ import type { Model } from '#domain/model';
 import { isGreaterBetter, type SavePolicy } from '#domain/save-policy';
 import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { Registration } from '#services/models/models';
-import { boolean, integer } from '../http/lax.ts';
+import { boolean, integer } from '#validation/lax';
 import { lora, loraResponse } from './lora.ts';
-import { unknownFields, warnings } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { unknownFields, warnings } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 const STEPS_MAX = 10_000; // limits the size of one transaction
 
@@ -70,7 +70,7 @@ const readSavePolicy = (wire: z.output<typeof savePolicy>): SavePolicy => ({
   greaterIsBetter: wire.greater_is_better ?? isGreaterBetter(wire.metric_for_best_model ?? ''),
 });
 
-export const changeModel = z.looseObject({ save_policy: savePolicy.nullable() });
+export const changeModel = z.looseObject({ save_policy: savePolicy.nullable() }).meta({ title: 'ChangeModelRequest' });
 
 export function readChangeModel(raw: unknown): { savePolicy: SavePolicy | null; warnings: readonly string[] } {
   const read = parse(changeModel, raw, 'body');
@@ -110,14 +110,16 @@ export function readCreateModel(raw: unknown): z.output<typeof createModel> {
   return read;
 }
 
-export const modelResponse = z.object({
-  id: z.guid(),
-  entity: z.string(),
-  project: z.string(),
-  name: z.string(),
-  base_model: z.string(),
-  run_id: z.string().nullable(),
-});
+export const modelResponse = z
+  .object({
+    id: z.guid(),
+    entity: z.string(),
+    project: z.string(),
+    name: z.string(),
+    base_model: z.string(),
+    run_id: z.string().nullable(),
+  })
+  .meta({ title: 'Model' });
 
 export const toModelResponse = (model: Model): z.input<typeof modelResponse> => ({
   id: model.id,
@@ -160,13 +162,17 @@ export const toOneModelResponse = (
 
 export const createdModel = modelResponse.extend({ warnings });
 
-export const deletedModel = z.object({ model_id: z.guid(), deleted_checkpoints: z.int(), deleted_run: z.boolean() });
+export const deletedModel = z
+  .object({ model_id: z.guid(), deleted_checkpoints: z.int(), deleted_run: z.boolean() })
+  .meta({ title: 'DeletedModel' });
 
-export const checkpointResponse = z.object({
-  id: z.guid(),
-  step: z.int(),
-  metrics: z.record(z.string(), z.number()),
-});
+export const checkpointResponse = z
+  .object({
+    id: z.guid(),
+    step: z.int(),
+    metrics: z.record(z.string(), z.number()),
+  })
+  .meta({ title: 'Checkpoint' });
 
 export const toCheckpointResponse = ({ id, step, metrics }: Checkpoint): z.input<typeof checkpointResponse> => ({
   id,
@@ -174,15 +180,23 @@ export const toCheckpointResponse = ({ id, step, metrics }: Checkpoint): z.input
   metrics: { ...metrics },
 });
 
-export const deleteCheckpoints = z.looseObject({ steps: z.array(integer({ ge: 0 })).max(STEPS_MAX) });
+export const deleteCheckpoints = z
+  .looseObject({ steps: z.array(integer({ ge: 0 })).max(STEPS_MAX) })
+  .meta({ title: 'DeleteCheckpointsRequest' });
 
-export const deletedCheckpoints = z.object({ deleted_count: z.int(), not_found_steps: z.array(z.int()) });
+export const deletedCheckpoints = z
+  .object({ deleted_count: z.int(), not_found_steps: z.array(z.int()) })
+  .meta({ title: 'DeletedCheckpoints' });
 
-export const openAIModel = z.looseObject({
-  id: z.string(),
-  object: z.literal('model'),
-  created: z.int(),
-  owned_by: z.string(),
-});
+export const openAIModel = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.int(),
+    owned_by: z.string(),
+  })
+  .meta({ title: 'OpenAIModel' });
 
-export const openAIModelList = z.object({ object: z.literal('list'), data: z.array(openAIModel) });
+export const openAIModelList = z
+  .object({ object: z.literal('list'), data: z.array(openAIModel) })
+  .meta({ title: 'OpenAIModelList' });

@@ -18,7 +18,7 @@ import {
   toModelResponse,
   toOneModelResponse,
 } from './model.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 
 const listQuery = z.looseObject({
   ...pageFields,

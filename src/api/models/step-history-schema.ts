@@ -30,22 +30,24 @@ export function historyFormat(format: string | undefined, accept: string | undef
 
 const timestamp = z.iso.datetime().nullable();
 
-export const historyResponse = z.object({
-  id: z.string(),
-  step: z.int().nullable().meta({ description: 'Null: the job has not started.' }),
-  job_id: z.guid().nullable().meta({ description: 'Null for step 0, which no job created.' }),
-  type: z.enum(JOB_TYPES).nullable(),
-  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).nullable(),
-  training_start: timestamp,
-  training_end: timestamp,
-  seconds: z.number().nullable().meta({ description: 'Seconds from the start to the end of training.' }),
-  num_gradient_steps: z.int(),
-  metrics: z.record(z.string(), z.number()).meta({
-    description:
-      'Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are metrics of the checkpoint, while it exists.',
-  }),
-  skipped: z.record(z.string(), z.number()),
-});
+export const historyResponse = z
+  .object({
+    id: z.string(),
+    step: z.int().nullable().meta({ description: 'Null: the job has not started.' }),
+    job_id: z.guid().nullable().meta({ description: 'Null for step 0, which no job created.' }),
+    type: z.enum(JOB_TYPES).nullable(),
+    status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).nullable(),
+    training_start: timestamp,
+    training_end: timestamp,
+    seconds: z.number().nullable().meta({ description: 'Seconds from the start to the end of training.' }),
+    num_gradient_steps: z.int(),
+    metrics: z.record(z.string(), z.number()).meta({
+      description:
+        'Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are metrics of the checkpoint, while it exists.',
+    }),
+    skipped: z.record(z.string(), z.number()),
+  })
+  .meta({ title: 'HistoryStep' });
 
 type Wire = z.input<typeof historyResponse>;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SCOPES, type ApiKey } from '#domain/api-key';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import type { NewApiKey } from '#services/accounts/api-keys';
-import { integer } from '../http/lax.ts';
+import { integer } from '#validation/lax';
 import { isoOrNull } from '../http/time.ts';
 
 const WIRE_NAME = {
@@ -14,38 +14,44 @@ const WIRE_NAME = {
 } as const satisfies Record<LimitName, string>;
 
 const limit = integer({ ge: 0 }).optional();
-const limits = z.looseObject({
-  requests_in_flight: limit,
-  queued_jobs: limit,
-  stored_bytes: limit,
-  tokens_per_day: limit.meta({
-    description: 'Maximum number of tokens per UTC day, prompts and completions together.',
-  }),
-});
+const limits = z
+  .looseObject({
+    requests_in_flight: limit,
+    queued_jobs: limit,
+    stored_bytes: limit,
+    tokens_per_day: limit.meta({
+      description: 'Maximum number of tokens per UTC day, prompts and completions together.',
+    }),
+  })
+  .meta({ title: 'KeyLimits' });
 
-export const createKey = z.looseObject({
-  name: z.string().min(1).max(200).meta({ description: 'Display name of the key.' }),
-  scopes: z
-    .array(z.enum(SCOPES))
-    .min(1)
-    .optional()
-    .meta({ description: 'Default: chat, train, read. train includes read, admin includes all.' }),
-  limits: limits.optional().meta({
-    description: 'Omitted limits are those of the entity. A key with limits cannot create other keys.',
-  }),
-});
+export const createKey = z
+  .looseObject({
+    name: z.string().min(1).max(200).meta({ description: 'Display name of the key.' }),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .optional()
+      .meta({ description: 'Default: chat, train, read. train includes read, admin includes all.' }),
+    limits: limits.optional().meta({
+      description: 'Omitted limits are those of the entity. A key with limits cannot create other keys.',
+    }),
+  })
+  .meta({ title: 'CreateKeyRequest' });
 
-export const keyResponse = z.object({
-  id: z.guid(),
-  object: z.literal('api_key'),
-  entity: z.string(),
-  name: z.string(),
-  scopes: z.array(z.enum(SCOPES)),
-  limits: z.record(z.string(), z.int()),
-  created_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().nullable().meta({ description: 'When the key was last used, to the minute.' }),
-  revoked_at: z.iso.datetime().nullable(),
-});
+export const keyResponse = z
+  .object({
+    id: z.guid(),
+    object: z.literal('api_key'),
+    entity: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    limits: z.record(z.string(), z.int()),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable().meta({ description: 'When the key was last used, to the minute.' }),
+    revoked_at: z.iso.datetime().nullable(),
+  })
+  .meta({ title: 'ApiKey' });
 
 export const createdKey = keyResponse.extend({
   secret: z.string().meta({ description: 'The secret key. Shown only once.' }),

@@ -5,7 +5,7 @@ import { AppError } from '#domain/errors';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { createdKey, createKey, keyResponse, toKeyResponse, toNewKey } from './key.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 
 export function keyRoutes({ apiKeys }: Pick<ApiServices, 'apiKeys'>): Endpoint[] {
   return [

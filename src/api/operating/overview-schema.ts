@@ -6,21 +6,25 @@ import { modelResponse, toModelResponse } from '../models/model.ts';
 import { jobResponse, toJobResponse } from '../training/training-job.ts';
 import { amounts, toAmounts } from './usage-schema.ts';
 
-const jobOfModel = jobResponse.extend({ model: modelResponse });
+const jobOfModel = jobResponse
+  .extend({ model: modelResponse.describe('The model that the job trains.') })
+  .meta({ title: 'JobOfModel' });
 
-export const overviewResponse = z.object({
-  object: z.literal('overview'),
-  version: z.string(),
-  key: z
-    .object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) })
-    .meta({ description: 'The key of the request.' }),
-  base_models: z.array(z.string()),
-  running: z.array(jobOfModel),
-  queued: z.array(jobOfModel).meta({ description: 'The first jobs of the queue.' }),
-  queued_count: z.int(),
-  newest: z.array(jobOfModel).meta({ description: 'Jobs of any status, newest first.' }),
-  used_today: z.object(amounts).meta({ description: 'Usage since the start of the day in UTC.' }),
-});
+export const overviewResponse = z
+  .object({
+    object: z.literal('overview'),
+    version: z.string(),
+    key: z
+      .object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) })
+      .meta({ description: 'The key of the request.' }),
+    base_models: z.array(z.string()),
+    running: z.array(jobOfModel),
+    queued: z.array(jobOfModel).meta({ description: 'The first jobs of the queue.' }),
+    queued_count: z.int(),
+    newest: z.array(jobOfModel).meta({ description: 'Jobs of any status, newest first.' }),
+    used_today: z.object(amounts).meta({ description: 'Usage since the start of the day in UTC.' }),
+  })
+  .meta({ title: 'Overview' });
 
 type Wire = z.input<typeof overviewResponse>;
 
@@ -39,14 +43,16 @@ export const toOverviewResponse = (
 
 const toJobOfModel = ({ job, model }: JobOfModel) => ({ ...toJobResponse(job), model: toModelResponse(model) });
 
-export const modelSummaryResponse = modelResponse.extend({
-  created_at: z.iso.datetime(),
-  latest_step: z.int().nullable().meta({ description: 'The latest step; null: all checkpoints were deleted.' }),
-  latest_job: jobResponse.nullable(),
-  rewards: z.array(z.object({ step: z.int(), reward: z.number() })).meta({
-    description: 'Mean rewards (`train/reward`) of up to 50 of the last steps, oldest first.',
-  }),
-});
+export const modelSummaryResponse = modelResponse
+  .extend({
+    created_at: z.iso.datetime(),
+    latest_step: z.int().nullable().meta({ description: 'The latest step; null: all checkpoints were deleted.' }),
+    latest_job: jobResponse.nullable(),
+    rewards: z.array(z.object({ step: z.int(), reward: z.number() })).meta({
+      description: 'Mean rewards (`train/reward`) of up to 50 of the last steps, oldest first.',
+    }),
+  })
+  .meta({ title: 'ModelSummary' });
 
 export const toModelSummaryResponse = ({
   model,

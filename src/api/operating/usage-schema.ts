@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { UsageAmounts, UsageRow } from '#domain/usage';
 import type { Usage } from '#services/accounts/usage';
 import { envelope, pageFields } from '../http/listing.ts';
-import { refuse } from '../http/validation.ts';
+import { refuse } from '#validation/parse';
 
 const day = z.iso.date('String should be a day like 2026-11-21').optional();
 

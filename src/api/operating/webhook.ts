@@ -3,45 +3,51 @@ import { z } from 'zod';
 import { WEBHOOK_EVENTS, type Webhook, type WebhookDelivery } from '#domain/webhook';
 import { isoOrNull } from '../http/time.ts';
 
-export const createWebhook = z.looseObject({
-  url: z
-    .string()
-    .min(1)
-    .max(2_000)
-    .meta({ description: 'The URL to call: http or https, without user name and password.' }),
-  events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).optional().meta({ description: 'Default: all.' }),
-});
+export const createWebhook = z
+  .looseObject({
+    url: z
+      .string()
+      .min(1)
+      .max(2_000)
+      .meta({ description: 'The URL to call: http or https, without user name and password.' }),
+    events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).optional().meta({ description: 'Default: all.' }),
+  })
+  .meta({ title: 'CreateWebhookRequest' });
 
-export const webhookResponse = z.object({
-  id: z.guid(),
-  object: z.literal('webhook'),
-  url: z.string(),
-  events: z.array(z.enum(WEBHOOK_EVENTS)),
-  created_at: z.iso.datetime(),
-  disabled_at: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'When it was disabled because the receiver answered 410 Gone; null: it is enabled.' }),
-});
+export const webhookResponse = z
+  .object({
+    id: z.guid(),
+    object: z.literal('webhook'),
+    url: z.string(),
+    events: z.array(z.enum(WEBHOOK_EVENTS)),
+    created_at: z.iso.datetime(),
+    disabled_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When it was disabled because the receiver answered 410 Gone; null: it is enabled.' }),
+  })
+  .meta({ title: 'Webhook' });
 
 export const createdWebhook = webhookResponse.extend({
   secret: z.string().meta({ description: 'Secret for verifying signatures. Shown only once.' }),
 });
 
-export const deliveryResponse = z.object({
-  id: z.string().meta({ description: 'Id of the delivery, as in the header webhook-id.' }),
-  object: z.literal('webhook_delivery'),
-  webhook_id: z.guid(),
-  training_job_id: z.string(),
-  event: z.enum(WEBHOOK_EVENTS),
-  status: z.enum(['pending', 'delivered', 'failed']).meta({ description: 'pending: another attempt will be made.' }),
-  created_at: z.iso.datetime(),
-  attempts: z.int(),
-  next_attempt_at: z.iso.datetime().nullable(),
-  last_status: z.int().nullable().meta({ description: 'HTTP status of the last attempt; null: no answer.' }),
-  last_error: z.string().nullable(),
-  delivered_at: z.iso.datetime().nullable(),
-});
+export const deliveryResponse = z
+  .object({
+    id: z.string().meta({ description: 'Id of the delivery, as in the header webhook-id.' }),
+    object: z.literal('webhook_delivery'),
+    webhook_id: z.guid(),
+    training_job_id: z.string(),
+    event: z.enum(WEBHOOK_EVENTS),
+    status: z.enum(['pending', 'delivered', 'failed']).meta({ description: 'pending: another attempt will be made.' }),
+    created_at: z.iso.datetime(),
+    attempts: z.int(),
+    next_attempt_at: z.iso.datetime().nullable(),
+    last_status: z.int().nullable().meta({ description: 'HTTP status of the last attempt; null: no answer.' }),
+    last_error: z.string().nullable(),
+    delivered_at: z.iso.datetime().nullable(),
+  })
+  .meta({ title: 'WebhookDelivery' });
 
 export const toWebhookResponse = ({ id, url, events, createdAtMs, disabledAtMs }: Webhook) => ({
   id,

@@ -5,7 +5,7 @@ import { WEBHOOK_EVENTS } from '#domain/webhook';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { envelope, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 import {
   createdWebhook,
   createWebhook,

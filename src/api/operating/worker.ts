@@ -6,30 +6,33 @@ import type { WorkerReport } from '#domain/worker';
 import type { Piece } from '#services/workers';
 import { isoOrNull } from '../http/time.ts';
 
-const workerResponse = z.object({
-  id: z.string(),
-  name: z.string(),
-  version: z.string(),
-  base_model: z.string(),
-  roles: z.array(z.enum(['sample', 'train'])),
-  state: z.enum(['connected', 'away', 'draining']).meta({
-    description: 'away: its connection is lost and it is expected to reconnect. draining: it accepts no new calls.',
-  }),
-  connected_at: z.string(),
-  silent_seconds: z.number().meta({ description: 'Seconds since the last message from the worker.' }),
-  reconnects: z.int().meta({ description: 'Number of times that the worker reconnected.' }),
-  tokens: z.int().meta({ description: 'Number of tokens sampled by the worker.' }),
-  sessions: z.int().meta({ description: 'Number of open training sessions on the worker.' }),
-  sequences_max: z
-    .int()
-    .nullable()
-    .meta({ description: 'Maximum number of choices computed at the same time; null if the worker does not sample.' }),
-  running: z.int().meta({ description: 'Number of choices being computed.' }),
-  waiting: z.int().meta({ description: 'Number of choices waiting on the worker.' }),
-  adapters: z.array(z.string()).meta({ description: 'Ids of the checkpoints in the memory of the worker.' }),
-});
+const workerResponse = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    version: z.string(),
+    base_model: z.string(),
+    roles: z.array(z.enum(['sample', 'train'])),
+    state: z.enum(['connected', 'away', 'draining']).meta({
+      description: 'away: its connection is lost and it is expected to reconnect. draining: it accepts no new calls.',
+    }),
+    connected_at: z.string(),
+    silent_seconds: z.number().meta({ description: 'Seconds since the last message from the worker.' }),
+    reconnects: z.int().meta({ description: 'Number of times that the worker reconnected.' }),
+    tokens: z.int().meta({ description: 'Number of tokens sampled by the worker.' }),
+    sessions: z.int().meta({ description: 'Number of open training sessions on the worker.' }),
+    sequences_max: z.int().nullable().meta({
+      description: 'Maximum number of choices computed at the same time; null if the worker does not sample.',
+    }),
+    running: z.int().meta({ description: 'Number of choices being computed.' }),
+    waiting: z.int().meta({ description: 'Number of choices waiting on the worker.' }),
+    adapters: z.array(z.string()).meta({ description: 'Ids of the checkpoints in the memory of the worker.' }),
+  })
+  .meta({ title: 'Worker' });
 
-export const workersResponse = z.object({ object: z.literal('list'), data: z.array(workerResponse) });
+export const workersResponse = z
+  .object({ object: z.literal('list'), data: z.array(workerResponse) })
+  .meta({ title: 'WorkerList' });
 
 export const toWorkerResponse = ({
   model,
@@ -49,7 +52,7 @@ export const toWorkerResponse = ({
   adapters: [...adapters],
 });
 
-export const uploadProgress = z.object({ complete: z.boolean(), offset: z.int() });
+export const uploadProgress = z.object({ complete: z.boolean(), offset: z.int() }).meta({ title: 'UploadProgress' });
 
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');
 

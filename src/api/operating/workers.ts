@@ -5,7 +5,7 @@ import { fileChunks } from '#base/file-chunks';
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 import {
   readContentRange,
   readRangeStart,

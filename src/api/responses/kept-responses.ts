@@ -5,7 +5,7 @@ import { unknownCursor } from '#domain/page';
 import type { WireObject } from '#services/responses/response-content';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { boolean, integer } from '../http/lax.ts';
+import { boolean, integer } from '#validation/lax';
 import { itemList } from './responses-items.ts';
 import { responseSchema } from './responses-response-schema.ts';
 import { sendResponseEvents } from './response-events.ts';

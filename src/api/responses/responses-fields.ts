@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_TOOLS } from '../chat/chat-request.ts';
 import { modelField } from '../chat/generation-fields.ts';
-import { boolean, integer, list, number, union } from '../http/lax.ts';
+import { boolean, integer, list, number, union } from '#validation/lax';
 import { inputItem, ITEMS_MAX } from './responses-input.ts';
 
 const describe = (description: string) => ({ description });

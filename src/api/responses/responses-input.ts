@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ChatMessage, ToolCall } from '#domain/chat';
 import { MAX_MESSAGES } from '../chat/chat-request.ts';
-import { refuse } from '../http/validation.ts';
+import { refuse } from '#validation/parse';
 
 const text = z.string();
 

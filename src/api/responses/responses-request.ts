@@ -9,8 +9,8 @@ import { responsesRequestSchema, type format, type tool, type Wire } from './res
 import { toMessages, type Item } from './responses-input.ts';
 import { itemsOf } from './responses-items.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
-import { sentFields, unknownFields } from '../http/unknown-fields.ts';
-import { parse, refuse } from '../http/validation.ts';
+import { sentFields, unknownFields } from '#validation/unknown-fields';
+import { parse, refuse } from '#validation/parse';
 
 /** Previous conversation, from stored responses. */
 export interface Recalled {

@@ -8,7 +8,7 @@ import { countThinking, countTokens, seconds } from '../chat/answer-fields.ts';
 import { finite } from '../chat/chat-logprobs.ts';
 import type { EchoedRequest } from './responses-echo.ts';
 import { itemId } from './responses-items.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 
 /** What is known when the request arrives. A background response stores it as JSON until it is answered. */
 export interface ResponseHead {

@@ -42,7 +42,7 @@ export const capabilities = z.object({
 export const session = z.object({ session_id: z.string() });
 export const heartbeat = z.object({ type: operation('session_heartbeat') });
 
-export const future = z.object({ request_id: z.string(), model_id: z.string() });
+export const future = z.object({ request_id: z.string(), model_id: z.string() }).meta({ title: 'TinkerFuture' });
 export const sampleFuture = z.object({ request_id: z.string(), sample_sequence_ids: z.array(z.string()) });
 
 export const info = z.object({
@@ -97,38 +97,42 @@ export const result = z.union([
     .meta({ title: 'The operation failed' }),
 ]);
 
-const checkpoint = z.object({
-  checkpoint_id: text('Kind and name of the saved weights: `KIND/NAME`.'),
-  checkpoint_type: described(
-    z.enum(['training', 'sampler', 'external']),
-    '`training` (with optimizer state), `sampler` or `external`.',
-  ),
-  time: text('When the weights were saved.'),
-  tinker_path: z.string(),
-  size_bytes: whole('Size of the files, in bytes.'),
-  public: flag('Whether every team on this server can read them.'),
-  user_metadata: metadata,
-  expires_at: described(z.string().nullable(), 'When the weights are deleted; null: never.'),
-});
+const checkpoint = z
+  .object({
+    checkpoint_id: text('Kind and name of the saved weights: `KIND/NAME`.'),
+    checkpoint_type: described(
+      z.enum(['training', 'sampler', 'external']),
+      '`training` (with optimizer state), `sampler` or `external`.',
+    ),
+    time: text('When the weights were saved.'),
+    tinker_path: z.string(),
+    size_bytes: whole('Size of the files, in bytes.'),
+    public: flag('Whether every team on this server can read them.'),
+    user_metadata: metadata,
+    expires_at: described(z.string().nullable(), 'When the weights are deleted; null: never.'),
+  })
+  .meta({ title: 'TinkerCheckpoint' });
 
-export const run = z.object({
-  training_run_id: runId,
-  base_model: servedName,
-  model_owner: text('The entity (team) that owns the training run.'),
-  is_lora: isLora,
-  lora_rank: loraRank,
-  corrupted: described(z.literal(false), 'Always false: the server does not report damaged runs.'),
-  last_request_time: text('When the training run was last used.'),
-  last_checkpoint: described(
-    checkpoint,
-    'The newest saved weights with optimizer state; absent if there are none.',
-  ).optional(),
-  last_sampler_checkpoint: described(
-    checkpoint,
-    'The newest weights saved for sampling; absent if there are none.',
-  ).optional(),
-  user_metadata: metadata,
-});
+export const run = z
+  .object({
+    training_run_id: runId,
+    base_model: servedName,
+    model_owner: text('The entity (team) that owns the training run.'),
+    is_lora: isLora,
+    lora_rank: loraRank,
+    corrupted: described(z.literal(false), 'Always false: the server does not report damaged runs.'),
+    last_request_time: text('When the training run was last used.'),
+    last_checkpoint: described(
+      checkpoint,
+      'The newest saved weights with optimizer state; absent if there are none.',
+    ).optional(),
+    last_sampler_checkpoint: described(
+      checkpoint,
+      'The newest weights saved for sampling; absent if there are none.',
+    ).optional(),
+    user_metadata: metadata,
+  })
+  .meta({ title: 'TinkerRun' });
 
 const cursor = described(
   z.object({
@@ -137,7 +141,7 @@ const cursor = described(
     total_count: whole('Number of items in the whole list.'),
   }),
   'Which part of the list this is.',
-);
+).meta({ title: 'TinkerCursor' });
 
 export const runs = z.object({ training_runs: described(z.array(run), 'Training runs, newest first.'), cursor });
 export const checkpoints = z.object({

@@ -1,7 +1,7 @@
 // Shared by all routes of the Tinker protocol: their prefix, the key header, and strict JSON parsing.
 import type { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 
 /** TINKER_BASE_URL ends before `/api/v1`, which the SDK adds. */
 export const TINKER_PREFIX = '/tinker/api/v1';

@@ -144,7 +144,7 @@ const tokenId = z
   .min(0)
   .max(2 ** 31 - 1);
 const SAMPLES_MAX = 128;
-/** Clients copied to another process count from up to 10^18: json-body.ts keeps such numbers as bigints. */
+/** Clients copied to another process count from up to 10^18: json-text.ts keeps such numbers as bigints. */
 const isSampleSeq = (value: unknown): value is number | bigint =>
   (Number.isSafeInteger(value) || typeof value === 'bigint') && (value as number | bigint) >= 0;
 const sampleSeq = z

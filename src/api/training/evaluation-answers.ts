@@ -6,22 +6,25 @@ import { isoOrNull } from '../http/time.ts';
 
 const STATUSES = Object.keys(NEXT_EVALUATION_STATUS) as [EvaluationStatus, ...EvaluationStatus[]];
 
-export const evaluationResponse = z.object({
-  status: z.enum(STATUSES).meta({
-    description: 'queued: waiting for the checkpoint, then for a server with the role serve that hosts the base model.',
-  }),
-  num_prompts: z.int(),
-  num_samples: z.int().meta({ description: 'Number of answers per prompt.' }),
-  num_answered: z
-    .int()
-    .meta({ description: 'Number of finished prompts, including those that could not be answered.' }),
-  num_failed: z
-    .int()
-    .meta({ description: 'Number of prompts that could not be answered. Each has the reason in `error`.' }),
-  error_message: z.string().nullable(),
-  started_at: z.iso.datetime().nullable(),
-  ended_at: z.iso.datetime().nullable(),
-});
+export const evaluationResponse = z
+  .object({
+    status: z.enum(STATUSES).meta({
+      description:
+        'queued: waiting for the checkpoint, then for a server with the role serve that hosts the base model.',
+    }),
+    num_prompts: z.int(),
+    num_samples: z.int().meta({ description: 'Number of answers per prompt.' }),
+    num_answered: z
+      .int()
+      .meta({ description: 'Number of finished prompts, including those that could not be answered.' }),
+    num_failed: z
+      .int()
+      .meta({ description: 'Number of prompts that could not be answered. Each has the reason in `error`.' }),
+    error_message: z.string().nullable(),
+    started_at: z.iso.datetime().nullable(),
+    ended_at: z.iso.datetime().nullable(),
+  })
+  .meta({ title: 'Evaluation' });
 
 export const toEvaluationResponse = (evaluation: Evaluation): z.input<typeof evaluationResponse> => ({
   status: evaluation.status,
@@ -44,10 +47,12 @@ export function evaluationWarnings(evaluation: Evaluation | null): string[] {
   ];
 }
 
-export const modelEvaluationResponse = evaluationResponse.extend({
-  id: z.guid().meta({ description: 'Id of the training job.' }),
-  step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
-});
+export const modelEvaluationResponse = evaluationResponse
+  .extend({
+    id: z.guid().meta({ description: 'Id of the training job.' }),
+    step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
+  })
+  .meta({ title: 'ModelEvaluation' });
 
 export const toModelEvaluation = ({ evaluation, step }: EvaluationOfStep): z.input<typeof modelEvaluationResponse> => ({
   ...toEvaluationResponse(evaluation),
@@ -57,31 +62,33 @@ export const toModelEvaluation = ({ evaluation, step }: EvaluationOfStep): z.inp
 
 const record = z.record(z.string(), z.unknown());
 
-export const evaluationDetailResponse = evaluationResponse.extend({
-  training_job_id: z.guid(),
-  model_id: z.guid(),
-  step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
-  source: z
-    .string()
-    .nullable()
-    .meta({ description: 'The artifact version and file; null: the prompts were in the request.' }),
-  settings: z
-    .object({
-      samples: z.int(),
-      max_tokens: z.int(),
-      temperature: z.number().nullable(),
-      top_p: z.number().nullable(),
-      stop: z.array(z.string()),
-      seed: z.int(),
-      chat_template_kwargs: record,
-    })
-    .nullable()
-    .meta({ description: 'Null: prompts and answers are no longer stored.' }),
-  log: z
-    .object({ id: z.guid(), split: z.string() })
-    .nullable()
-    .meta({ description: 'Source of the rewards: the latest log for this job.' }),
-});
+export const evaluationDetailResponse = evaluationResponse
+  .extend({
+    training_job_id: z.guid(),
+    model_id: z.guid(),
+    step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
+    source: z
+      .string()
+      .nullable()
+      .meta({ description: 'The artifact version and file; null: the prompts were in the request.' }),
+    settings: z
+      .object({
+        samples: z.int(),
+        max_tokens: z.int(),
+        temperature: z.number().nullable(),
+        top_p: z.number().nullable(),
+        stop: z.array(z.string()),
+        seed: z.int(),
+        chat_template_kwargs: record,
+      })
+      .nullable()
+      .meta({ description: 'Null: prompts and answers are no longer stored.' }),
+    log: z
+      .object({ id: z.guid(), split: z.string() })
+      .nullable()
+      .meta({ description: 'Source of the rewards: the latest log for this job.' }),
+  })
+  .meta({ title: 'EvaluationDetail' });
 
 export function toEvaluationDetail({
   evaluation,
@@ -109,30 +116,32 @@ export function toEvaluationDetail({
   };
 }
 
-export const answeredPromptResponse = z.object({
-  id: z.string(),
-  index: z.int(),
-  messages: z.array(record),
-  tools: z.array(z.unknown()),
-  reference: record.nullable().meta({ description: 'The reference answer from the data; the model did not see it.' }),
-  metadata: record,
-  error: z.string().nullable().meta({ description: 'Why the prompt could not be answered.' }),
-  answers: z
-    .array(
-      z.object({
-        index: z.int(),
-        message: record,
-        finish_reason: z.string(),
-        token_ids: z.array(z.int()),
-        logprobs: z.array(z.number()).meta({ description: 'Log-probability of each token, in nats.' }),
-        reward: z.number().nullable().meta({ description: 'Null: no reward was sent.' }),
-        metrics: z.record(z.string(), z.union([z.number(), z.boolean()])),
-        reward_metadata: record.meta({ description: 'Metadata of the trajectory that has the reward.' }),
-      }),
-    )
-    .nullable()
-    .meta({ description: 'Null: not answered yet.' }),
-});
+export const answeredPromptResponse = z
+  .object({
+    id: z.string(),
+    index: z.int(),
+    messages: z.array(record),
+    tools: z.array(z.unknown()),
+    reference: record.nullable().meta({ description: 'The reference answer from the data; the model did not see it.' }),
+    metadata: record,
+    error: z.string().nullable().meta({ description: 'Why the prompt could not be answered.' }),
+    answers: z
+      .array(
+        z.object({
+          index: z.int(),
+          message: record,
+          finish_reason: z.string(),
+          token_ids: z.array(z.int()),
+          logprobs: z.array(z.number()).meta({ description: 'Log-probability of each token, in nats.' }),
+          reward: z.number().nullable().meta({ description: 'Null: no reward was sent.' }),
+          metrics: z.record(z.string(), z.union([z.number(), z.boolean()])),
+          reward_metadata: record.meta({ description: 'Metadata of the trajectory that has the reward.' }),
+        }),
+      )
+      .nullable()
+      .meta({ description: 'Null: not answered yet.' }),
+  })
+  .meta({ title: 'AnsweredPrompt' });
 
 export const toAnsweredPrompt = ({
   index,

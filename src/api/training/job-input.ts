@@ -14,20 +14,25 @@ export const groupPath = z.looseObject({
 const record = z.record(z.string(), z.unknown());
 const numbers = z.record(z.string(), z.number());
 
-export const configResponse = z.object({
-  config: record.meta({ description: 'All settings including defaults, with the field names of the request.' }),
-  as_trained: z.boolean().meta({
-    description:
-      'True: the settings that training used. False: the job has not started, or was started by an older version of the server.',
-  }),
-  input: z
-    .object({
-      kind: z.enum(['groups', 'artifact']),
-      path: z.string().meta({ description: 'Path in this API: the groups of the job, or the file of the artifact.' }),
-      uri: z.string().nullable().meta({ description: 'URI of the artifact; null if the data is not in an artifact.' }),
-    })
-    .meta({ description: 'Where the data is.' }),
-});
+export const configResponse = z
+  .object({
+    config: record.meta({ description: 'All settings including defaults, with the field names of the request.' }),
+    as_trained: z.boolean().meta({
+      description:
+        'True: the settings that training used. False: the job has not started, or was started by an older version of the server.',
+    }),
+    input: z
+      .object({
+        kind: z.enum(['groups', 'artifact']),
+        path: z.string().meta({ description: 'Path in this API: the groups of the job, or the file of the artifact.' }),
+        uri: z
+          .string()
+          .nullable()
+          .meta({ description: 'URI of the artifact; null if the data is not in an artifact.' }),
+      })
+      .meta({ description: 'Where the data is.' }),
+  })
+  .meta({ title: 'JobConfig' });
 
 export function toConfigResponse({ job, config, isAsTrained, dataset }: JobConfig): z.input<typeof configResponse> {
   const shared = { config: { ...config }, as_trained: isAsTrained };
@@ -41,7 +46,9 @@ export function toConfigResponse({ job, config, isAsTrained, dataset }: JobConfi
   return { ...shared, input: { kind: 'artifact', path, uri: `wandb-artifact:///${artifact}` } };
 }
 
-const exception = z.object({ type: z.string().nullable(), message: z.string(), traceback: z.string().nullable() });
+const exception = z
+  .object({ type: z.string().nullable(), message: z.string(), traceback: z.string().nullable() })
+  .meta({ title: 'RolloutException' });
 const place = { id: z.string().meta({ description: 'The index, as a cursor.' }), index: z.int() };
 
 const groupFields = {
@@ -67,15 +74,17 @@ const groupFields = {
   metadata: record,
 };
 
-export const groupResponse = z.object(groupFields);
+export const groupResponse = z.object(groupFields).meta({ title: 'TrajectoryGroupSummary' });
 
-export const jobGroupResponse = z.object({
-  ...groupFields,
-  skipped: numbers.nullable().meta({
-    description:
-      'Number of trajectories that were not trained on, or only in part (`truncated`), by reason. Null: the job has not ended, or was run by an older version of the server.',
-  }),
-});
+export const jobGroupResponse = z
+  .object({
+    ...groupFields,
+    skipped: numbers.nullable().meta({
+      description:
+        'Number of trajectories that were not trained on, or only in part (`truncated`), by reason. Null: the job has not ended, or was run by an older version of the server.',
+    }),
+  })
+  .meta({ title: 'JobGroup' });
 
 export const toJobGroupResponse = ({ summary, skipped }: JobGroup): z.input<typeof jobGroupResponse> => ({
   ...toGroupResponse(summary),
@@ -109,13 +118,15 @@ export function toGroupResponse({
   };
 }
 
-const turnResponse = z.object({
-  message: record,
-  sampled: z
-    .object({ finish_reason: z.string(), num_tokens: z.int().nullable(), has_logprobs: z.boolean() })
-    .nullable()
-    .meta({ description: 'For a Choice; null: a message, which is context.' }),
-});
+const turnResponse = z
+  .object({
+    message: record,
+    sampled: z
+      .object({ finish_reason: z.string(), num_tokens: z.int().nullable(), has_logprobs: z.boolean() })
+      .nullable()
+      .meta({ description: 'For a Choice; null: a message, which is context.' }),
+  })
+  .meta({ title: 'TurnRead' });
 
 const trajectoryFields = {
   index: z.int(),
@@ -131,7 +142,9 @@ const trajectoryFields = {
     .meta({ description: 'The main history first, then the additional histories.' }),
 };
 
-export const trajectoryResponse = z.object({ ...place, ...trajectoryFields, advantage: z.number().nullable() });
+export const trajectoryResponse = z
+  .object({ ...place, ...trajectoryFields, advantage: z.number().nullable() })
+  .meta({ title: 'TrajectoryRead' });
 
 export const toTrajectoryResponse = ({
   index,

@@ -14,7 +14,7 @@ import {
 import { envelope, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
 import { tokensResponse, toTokensResponse } from './trained-tokens.ts';
 import { linesOf, linesQuery, TRAJECTORY_LINES } from './trajectory-lines.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 
 const JOB = '/v1/preview/training-jobs/{training_job_id}';
 

@@ -2,9 +2,9 @@
 // same meaning must agree. Unknown keys are listed in the warnings.
 import { z } from 'zod';
 import type { KlReference, RlConfigInput } from '#domain/trajectory';
-import { boolean, integer, number } from '../http/lax.ts';
-import { unknownFields } from '../http/unknown-fields.ts';
-import type { Complaint } from '../http/validation.ts';
+import { boolean, integer, number } from '#validation/lax';
+import { unknownFields } from '#validation/unknown-fields';
+import type { Complaint } from '#validation/parse';
 
 const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this is only a sanity check
 

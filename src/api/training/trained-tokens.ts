@@ -5,53 +5,57 @@ import type { TrainedSequence } from '#services/jobs/reading-back/token-training
 
 const perToken = z.array(z.number().nullable());
 
-const sequence = z.object({
-  step: z.int().meta({ description: 'The gradient step that trained it: 1, 2, …' }),
-  advantage: z.number().meta({ description: 'Advantage of each trained token, balanced and scaled over the job.' }),
-  weight: z.number().meta({ description: 'Loss weight of each trained token.' }),
-  token_ids: z.array(z.int()),
-  texts: z.array(z.string()).nullable().meta({
-    description:
-      'Text that each token completes: concatenated, they are the whole text. A token that ends within a character has an empty text. Invalid UTF-8 is replaced by U+FFFD. Null: this server does not host the base model.',
-  }),
-  trained: z.array(z.boolean()).meta({
-    description: 'Whether the token is trained on. False: context; the lists below are null at that position.',
-  }),
-  sampler_logprobs: perToken.meta({
-    description: 'As sent in the request or remembered by the server; null: not known.',
-  }),
-  trainer_logprobs: perToken.nullable().meta({
-    description: 'As used by the loss, before the update of the gradient step.',
-  }),
-  ratios: perToken.nullable().meta({
-    description: 'At the importance sampling level of the job, before caps, masks and clips.',
-  }),
-  trainer_unknown: z.enum(['not_reached', 'not_told']).nullable().meta({
-    description:
-      'Why trainer_logprobs are missing. `not_reached`: the job ended before that step. `not_told`: the engine does not report them, or the job was resumed from a state without them.',
-  }),
-  start_logprobs: perToken
-    .nullable()
-    .meta({ description: 'With precalculate_logprobs: the log-probabilities that ratios are computed against.' }),
-  reference_logprobs: perToken
-    .nullable()
-    .meta({ description: 'Log-probabilities of the reference policy, with a KL penalty or reference.' }),
-});
+const sequence = z
+  .object({
+    step: z.int().meta({ description: 'The gradient step that trained it: 1, 2, …' }),
+    advantage: z.number().meta({ description: 'Advantage of each trained token, balanced and scaled over the job.' }),
+    weight: z.number().meta({ description: 'Loss weight of each trained token.' }),
+    token_ids: z.array(z.int()),
+    texts: z.array(z.string()).nullable().meta({
+      description:
+        'Text that each token completes: concatenated, they are the whole text. A token that ends within a character has an empty text. Invalid UTF-8 is replaced by U+FFFD. Null: this server does not host the base model.',
+    }),
+    trained: z.array(z.boolean()).meta({
+      description: 'Whether the token is trained on. False: context; the lists below are null at that position.',
+    }),
+    sampler_logprobs: perToken.meta({
+      description: 'As sent in the request or remembered by the server; null: not known.',
+    }),
+    trainer_logprobs: perToken.nullable().meta({
+      description: 'As used by the loss, before the update of the gradient step.',
+    }),
+    ratios: perToken.nullable().meta({
+      description: 'At the importance sampling level of the job, before caps, masks and clips.',
+    }),
+    trainer_unknown: z.enum(['not_reached', 'not_told']).nullable().meta({
+      description:
+        'Why trainer_logprobs are missing. `not_reached`: the job ended before that step. `not_told`: the engine does not report them, or the job was resumed from a state without them.',
+    }),
+    start_logprobs: perToken
+      .nullable()
+      .meta({ description: 'With precalculate_logprobs: the log-probabilities that ratios are computed against.' }),
+    reference_logprobs: perToken
+      .nullable()
+      .meta({ description: 'Log-probabilities of the reference policy, with a KL penalty or reference.' }),
+  })
+  .meta({ title: 'TokenSequence' });
 
-export const tokensResponse = z.object({
-  id: z.string(),
-  index: z.int(),
-  reward: z.number(),
-  advantage: z.number().nullable().meta({ description: 'Advantage within the group, as in the list of groups.' }),
-  is_trained: z.boolean().nullable().meta({
-    description: 'Null: not known, because the job has not ended or was run by an older version of the server.',
-  }),
-  reason: z.string().nullable().meta({ description: '`truncated`, or why the trajectory was not trained on.' }),
-  sequences: z.array(sequence).meta({
-    description:
-      'The sequences it was trained as. There are several if a prompt does not start with the previous tokens.',
-  }),
-});
+export const tokensResponse = z
+  .object({
+    id: z.string(),
+    index: z.int(),
+    reward: z.number(),
+    advantage: z.number().nullable().meta({ description: 'Advantage within the group, as in the list of groups.' }),
+    is_trained: z.boolean().nullable().meta({
+      description: 'Null: not known, because the job has not ended or was run by an older version of the server.',
+    }),
+    reason: z.string().nullable().meta({ description: '`truncated`, or why the trajectory was not trained on.' }),
+    sequences: z.array(sequence).meta({
+      description:
+        'The sequences it was trained as. There are several if a prompt does not start with the previous tokens.',
+    }),
+  })
+  .meta({ title: 'TrainedTokens' });
 
 export function toTokensResponse(read: TrainedTrajectory): z.input<typeof tokensResponse> {
   const { index, trajectory, advantage, training, textsOf } = read;

@@ -3,21 +3,23 @@ import { z } from 'zod';
 import { EVENT_TYPES, JOB_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { RlJobBody } from '#domain/trajectory';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
-import { evaluation, readEvaluation } from '../rows/evaluation.ts';
+import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { evaluationResponse } from './evaluation-answers.ts';
 import { rlConfig } from './rl-config.ts';
 import { isoOrNull } from '../http/time.ts';
-import { integer } from '../http/lax.ts';
-import { trajectoryGroup } from '../rows/trajectory.ts';
-import { unknownFields, warnings } from '../http/unknown-fields.ts';
-import { parse } from '../http/validation.ts';
+import { integer } from '#validation/lax';
+import { trajectoryGroup } from '#rows/trajectory';
+import { unknownFields, warnings } from '#validation/unknown-fields';
+import { parse } from '#validation/parse';
 
-export const createRlJob = z.looseObject({
-  model_id: z.guid(),
-  trajectory_groups: z.array(trajectoryGroup),
-  experimental_config: rlConfig.nullish(),
-  evaluation,
-});
+export const createRlJob = z
+  .looseObject({
+    model_id: z.guid(),
+    trajectory_groups: z.array(trajectoryGroup),
+    experimental_config: rlConfig.nullish(),
+    evaluation,
+  })
+  .meta({ title: 'RlJobRequest' });
 
 export interface RlJob {
   readonly modelId: string;
@@ -35,38 +37,42 @@ export function readRlJob(raw: unknown): RlJob {
   return { modelId: wire.model_id, body, evaluation: asked.evaluation };
 }
 
-export const logRequest = z.looseObject({
-  model_id: z.guid().nullish().meta({ description: 'The same id as in the path.' }),
-  split: z.string().min(1).max(100).meta({ description: 'Metrics are stored as `split/name`.' }),
-  step: integer({ ge: 0 })
-    .nullish()
-    .meta({ description: 'Step of the checkpoint that sampled the trajectories. Default: the latest.' }),
-  evaluation_job_id: z.guid().nullish().meta({
-    description:
-      "The trajectories are rewards for the answers of this job's evaluation: one group per prompt and one trajectory per answer, both in order; a group may be empty. Messages may be empty, because the answers are stored. Metrics are added to the checkpoint that answered.",
-  }),
-  trajectory_groups: z.array(trajectoryGroup),
-});
+export const logRequest = z
+  .looseObject({
+    model_id: z.guid().nullish().meta({ description: 'The same id as in the path.' }),
+    split: z.string().min(1).max(100).meta({ description: 'Metrics are stored as `split/name`.' }),
+    step: integer({ ge: 0 })
+      .nullish()
+      .meta({ description: 'Step of the checkpoint that sampled the trajectories. Default: the latest.' }),
+    evaluation_job_id: z.guid().nullish().meta({
+      description:
+        "The trajectories are rewards for the answers of this job's evaluation: one group per prompt and one trajectory per answer, both in order; a group may be empty. Messages may be empty, because the answers are stored. Metrics are added to the checkpoint that answered.",
+    }),
+    trajectory_groups: z.array(trajectoryGroup),
+  })
+  .meta({ title: 'LogTrajectoriesRequest' });
 
-export const createdJob = z.object({ id: z.guid(), warnings });
+export const createdJob = z.object({ id: z.guid(), warnings }).meta({ title: 'CreatedJob' });
 
 const timestamp = z.iso.datetime().nullable();
 
-export const jobResponse = z.object({
-  id: z.guid(),
-  type: z.enum(JOB_TYPES),
-  model_id: z.guid(),
-  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
-  created_at: z.iso.datetime(),
-  training_start: timestamp,
-  training_end: timestamp,
-  error_message: z.string().nullable(),
-  progress: z.number().meta({ description: 'Progress from 0 to 1.' }),
-  step: z.int().nullable().meta({ description: 'Step of the checkpoint that this job creates; null until it runs.' }),
-  skipped: z
-    .record(z.string(), z.number())
-    .meta({ description: 'Number of data items that were not trained on, by reason.' }),
-});
+export const jobResponse = z
+  .object({
+    id: z.guid(),
+    type: z.enum(JOB_TYPES),
+    model_id: z.guid(),
+    status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+    created_at: z.iso.datetime(),
+    training_start: timestamp,
+    training_end: timestamp,
+    error_message: z.string().nullable(),
+    progress: z.number().meta({ description: 'Progress from 0 to 1.' }),
+    step: z.int().nullable().meta({ description: 'Step of the checkpoint that this job creates; null until it runs.' }),
+    skipped: z
+      .record(z.string(), z.number())
+      .meta({ description: 'Number of data items that were not trained on, by reason.' }),
+  })
+  .meta({ title: 'TrainingJob' });
 
 export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => ({
   id: job.id,
@@ -90,11 +96,13 @@ export const jobDetailResponse = jobResponse.extend({
   evaluation: evaluationResponse.nullable().meta({ description: 'Null: the request had no evaluation prompts.' }),
 });
 
-export const eventResponse = z.object({
-  id: z.guid(),
-  type: z.enum(EVENT_TYPES),
-  data: z.record(z.string(), z.unknown()),
-});
+export const eventResponse = z
+  .object({
+    id: z.guid(),
+    type: z.enum(EVENT_TYPES),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ title: 'TrainingJobEvent' });
 
 export const toEventResponse = ({ id, type, data }: TrainingEvent): z.input<typeof eventResponse> => ({
   id,

@@ -6,9 +6,9 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { envelope, orderField, pageFields, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
 import { evaluationWarnings, toEvaluationResponse } from './evaluation-answers.ts';
-import { createDpoJob, readDpoJob } from '../rows/dpo.ts';
-import { createSftJob, readSftJob } from '../rows/sft.ts';
-import { createTrajectoryBodyParser } from '../rows/trajectory.ts';
+import { createDpoJob, readDpoJob } from './dpo-job.ts';
+import { createSftJob, readSftJob } from './sft-job.ts';
+import { createTrajectoryBodyParser } from './training-body.ts';
 import {
   createdJob,
   createRlJob,
@@ -19,7 +19,7 @@ import {
   toEventResponse,
   toJobResponse,
 } from './training-job.ts';
-import { warned } from '../http/unknown-fields.ts';
+import { warned } from '#validation/unknown-fields';
 import { clientSignal, sendEvents, sseFrame } from '../http/sse.ts';
 
 const listQuery = z.looseObject({

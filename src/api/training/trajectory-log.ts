@@ -1,7 +1,7 @@
 // Logged trajectories as clients read them: domain → wire.
 import { z } from 'zod';
 import type { TrajectoryLog } from '#domain/trajectory-log';
-import { integer } from '../http/lax.ts';
+import { integer } from '#validation/lax';
 import { pageFields } from '../http/listing.ts';
 
 export const logQuery = z.looseObject({
@@ -10,18 +10,20 @@ export const logQuery = z.looseObject({
   step: integer({ ge: 0 }).optional(),
 });
 
-export const logResponse = z.object({
-  id: z.guid(),
-  split: z.string(),
-  step: z.int().meta({ description: 'The step given in the request; otherwise the latest step at that time.' }),
-  num_groups: z.int(),
-  num_trajectories: z.int(),
-  size_bytes: z.int(),
-  created_at: z.iso.datetime(),
-  evaluation_job_id: z.guid().nullable().meta({
-    description: 'The job whose evaluation answers it has rewards for; null: it has trajectories of its own.',
-  }),
-});
+export const logResponse = z
+  .object({
+    id: z.guid(),
+    split: z.string(),
+    step: z.int().meta({ description: 'The step given in the request; otherwise the latest step at that time.' }),
+    num_groups: z.int(),
+    num_trajectories: z.int(),
+    size_bytes: z.int(),
+    created_at: z.iso.datetime(),
+    evaluation_job_id: z.guid().nullable().meta({
+      description: 'The job whose evaluation answers it has rewards for; null: it has trajectories of its own.',
+    }),
+  })
+  .meta({ title: 'TrajectoryLog' });
 
 export const toLogResponse = (log: TrajectoryLog): z.input<typeof logResponse> => ({
   id: log.id,

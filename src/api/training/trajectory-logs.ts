@@ -6,7 +6,7 @@ import { groupPath, groupResponse, toGroupResponse, toTrajectoryResponse, trajec
 import { envelope, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
 import { logQuery, logResponse, toLogResponse } from './trajectory-log.ts';
 import { linesOf, linesQuery, TRAJECTORY_LINES } from './trajectory-lines.ts';
-import { parse } from '../http/validation.ts';
+import { parse } from '#validation/parse';
 
 const LOGS = '/v1/preview/models/{model_id}/logs';
 

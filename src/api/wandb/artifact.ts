@@ -22,6 +22,7 @@ export interface PageArguments {
 export function artifactFields(asked: Asked, found: OpenArtifact) {
   const { artifact, isLatest } = found;
   const { id, entity, project, name, version, type, metadata, files, createdAtMs } = artifact;
+  asked.budget.files.spend(files.length);
   const collection = collectionFields(asked, { entity, project, name }, type);
   return {
     __typename: 'Artifact',
@@ -30,14 +31,17 @@ export function artifactFields(asked: Asked, found: OpenArtifact) {
     versionIndex: version,
     artifactType: { id: type, name: type, description: null, createdAt: null },
     description: null,
-    metadata: JSON.stringify(metadata),
+    metadata: () => JSON.stringify(metadata),
     ttlDurationSeconds: -2, // the library's value for "none"
     ttlIsInherited: true,
     tags: [],
     historyStep: null,
     state: 'COMMITTED',
     size: sizeOf(artifact),
-    digest: async () => manifestDigest(await found.md5s()),
+    async digest() {
+      asked.budget.files.spend(files.length);
+      return manifestDigest(await found.md5s());
+    },
     digestAlgorithm: 'MANIFEST_MD5',
     commitHash: null,
     fileCount: files.length,

@@ -6,6 +6,7 @@ import { allows } from '#domain/api-key';
 import type { SignedLinks } from '#services/accounts/signed-links';
 import type { ApiServices } from '../http/api-services.ts';
 import { ownAddress } from '../http/own-address.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 
 export interface WandbServices extends Pick<
   ApiServices,
@@ -16,19 +17,33 @@ export interface WandbServices extends Pick<
 
 export interface Asked {
   readonly caller: Caller;
+  /** Their calls are counted. */
   readonly services: WandbServices;
+  readonly budget: AnswerBudget;
   /** Creates URLs that need no key, each for one file. */
   fileUrls(): Promise<(permission: string) => string>;
 }
 
 export const FILES_PATH = '/wandb/files';
 
-export function createAsked(request: FastifyRequest, caller: Caller, services: WandbServices, basePath: string): Asked {
+export function createAsked(
+  request: FastifyRequest,
+  caller: Caller,
+  services: WandbServices,
+  budget: AnswerBudget,
+  basePath: string,
+): Asked {
   const base = ownAddress(request, basePath);
   let signer: ReturnType<SignedLinks['signer']> | null = null;
   return {
     caller,
-    services,
+    services: {
+      ...services,
+      runs: budget.reading(services.runs),
+      artifacts: budget.reading(services.artifacts),
+      artifactDrafts: budget.reading(services.artifactDrafts),
+    },
+    budget,
     async fileUrls() {
       const sign = await (signer ??= services.links.signer(caller));
       return (permission) => `${base}${FILES_PATH}?link=${sign(permission)}`;

@@ -1,6 +1,14 @@
 // Limits on one GraphQL document, counted before anything is resolved: fragments are counted wherever they are spread, so that a
 // short text cannot expand to a long one. The library's own documents use a fifth of these limits.
-import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+import {
+  Kind,
+  Lexer,
+  Source,
+  TokenKind,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 import { AppError } from '#domain/errors';
 
 /** Length of the text: the parser stops there. */
@@ -10,6 +18,24 @@ const FIELDS_MAX = 1_000;
 /** Each may be a database query. */
 const ROOT_FIELDS_MAX = 10;
 const OPERATIONS_MAX = 10;
+
+/** Brackets of all kinds: the parser and the rules recurse, also into values. */
+const BRACKETS_DEEP_MAX = 100;
+const OPENING: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
+const CLOSING: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
+
+/** Call before parsing. Throws `invalid_request`, and the lexer's errors. */
+export function refuseDeepText(text: string): void {
+  const lexer = new Lexer(new Source(text));
+  let depth = 0;
+  for (let count = 0; count < TOKENS_MAX; count++) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) return;
+    if (OPENING.includes(kind) && ++depth > BRACKETS_DEEP_MAX)
+      throw tooMuch(`nests deeper than ${BRACKETS_DEEP_MAX} brackets`);
+    if (CLOSING.includes(kind)) depth--;
+  }
+}
 
 /** Throws `invalid_request`. */
 export function refuseBombs({ definitions }: DocumentNode): void {

@@ -1,6 +1,7 @@
 // One GraphQL request: parsed, limited, validated, resolved. Failures become `errors`, of which the library shows the first to its
 // user; those that the client retries by itself (too many requests, unavailable storage) keep their HTTP status.
 import {
+  defaultFieldResolver,
   execute,
   FieldsOnCorrectTypeRule,
   getOperationAST,
@@ -12,11 +13,13 @@ import {
   validate,
   type DocumentNode,
   type ExecutionResult,
+  type GraphQLFieldResolver,
   type OperationDefinitionNode,
 } from 'graphql';
 import { AppError } from '#domain/errors';
 import { errorResponse } from '../http/error-response.ts';
-import { refuseBombs, TOKENS_MAX } from './bounds.ts';
+import type { AnswerBudget } from './answer-budget.ts';
+import { refuseBombs, refuseDeepText, TOKENS_MAX } from './bounds.ts';
 import { createSchema } from './schema.ts';
 
 export interface GraphQLRequest {
@@ -43,6 +46,7 @@ export interface Root {
 /** `begin` throws to refuse the request, or returns the root value. */
 export async function answerGraphQL(
   request: GraphQLRequest,
+  budget: AnswerBudget,
   begin: (kind: 'query' | 'mutation') => Root,
 ): Promise<GraphQLAnswer> {
   try {
@@ -54,11 +58,25 @@ export async function answerGraphQL(
       rootValue: begin(kind)[kind],
       variableValues: request.variables,
       operationName: operation.name?.value ?? null,
+      fieldResolver: resolveWithin(budget),
     });
     return toAnswer(result);
   } catch (error) {
     return refusal(error);
   }
+}
+
+/** Texts are counted as they are resolved; values that hold many are counted where they are read (run-history.ts). */
+function resolveWithin(budget: AnswerBudget): GraphQLFieldResolver<unknown, unknown> {
+  const counted = (value: unknown): unknown => {
+    if (typeof value === 'string') budget.text.spend(value.length);
+    return value;
+  };
+  return (source, args, context, info) =>
+    budget.field(() => {
+      const value: unknown = defaultFieldResolver(source, args, context, info);
+      return value instanceof Promise ? value.then(counted) : counted(value);
+    });
 }
 
 function readDocument({ query, operationName }: GraphQLRequest): {
@@ -70,6 +88,7 @@ function readDocument({ query, operationName }: GraphQLRequest): {
     new AppError('invalid_request', `Whetstone cannot read this GraphQL document: ${why}`, { param: 'query' });
   let document: DocumentNode;
   try {
+    refuseDeepText(query);
     document = parse(query, { maxTokens: TOKENS_MAX });
   } catch (error) {
     throw error instanceof GraphQLError ? unread(error.message) : error;

@@ -2,12 +2,14 @@
 // and decides only the format.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { parse } from '#validation/parse';
 import { createSignedLinks } from '#services/accounts/signed-links';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { whenOver } from '../http/ended-answers.ts';
-import { parse } from '../http/validation.ts';
+import { answerSignal } from '../http/sse.ts';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
+import { createAnswerBudget } from './answer-budget.ts';
 import { createAsked, FILES_PATH } from './asked.ts';
 import { fileStream, toRunPiece } from './file-stream.ts';
 import { RUN_FILE } from './run.ts';
@@ -50,9 +52,10 @@ export function wandbRoutes(
       body: { schema: graphQLRequest, read: (raw) => parse(graphQLRequest, raw, 'body') },
       answer: graphQLAnswer,
       async handle({ caller, body: { query, variables, operationName = null }, request, reply }) {
-        const asked = createAsked(request, caller, asking, basePath);
+        const budget = createAnswerBudget(answerSignal(reply));
+        const asked = createAsked(request, caller, asking, budget, basePath);
         const [{ answerGraphQL }, { createRoot }] = await loadGraphQL();
-        const answer = await answerGraphQL({ query, variables: variables ?? {}, operationName }, () =>
+        const answer = await answerGraphQL({ query, variables: variables ?? {}, operationName }, budget, () =>
           createRoot(asked),
         );
         if (answer.failure) log.error('graphql.failed', { requestId: request.id, err: answer.failure });

@@ -10,7 +10,7 @@ const SAMPLES_MAX = 10_000;
 /** Of a longer history, only every second line is read, every third, and so on. */
 const SCANNED_LINES_MAX = 50_000;
 
-export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run) {
+export function runHistoryFields({ caller, budget, services: { runs } }: Asked, run: Run) {
   const read = (from: number, limit: number) => runs.history(caller, run, from, limit);
 
   async function* lines(from: number): AsyncGenerator<HistoryLine> {
@@ -49,6 +49,7 @@ export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run
       const found: string[] = [];
       for await (const line of lines(await firstLineAt(from))) {
         if (stepOf(line) > to || found.length >= Math.min(samples ?? PAGE, SAMPLES_MAX)) break;
+        budget.text.spend(line.content.length);
         found.push(quoteBare(line.content));
       }
       return found;
@@ -73,7 +74,9 @@ export function runHistoryFields({ caller, services: { runs } }: Asked, run: Run
       if (line.line % stride !== 0) continue;
       if (stepOf(line) > maxStep) break;
       const row = readLoggedObject(line.content);
-      if (row && (!keys || keys.every((key) => key in row))) rows.push(keys ? only(row, keys) : row);
+      if (!row || (keys && !keys.every((key) => key in row))) continue;
+      budget.text.spend(line.content.length);
+      rows.push(keys ? only(row, keys) : row);
     }
     if (rows.length <= sampleCount) return rows;
     return Array.from(

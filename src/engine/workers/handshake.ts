@@ -15,17 +15,27 @@ const Count = z.int().min(1);
 /** Limited because the server holds the rows of one call in memory. */
 const ROWS_AT_ONCE_MAX = 1024;
 
+/** Longer lists are refused before their items are read: each wrong item costs a message. */
+const NAMES_MAX = 100;
+
+/** A list as long as that says how long it is; the items of others are read. */
+const shortList = <T extends z.ZodType>(item: T) =>
+  z
+    .unknown()
+    .refine((list) => !Array.isArray(list) || list.length <= NAMES_MAX, { message: `has more than ${NAMES_MAX} entries`, abort: true })
+    .pipe(z.array(item)); // prettier-ignore
+
 /** Ignores capabilities that only newer workers have. */
 const SamplerAble = z.object({
   exactReplay: z.boolean(),
   exactLogprobs: z.boolean().default(false),
-  constraints: z
-    .array(z.string())
-    .transform((kinds): readonly ConstraintKind[] => CONSTRAINT_KINDS.filter((kind) => kinds.includes(kind))),
+  constraints: shortList(z.string()).transform((kinds): readonly ConstraintKind[] =>
+    CONSTRAINT_KINDS.filter((kind) => kinds.includes(kind)),
+  ),
   promptLogprobs: z.boolean(),
   headAdapters: z.boolean().optional(),
   precision: z.enum(PRECISIONS),
-  unsupportedSampling: z.array(z.enum(SAMPLING_SWITCHES)).readonly(),
+  unsupportedSampling: shortList(z.enum(SAMPLING_SWITCHES)).readonly(),
 });
 
 const TrainerAble = z.object({
@@ -54,9 +64,8 @@ export const Hello = z
     worker: z.object({ id: Name, name: Name, version: Name }),
     session: z.object({ id: Name, received: z.int().min(0) }).nullable(),
     model: z.object({ id: Name, configSha256: Sha256, tokenizerSha256: Sha256 }),
-    roles: z
-      .array(z.enum(['sample', 'train']))
-      .min(1)
+    roles: shortList(z.enum(['sample', 'train']))
+      .refine((roles) => roles.length > 0, 'is empty')
       .readonly(),
     sampler: z
       .object({

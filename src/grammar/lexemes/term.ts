@@ -43,7 +43,7 @@ export interface WordList {
 /** Thrown when a grammar takes too much work. Work is counted in terms made and derivatives taken. */
 export class TooComplex extends Error {}
 
-/** Thrown when the memory shared by all texts is full; a single text may still fit into an empty one. */
+/** Thrown when the memory shared by all texts is full: what is not in use can be forgotten. */
 export class OutOfRoom extends TooComplex {}
 
 export interface Terms {
@@ -74,7 +74,10 @@ export interface Terms {
   readonly left: number;
   /** Terms made so far. */
   readonly size: number;
-  readonly sizeMax: number;
+  /** How often terms were forgotten. */
+  readonly forgotten: number;
+  /** Makes room. Terms in use stay valid: equal ones that are made again later only repeat work. */
+  forget(): void;
 }
 
 /** Whether the shape contains no `and` or `not`. */

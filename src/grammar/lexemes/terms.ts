@@ -19,7 +19,9 @@ const DEPTH_COUNTED = 100; // longer words are not counted
 
 export function createTerms(sizeMax = 400_000): Terms {
   const known = new Map<string, Term>();
+  let lastId = 0;
   let size = 0;
+  let forgotten = 0;
   let lists = 0;
   let left = Infinity;
   let isCompiling = true;
@@ -34,7 +36,7 @@ export function createTerms(sizeMax = 400_000): Terms {
     spend(1);
     const isPlain = plainness(shape);
     const term = {
-      id: size,
+      id: ++lastId,
       nullable,
       next: null,
       classes: null,
@@ -340,7 +342,21 @@ export function createTerms(sizeMax = 400_000): Terms {
     get size() {
       return size;
     },
-    sizeMax,
+    get forgotten() {
+      return forgotten;
+    },
+    forget() {
+      known.clear();
+      single.clear();
+      for (const [key, term] of [
+        ['none', none],
+        ['empty', empty],
+        ['all', all],
+      ] as const)
+        known.set(key, term);
+      size = 0;
+      forgotten++;
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { Alternative, TYPES } from './alternatives.ts';
 import { createApplier, type Choice, type Work } from './apply.ts';
 import { readDocument } from './document.ts';
 import { hasTwins, isNarrowed } from './keyword-values.ts';
-import { createLiterals, type Lit } from './literals.ts';
+import { createLiterals, keepFirst, type Lit } from './literals.ts';
 import { arrayFeasible, objectFeasible } from './feasible.ts';
 import { refusal, typeOf } from './refusal.ts';
 import { uniqueForm } from './unique-items.ts';
@@ -27,6 +27,8 @@ const STEPS_MAX = 30_000; // schemas added to alternatives
 const ALTERNATIVES_MAX = 2_000; // for one value
 const OBLIGATIONS_MAX = 30_000;
 const GUESS_DEPTH = 4;
+/** Made while texts are written, for items that must differ. What a text uses stays valid when more are forgotten. */
+const EXCEPTIONS_KEPT = 10_000;
 
 /** Throws `invalid_constraint`. */
 export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean): SchemaForms {
@@ -42,6 +44,8 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
   });
   const nevers: string[] = [];
   const obligations = new Map<string, Obligation>();
+  let lastObligation = 0;
+  let obligationsMax = OBLIGATIONS_MAX;
   const character = characterTerm(terms, ANY, 'json');
   const anyString = anyText(terms, 'json');
   const quote = terms.word('"');
@@ -62,8 +66,8 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     const key = lits.map(({ id }) => id).join();
     const found = obligations.get(key);
     if (found) return found;
-    if (obligations.size >= OBLIGATIONS_MAX) throw new TooComplex('too many of its schemas apply to the same value');
-    const made: Obligation = { id: obligations.size, lits, form: null, possible: false };
+    if (obligations.size >= obligationsMax) throw new TooComplex('too many of its schemas apply to the same value');
+    const made: Obligation = { id: lastObligation++, lits, form: null, possible: false };
     obligations.set(key, made);
     return made;
   }
@@ -359,10 +363,18 @@ export function createSchemaForms(terms: Terms, schema: unknown, strict: boolean
     for (const obligation of obligations.values()) obligation.possible = false;
     look(root);
     if (!root.possible) refuse();
+    const [literalCount, obligationCount] = [literals.count, obligations.size];
+    obligationsMax = obligationCount + 2 * EXCEPTIONS_KEPT;
     return {
       root,
       form: formOf,
       except(obligation, key, values) {
+        steps = 0;
+        if (obligations.size > obligationCount + EXCEPTIONS_KEPT) {
+          literals.keep(literalCount);
+          keepFirst(obligations, obligationCount);
+          numberTerms.clear();
+        }
         const raw = key === null ? { not: { enum: values } } : { properties: { [key]: { not: { enum: values } } } };
         const node = document.node(raw, document.root.pointer, document.root.resource);
         const made = obligationOf([...obligation.lits, literals.of(node, false, [])]);

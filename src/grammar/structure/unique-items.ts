@@ -1,9 +1,10 @@
 // How unique items of an array are enforced: the items are scalars with enough different values, or objects with a required key that
-// has enough different values. If neither is possible, the array has at most one item.
+// has enough different values. If neither is possible, the array has at most one item. Each item forbids itself to the later ones, so
+// their number is limited: after the last one, the array closes.
 import type { Terms } from '../lexemes/terms.ts';
 import type { ArrayShape, ItemChoice, ObjectShape, Obligation, ValueForm } from './shapes.ts';
 
-const UNIQUE_COUNTED = 1_000;
+const UNIQUE_MAX = 1_000;
 const SCALARS = ['null', 'boolean', 'number', 'string'];
 
 interface Asked {
@@ -20,14 +21,15 @@ export function uniqueForm(shape: ArrayShape, asked: Asked): Partial<ArrayShape>
   const { value } = last[0]!;
   const form = isPlain && value.possible ? formOf(value) : null;
   if (form === null) return { max: Math.min(shape.max, 1), unique: null };
-  if (shape.min > UNIQUE_COUNTED) return { max: 1, unique: null }; // no array satisfies this
+  if (shape.min > UNIQUE_MAX) return { max: 1, unique: null }; // no array satisfies this
+  const max = Math.min(shape.max, UNIQUE_MAX);
   const needed = shape.min;
   if (form.scalars !== terms.none) {
     const size = terms.count(form.scalars, Math.max(needed, 2));
-    if (size >= Math.max(needed, 2)) return { unique: { key: null }, items: only(value, SCALARS) };
+    if (size >= Math.max(needed, 2)) return { max, unique: { key: null }, items: only(value, SCALARS) };
   }
   const key = differing(asked, form.objects, Math.max(needed, 2));
-  if (key !== null) return { unique: { key }, items: only(value, ['object']) };
+  if (key !== null) return { max, unique: { key }, items: only(value, ['object']) };
   return { max: Math.min(shape.max, 1), unique: null };
 }
 

@@ -175,6 +175,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
             syntax: toolSyntax ?? HERMES,
             definitions: tools,
             parallel: request.parallelToolCalls,
+            isForced: toolChoice.mode !== 'auto',
             finishes: toolChoice.mode !== 'named', // not the model's choice: OpenAI reports `stop`
           }
         : null,

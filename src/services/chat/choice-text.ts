@@ -54,6 +54,8 @@ export interface ChoiceTextOptions {
     readonly syntax: ToolSyntax;
     readonly definitions: readonly ToolDefinition[];
     readonly parallel: boolean;
+    /** A constraint forces the calls. */
+    readonly isForced: boolean;
     readonly finishes: boolean;
   } | null;
 }
@@ -89,13 +91,13 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
       const { text, matched } = readText(event);
       const ended = matched !== null || event.finishReason !== null;
       const rest = ended && matched === null ? matcher.flush() : '';
-      const read = parts.read(text + rest, ended);
+      const read = parts.read(text + rest, !ended ? null : event.finishReason === 'length' ? 'cut off' : 'stopped');
       const finish = ended ? finishOf(event, matched) : null;
       return { ...read, hidden: wasThinking && options.reasoning?.include === false, finish };
     },
     endDead() {
       const rest = matcher.push(detokenizer.flush());
-      const read = parts.read(rest.text + matcher.flush(), true);
+      const read = parts.read(rest.text + matcher.flush(), 'cut off');
       return { ...read, hidden: false, finish: { reason: 'cancelled', stopReason: 'dead_end' } };
     },
   };
@@ -108,15 +110,18 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
   }
 }
 
+/** How an answer ended: the model or a stop string ended it, or tokens ran out; null: it goes on. */
+type End = 'stopped' | 'cut off' | null;
+
 /** Separates reasoning first, then calls in the rest. */
 function createParts({ reasoning, tools }: ChoiceTextOptions) {
   const thinker = reasoning && reasoning.syntax.createParser(reasoning.state);
-  const toolParser = tools && tools.syntax.createParser(tools.definitions);
+  const toolParser = tools && tools.syntax.createParser(tools.definitions, tools.isForced);
   let callCount = 0;
 
-  function readTools(text: string, ended: boolean): { content: string; toolCalls: ToolCallDelta[] } {
+  function readTools(text: string, end: End): { content: string; toolCalls: ToolCallDelta[] } {
     if (!toolParser) return { content: text, toolCalls: [] };
-    const deltas = [...toolParser.push(text), ...(ended ? toolParser.flush() : [])];
+    const deltas = [...toolParser.push(text), ...(end === null ? [] : toolParser.flush(end === 'stopped'))];
     const content = deltas.map((delta) => (delta.kind === 'content' ? delta.text : '')).join('');
     const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools.parallel || index === 0);
     return { content, toolCalls };
@@ -136,12 +141,12 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
     get callCount() {
       return callCount;
     },
-    read(text: string, ended: boolean) {
-      if (!thinker) return { reasoning: '', ...readTools(text, ended) };
+    read(text: string, end: End) {
+      if (!thinker) return { reasoning: '', ...readTools(text, end) };
       const pushed = thinker.push(text);
-      const flushed = ended ? thinker.flush() : { reasoning: '', content: '' };
+      const flushed = end === null ? { reasoning: '', content: '' } : thinker.flush();
       const thought = reasoning.include ? pushed.reasoning + flushed.reasoning : '';
-      return { reasoning: thought, ...readTools(pushed.content + flushed.content, ended) };
+      return { reasoning: thought, ...readTools(pushed.content + flushed.content, end) };
     },
   };
 }

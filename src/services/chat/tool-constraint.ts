@@ -8,12 +8,12 @@ import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
 import type { ToolSyntax } from '#text/tool-parser';
 import type { ToolChoice } from './chat-request.ts';
-import { Inexpressible, type Format } from './tool-constraint/argument-formats.ts';
+import { Inexpressible, Unwritable, type Format } from './tool-constraint/argument-formats.ts';
 import { CALL_SYNTAXES, type CallSyntax } from './tool-constraint/call-syntaxes.ts';
 
 /**
  * `form`: the constraint on an answer that is not a call; null: its text is free. Returns null if nothing needs to be constrained. Throws
- * `invalid_constraint` for a strict tool that the syntax cannot enforce.
+ * `invalid_constraint` for a strict tool that the syntax cannot enforce, and for a forced one that it cannot write.
  */
 export function toolConstraint(
   { mode, callable }: ToolChoice,
@@ -28,6 +28,7 @@ export function toolConstraint(
   const tags = tools
     .filter((tool) => callable === null || callable.includes(tool.function.name))
     .flatMap((tool) => {
+      checkName(tool, mode, syntax, syntaxName);
       const content =
         syntax.arguments === null ? jsonObject(tool, mode) : written(tool, mode, syntax.arguments, syntaxName);
       return syntax.begin(tool.function.name).map((begin) => ({ begin, content, end: syntax.end }));
@@ -77,9 +78,22 @@ function written(
     return write(tool, isStrict(tool));
   } catch (error) {
     if (!(error instanceof Inexpressible)) throw error;
+    if (error instanceof Unwritable) throw unwritable(tool, syntax, error.message, error);
     if (!isStrict(tool)) return any;
     const name = JSON.stringify(tool.function.name);
     const message = `The tool ${name} is strict, but its parameters cannot be enforced in the tool-call syntax "${syntax}" of this model: ${error.message}. Simplify the parameters, or send the tool without \`strict\`.`;
     throw new AppError('invalid_constraint', message, { param: 'tools', cause: error });
   }
+}
+
+/** Only calls that must come are refused: under `auto`, the model may still do without the tool. */
+function checkName(tool: ToolDefinition, mode: ToolChoice['mode'], { names }: CallSyntax, syntax: string): void {
+  const { name } = tool.function;
+  if ((mode === 'auto' && !isStrict(tool)) || names.test(name)) return;
+  throw unwritable(tool, syntax, `the name ${JSON.stringify(name)} is not supported`);
+}
+
+function unwritable({ function: { name } }: ToolDefinition, syntax: string, why: string, cause?: Error): AppError {
+  const message = `The tool ${JSON.stringify(name)} cannot be called in the tool-call syntax "${syntax}" of this model: ${why}. Rename it, or leave the choice to the model with tool_choice "auto".`;
+  return new AppError('invalid_constraint', message, { param: 'tools', cause });
 }

@@ -3,8 +3,9 @@
 import type { Caller } from '#domain/caller';
 import type { ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import type { EvaluationBody, EvaluationPrompt, EvaluationSettings, ReadEvaluationLine } from '#domain/evaluation';
+import type { EvaluationBody, EvaluationPrompt, EvaluationSettings } from '#domain/evaluation';
 import type { DatasetVersion } from '#domain/sft';
+import { readEvaluationLine } from '#rows/evaluation';
 import { createYielder } from '#base/yield-to-loop';
 import { splitLines } from '#base/lines';
 import type { NamedVersion } from '../artifacts/artifact-name.ts';
@@ -36,13 +37,12 @@ export interface EvaluationLimits {
 export interface AcceptEvaluationDeps {
   readonly artifacts: Pick<Artifacts, 'get'>;
   readonly limits: EvaluationLimits;
-  readonly readLine: ReadEvaluationLine;
 }
 
 export type AcceptEvaluation = (caller: Caller, requested: RequestedEvaluation) => Promise<EvaluationBody>;
 
 /** Throws `invalid_request`, `artifact_not_found`. */
-export function createAcceptEvaluation({ artifacts, limits, readLine }: AcceptEvaluationDeps): AcceptEvaluation {
+export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDeps): AcceptEvaluation {
   return async (caller, { settings, tools, prompts: asked }) => {
     const { samples, maxTokens } = settings;
     if (samples > limits.samplesMax) {
@@ -84,7 +84,7 @@ export function createAcceptEvaluation({ artifacts, limits, readLine }: AcceptEv
       bytes += text.length;
       if (bytes > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
       if (text.toString('utf8').trim() === '') continue;
-      const read = readLine(text.toString('utf8'));
+      const read = readEvaluationLine(text.toString('utf8'));
       if ('problem' in read)
         throw refusal('prompts_url', `${path} line ${line} of ${name}:v${version}: ${read.problem}`);
       if (prompts.push(read.prompt) > limits.promptsMax) throw tooMany(limits.promptsMax);

@@ -2,6 +2,7 @@
 // memory here can be rebuilt from the log at any time.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createYielder } from '#base/yield-to-loop';
 import { AppError } from '#domain/errors';
 import { tinkerRequestBlob } from '#domain/blob-names';
 import { TINKER_ALPHA, type TinkerOperation, type TinkerRun } from '#domain/tinker';
@@ -9,11 +10,18 @@ import type { TrainerCapabilities } from '#engine/capabilities';
 import type { LossProgram } from '#engine/loss-program';
 import { limitsBeside, type OptimizerParams, type TrainingRow, type TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
+import type { TinkerStore } from '#storage/tinker-store';
 import { evaluateLoss } from '#training/loss-reference';
 import { sideBySide } from '#training/side-by-side';
 import { tinkerLoss } from '#training/tinker-losses';
 import { planDatumRows } from './datum-rows.ts';
-import { readForwardBackward, writeForwardBackwardOutput } from './protobuf/forward-backward.ts';
+import {
+  readDatum,
+  readForwardBackwardHead,
+  writeForwardBackwardOutput,
+  type TinkerDatum,
+} from './protobuf/forward-backward.ts';
+import { readBounded } from './readings.ts';
 import type { Replay } from './replay.ts';
 import type { Loan, SharedTrainer } from './trainer-loans.ts';
 
@@ -37,6 +45,7 @@ export interface RunSession {
 }
 
 export interface RunSessionDeps {
+  readonly storage: { readonly tinker: Pick<TinkerStore, 'beginReading' | 'endReading'> };
   readonly blobs: BlobStore;
   readonly workDirectory: string;
 }
@@ -52,7 +61,7 @@ export async function openRunSession(
   { from, resetOptimizer }: RunStart,
   { operations }: Replay,
   trainer: RunTrainer,
-  { blobs, workDirectory }: RunSessionDeps,
+  { storage, blobs, workDirectory }: RunSessionDeps,
   signal: AbortSignal,
 ): Promise<RunSession> {
   const lora = { rank: run.lora.rank, alpha: TINKER_ALPHA, seed: run.lora.seed }; // used for fresh adapters; this one brings its own
@@ -60,20 +69,31 @@ export async function openRunSession(
   const { session } = loan;
   let gradients = 0;
 
-  async function readRequest({ seq }: TinkerOperation) {
+  async function requestOf({ seq }: TinkerOperation): Promise<Uint8Array> {
     const bytes = await blobs.find(tinkerRequestBlob(run.modelId, seq));
-    if (bytes) return readForwardBackward(bytes);
+    if (bytes) return bytes;
     throw new AppError('damaged_data', `The data of operation ${seq} of ${run.id} is missing from the blob store.`);
   }
 
-  async function forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array> {
-    const { data, lossName, config, forwardOnly } = await readRequest(operation);
-    const loss = tinkerLoss(lossName, config);
+  async function planOf(operation: TinkerOperation) {
+    const head = readForwardBackwardHead(await requestOf(operation));
+    const loss = tinkerLoss(head.lossName, head.config);
+    const data: TinkerDatum[] = [];
+    const yieldToLoop = createYielder();
+    for (const [index, bytes] of head.data.entries()) {
+      data.push(readDatum(bytes, index, loss.inputs, head.budget));
+      await yieldToLoop();
+    }
     const plan = planDatumRows(data, loss, {
       limits: limitsBeside({ rank: run.lora.rank, onHead: run.lora.unembed === true }, trainer.engine.limits),
       vocabSize: trainer.vocabSize,
       sharing: trainer.capabilities().sharedPrefixRows ? 'shared' : 'separate',
     });
+    return { loss, plan, forwardOnly: head.forwardOnly };
+  }
+
+  async function forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array> {
+    const { loss, plan, forwardOnly } = await readBounded(storage.tinker, run, operation.seq, () => planOf(operation));
     if (unless) throw unless;
     const logprobs: Float32Array[] = [];
     let sum = 0;

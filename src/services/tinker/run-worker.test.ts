@@ -264,3 +264,24 @@ test('clients share one trainer by loans, and a job takes precedence over them',
   await world.ended(runs[0]!, 8);
   expect(calls.slice(-3)).toEqual(['open 3', 'data 1', 'step to 4']);
 });
+
+test('an operation whose reading ended its server twice fails with that cause, and the run goes on', async () => {
+  const world = openWorld();
+  const run = await world.addRun();
+  await world.data(run, 1, 5);
+  const { tinker } = world.storage;
+  for (let death = 0; death < 2; death++) {
+    const held = await tinker.claimRun('w', { nowMs: systemClock.now(), leaseMs: 0, gapMs: 1e9 }, ['base']);
+    await tinker.beginReading(held!, 1);
+  }
+  await world.work(shareTrainer(createSumEngine().engine));
+  const failure = {
+    status: 'failed',
+    category: 'server',
+    error: expect.stringContaining('ended 2 times while it read') as unknown,
+  };
+  expect(await world.ended(run, 1)).toMatchObject(failure);
+  await world.step(run, 2);
+  await world.data(run, 3, 2);
+  expect(await world.ended(run, 3)).toMatchObject({ status: 'done' });
+});

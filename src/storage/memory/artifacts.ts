@@ -8,6 +8,7 @@ import {
   type ArtifactDraft,
   type ArtifactName,
   type ArtifactVersion,
+  versionWeight,
 } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
 import type { Payer } from '../account-store.ts';
@@ -147,7 +148,7 @@ export function createMemoryArtifacts(
       const matching = all.filter(
         (v) => v.project === (project ?? v.project) && v.name === (name ?? v.name) && v.type === (type ?? v.type),
       );
-      return paginate(all, matching, page);
+      return paginate(all, matching, page, versionWeight);
     },
     async listCollections(filter, { after, limit }) {
       const rest = collections(filter).filter((each) => after === null || isAfter(each, after));

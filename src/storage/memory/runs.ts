@@ -1,6 +1,6 @@
 // The slow, simple reference for sql/runs.ts.
 import { runRows } from '#domain/blob-names';
-import { freshRun, lineBytes, runBytes, type ArtifactUse, type Run, type RunName } from '#domain/run';
+import { freshRun, lineBytes, runBytes, runWeight, type ArtifactUse, type Run, type RunName } from '#domain/run';
 import type { Payer } from '../account-store.ts';
 import type { MemoryAccounts } from './accounts.ts';
 import { inOrder, paginate } from './page.ts';
@@ -38,7 +38,7 @@ export function createMemoryRuns(accounts: Pick<MemoryAccounts, 'chargeWithin' |
         runs.filter((run) => run.entity === entity),
         order,
       );
-      return paginate(own, own.filter((run) => run.project === (project ?? run.project)), page); // prettier-ignore
+      return paginate(own, own.filter((run) => run.project === (project ?? run.project)), page, runWeight); // prettier-ignore
     },
     async append(id, { offset, lines: added }, change, payer, nowMs) {
       const run = runs.find((each) => each.id === id);

@@ -20,6 +20,8 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
   let sessions: TinkerSession[] = [];
   let runs: Claimable[] = [];
   let operations: TinkerOperation[] = [];
+  /** By run and number. */
+  const readings = new Map<string, number>();
   let samplers: TinkerSampler[] = [];
   let checkpoints: TinkerCheckpoint[] = [];
 
@@ -124,6 +126,13 @@ export function createMemoryTinker(hasModel: (id: string) => boolean): MemoryTin
       );
       return true;
     },
+    async beginReading(run, seq) {
+      if (!isHeld(run)) return 0;
+      const count = (readings.get(`${run.id}/${seq}`) ?? 0) + 1;
+      readings.set(`${run.id}/${seq}`, count);
+      return count;
+    },
+    endReading: async ({ id }, seq) => void readings.delete(`${id}/${seq}`),
     async forgetOperations(runId, beforeSeq) {
       operations = operations.filter((each) => each.runId !== runId || each.seq >= beforeSeq);
     },

@@ -1,7 +1,7 @@
 // Artifacts. The transaction that creates or removes a version decides whether its bytes exist, and which versions refer to them.
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
-import { rowBytes, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
+import { rowBytes, versionWeight, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
 import type { Payer } from '../account-store.ts';
 import type { ArtifactStore, CreateOutcome, NewArtifact } from '../artifact-store.ts';
@@ -161,6 +161,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
         { table: 'artifacts', of: { entity }, where: { project, name, type }, by: ['ordinal'], order },
         page,
         (row) => complete(db, row),
+        versionWeight,
       ),
 
     setAliases(id, aliases) {

@@ -1,6 +1,6 @@
 // Pages of rows: the cursor's row says where to continue, and one extra row tells whether more follow.
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
-import { unknownCursor, type Listing, type Page } from '#domain/page';
+import { PAGE_WEIGHT_MAX, unknownCursor, type Listing, type Page } from '#domain/page';
 import type { Tables } from './rows.ts';
 
 type Column<Table extends keyof Tables> = string & keyof Tables[Table];
@@ -27,6 +27,7 @@ export async function listPage<Table extends keyof Tables, T>(
   { table, of, where = {}, also = [], by, order }: Listed<Table>,
   { after, limit }: Page,
   convert: (row: Selectable<Tables[Table]>) => T | Promise<T>,
+  weigh: (row: T) => number = () => 0,
 ): Promise<Listing<T>> {
   const from = sql.table(table);
   const place = sql.join(by.map((column) => sql.ref(column)));
@@ -45,7 +46,15 @@ export async function listPage<Table extends keyof Tables, T>(
   const query = sql<Selectable<Tables[Table]>>`
     select * from ${from} where ${all(conditions)} order by ${ordered} limit ${limit + 1}`;
   const { rows } = await query.execute(db);
-  return { rows: await Promise.all(rows.slice(0, limit).map(convert)), hasMore: rows.length > limit };
+  const page: T[] = [];
+  let weight = 0;
+  for (const row of rows.slice(0, limit)) {
+    const converted = await convert(row);
+    weight += weigh(converted);
+    if (page.length > 0 && weight > PAGE_WEIGHT_MAX) return { rows: page, hasMore: true };
+    page.push(converted);
+  }
+  return { rows: page, hasMore: rows.length > limit };
 }
 
 /** Equality; for a column of the order as a range, or Postgres would drop it from the order. */

@@ -19,6 +19,7 @@ import { runs } from './migrations/0014-runs.ts';
 import { artifactDrafts } from './migrations/0015-artifact-drafts.ts';
 import { publishedWeights } from './migrations/0016-published-weights.ts';
 import { savePolicies } from './migrations/0017-save-policies.ts';
+import { readings } from './migrations/0018-readings.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -39,6 +40,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   artifactDrafts,
   publishedWeights,
   savePolicies,
+  readings,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

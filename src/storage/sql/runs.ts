@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { runRows } from '#domain/blob-names';
-import { freshRun, lineBytes, runBytes, type Run, type RunName } from '#domain/run';
+import { freshRun, lineBytes, runBytes, runWeight, type Run, type RunName } from '#domain/run';
 import type { Payer } from '../account-store.ts';
 import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
@@ -45,7 +45,13 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
     },
 
     list: ({ entity, project }, page, order = 'asc') =>
-      listPage(db, { table: 'runs', of: { entity }, where: { project }, by: ['ordinal'], order }, page, toRun),
+      listPage(
+        db,
+        { table: 'runs', of: { entity }, where: { project }, by: ['ordinal'], order },
+        page,
+        toRun,
+        runWeight,
+      ),
 
     append: (id, { offset, lines }, change, payer, nowMs) =>
       withinLimit(db, 'over_limit' as const, async (tx) => {

@@ -200,7 +200,7 @@ CREATE TABLE tinker_operations (
   result text,
   error text,
   category text,
-  created_at_ms bigint not null,
+  created_at_ms bigint not null, readings integer not null default 0,
   primary key (run_id, seq)
 );
 

@@ -64,6 +64,7 @@ interface TinkerOperationTable {
   error: string | null;
   category: ErrorCategory | null;
   created_at_ms: number;
+  readings: number;
 }
 
 interface TinkerSamplerTable {
@@ -183,6 +184,7 @@ export const fromOperation = (operation: TinkerOperation): TinkerOperationTable 
   error: operation.error,
   category: operation.category,
   created_at_ms: operation.createdAtMs,
+  readings: 0,
 });
 
 export const toSampler = (row: Selectable<TinkerSamplerTable>): TinkerSampler => ({

@@ -175,6 +175,27 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
           .execute();
         return true;
       }),
+    beginReading: (run, seq) =>
+      db.transaction().execute(async (tx) => {
+        const { numUpdatedRows } = await held(run, tx).set({ attempt: run.attempt }).executeTakeFirst();
+        if (numUpdatedRows === 0n) return 0;
+        const row = await tx
+          .updateTable('tinker_operations')
+          .set({ readings: sql<number>`readings + 1` })
+          .where('run_id', '=', run.id)
+          .where('seq', '=', seq)
+          .returning('readings')
+          .executeTakeFirst();
+        return row?.readings ?? 0;
+      }),
+    async endReading({ id }, seq) {
+      await db
+        .updateTable('tinker_operations')
+        .set({ readings: 0 })
+        .where('run_id', '=', id)
+        .where('seq', '=', seq)
+        .execute();
+    },
     async forgetOperations(runId, beforeSeq) {
       await db.deleteFrom('tinker_operations').where('run_id', '=', runId).where('seq', '<', beforeSeq).execute();
     },

@@ -61,14 +61,13 @@ test('a text beyond the limit is not encoded', async () => {
 });
 
 test('a conversation that the template refuses is refused as in the server process', async () => {
-  const calls = [{ function: { name: 'f', arguments: `{${LONG}` } }];
   const messages = [
     { role: 'user', content: LONG },
-    { role: 'assistant', content: '', tool_calls: calls },
+    { role: 'assistant', content: [{ type: 'image_url' }] },
   ];
   const refused = call('', { prompt: { messages, addGenerationPrompt: true } as PromptCall['prompt'] });
   const refusal = { code: 'invalid_request', param: 'messages' };
-  expect(() => makePrompt(model, refused)).toThrow(/not valid JSON/);
+  expect(() => makePrompt(model, refused)).toThrow(/reads text parts only/);
   await expect(model.prompts.make(refused, by('a'))).rejects.toMatchObject(refusal);
 });
 

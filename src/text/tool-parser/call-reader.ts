@@ -13,4 +13,6 @@ export interface CallReader {
   readonly name: string | null;
   /** Arguments read since the last time; empty while `name` is null. */
   takeArguments(): string;
+  /** The answer has ended inside the call. `isStopped`: the model ended it, instead of being cut off. */
+  end?(isStopped: boolean): void;
 }

@@ -50,6 +50,12 @@ export function createHarmonyCall(opening: string): CallReader {
       return name;
     },
     takeArguments: pieces.take,
+    /** The end of a message is a stop token, which is no part of the answer's text. */
+    end(isStopped) {
+      if (!isStopped || name === null || state !== 'reading') return;
+      if (pieces.isEmpty) pieces.add('{}');
+      state = 'done';
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 // One call as a JSON object, `{"name": "f", "arguments": {…}}`, read character by character: reports the name once it is complete and passes
-// the arguments on as written. Knows nothing about what surrounds the object.
+// the arguments on as written. Whether all of it is JSON shows at its end. Knows nothing about what surrounds the object.
 import type { CallReader } from './call-reader.ts';
 import { createJsonBrackets } from './json-brackets.ts';
 import { createJsonPieces } from './json-pieces.ts';
@@ -23,6 +23,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
   let container = createJsonBrackets(); // of the value, where it is an object or a list
   const pieces = createJsonPieces();
   let hasArguments = false;
+  let whole = '';
   let inArguments = false; // the current value is the arguments; if a key occurs twice, the first counts
 
   const isCall = () => name !== null && (hasArguments || !needsArguments);
@@ -35,7 +36,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
         place = 'key';
         return character === '{';
       case 'key':
-        if (SPACE.test(character) || character === ',') return true;
+        if (SPACE.test(character)) return true;
         if (character === '}') return finish();
         key = null;
         return character === '"' && beginString();
@@ -62,7 +63,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
   }
 
   function finish(): boolean {
-    if (!isCall()) return false;
+    if (!isCall() || !isJson(`${whole}}`)) return false;
     if (pieces.isEmpty) pieces.add('{}'); // missing, or an empty string: clients parse the arguments
     state = 'done';
     return true;
@@ -91,6 +92,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
 
   /** Keys, the name, and arguments that are JSON text inside a string. */
   function stepString(character: string): boolean {
+    if (character < ' ') return false;
     if (character !== '"' || escaped) {
       escaped = character === '\\' && !escaped;
       raw += character;
@@ -108,7 +110,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
   }
 
   function stepContainer(character: string): boolean {
-    if (!container.quoted && character === TAG_START) return false;
+    if (container.quoted ? character < ' ' : character === TAG_START) return false;
     if (inArguments) pieces.add(character);
     if (container.step(character)) place = 'behind value';
     return true;
@@ -119,7 +121,7 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
       let at = from;
       while (at < text.length && state === 'reading') {
         if (!step(text[at]!)) state = 'broken';
-        else at++;
+        else whole += text[at++]!;
       }
       return at;
     },
@@ -135,11 +137,17 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
 
 function parseString(raw: string): string | null {
   try {
-    return JSON.parse(`"${raw.replace(/[\n\r\t]/g, (control) => CONTROLS[control]!)}"`) as string;
+    return JSON.parse(`"${raw}"`) as string;
   } catch {
     return null;
   }
 }
 
-/** Models write unescaped line breaks into strings. */
-const CONTROLS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,20 +1,18 @@
-// Converts arguments that are literals of another language than JSON to JSON, piece by piece: objects and lists, strings, numbers and
-// names, as in Python (`a=1, b=['x'])`) or Gemma (`a:1,b:[<escape>x<escape>]}`). Duplicate keys are passed on.
+// Converts arguments that are literals as Gemma writes them, `a:1,b:[<escape>x<escape>]}`, to JSON, piece by piece: objects and lists,
+// strings, and words whose type the tool's schema determines. Duplicate keys are passed on.
 import { jsonText } from './json-text.ts';
+import { parameterTypes, schemaWithin } from './parameter-types.ts';
+import { typedValue } from './typed-value.ts';
 
 export interface Dialect {
   /** What a string may begin with; it ends with the same. Longer ones come first. */
   readonly quotes: readonly string[];
-  /** Backslashes in strings are escapes. */
-  readonly escapes: boolean;
   /** Opening bracket → closing one. Braces are objects, all others lists. */
   readonly brackets: Readonly<Record<string, string>>;
-  /** Keys of objects are unquoted. */
-  readonly bareKeys: boolean;
   /** A number or name; sticky. */
   readonly atom: RegExp;
-  /** As JSON text; null: it is not a value. */
-  readonly atomValue: (atom: string) => string | null;
+  /** As JSON text, where the schema does not say its type. */
+  readonly atomValue: (atom: string) => string;
 }
 
 export interface LiteralReader {
@@ -28,27 +26,28 @@ export interface LiteralReader {
 interface Frame {
   readonly kind: 'object' | 'list';
   readonly close: string;
-  readonly colon: string;
-  readonly bareKeys: boolean;
   isEmpty: boolean;
+  /** Of the object or list, and of the value that comes next; undefined: unknown. */
+  readonly schema: unknown;
+  valueSchema: unknown;
   next: 'item' | 'colon' | 'value' | 'comma';
 }
 
 interface OpenString {
   readonly quote: string;
   readonly isKey: boolean;
+  /** Where its text begins in what was written; null: it was passed on as it arrived. */
+  readonly from: number | null;
 }
 
+const COLON = ':';
 const SPACES = /\s*/y;
 /** Ends where a separator or bracket stands. */
 const BARE_KEY = /[^\s:=,(){}[\]<"']+/y;
 
-/** `close` and `colon` are those of the outermost object, which is already open. */
-export function createLiteralReader(
-  dialect: Dialect,
-  { close, colon }: { close: string; colon: string },
-): LiteralReader {
-  const frames: Frame[] = [{ kind: 'object', close, colon, bareKeys: true, isEmpty: true, next: 'item' }];
+/** The outermost object is already open; `root` is its schema. */
+export function createLiteralReader(dialect: Dialect, root: unknown): LiteralReader {
+  const frames: Frame[] = [newFrame('object', '}', root)];
   let string: OpenString | null = null;
   let state: LiteralReader['state'] = 'reading';
   let written = '{';
@@ -65,7 +64,7 @@ export function createLiteralReader(
       case 'item':
         return frame.kind === 'object' ? readKey(text, from, frame) : readValue(text, from, frame);
       case 'colon':
-        if (character !== frame.colon) return BROKEN;
+        if (character !== COLON) return BROKEN;
         frame.next = 'value';
         written += ': ';
         return from + 1;
@@ -97,14 +96,12 @@ export function createLiteralReader(
       beginItem(frame);
       return beginString(at, quote, true);
     }
-    const key = matchAt(frame.bareKeys ? BARE_KEY : dialect.atom, text, at);
+    const key = matchAt(BARE_KEY, text, at);
     if (key === null) return BROKEN;
     if (at + key.length === text.length) return WAIT;
-    const json = frame.bareKeys ? JSON.stringify(key) : dialect.atomValue(key);
-    if (json === null) return BROKEN;
     beginItem(frame);
-    written += json.startsWith('"') ? json : JSON.stringify(json);
-    frame.next = 'colon';
+    written += JSON.stringify(key);
+    keyRead(frame, key);
     return at + key.length;
   }
 
@@ -120,16 +117,16 @@ export function createLiteralReader(
       beginItem(frame);
       const kind = closing === '}' ? 'object' : 'list';
       written += kind === 'object' ? '{' : '[';
-      frames.push({ kind, close: closing, colon: ':', bareKeys: dialect.bareKeys, isEmpty: true, next: 'item' });
+      frames.push(newFrame(kind, closing, schemaOfValue(frame)));
       return at + 1;
     }
     const atom = matchAt(dialect.atom, text, at);
     if (atom === null) return BROKEN;
     if (at + atom.length === text.length) return WAIT;
-    const json = dialect.atomValue(atom.trimEnd());
-    if (json === null) return BROKEN;
     beginItem(frame);
-    written += json;
+    const schema = schemaOfValue(frame);
+    const word = atom.trimEnd();
+    written += schema === undefined ? dialect.atomValue(word) : typedValue(word, parameterTypes(schema, root));
     frame.next = 'comma';
     return at + atom.length;
   }
@@ -143,26 +140,43 @@ export function createLiteralReader(
     return null;
   }
 
+  const keyRead = (frame: Frame, key: string): void => {
+    frame.next = 'colon';
+    frame.valueSchema = schemaWithin(frame.schema, key, root);
+  };
+
+  const schemaOfValue = (frame: Frame): unknown =>
+    frame.kind === 'object' ? frame.valueSchema : schemaWithin(frame.schema, null, root);
+
   function beginString(at: number, quote: string, isKey: boolean): number {
+    const schema = schemaOfValue(frames.at(-1)!);
+    const isText = !isKey && (schema === undefined || parameterTypes(schema, root).types.has('string'));
     written += '"';
-    string = { quote, isKey };
+    string = { quote, isKey, from: isText ? null : written.length };
     return at + quote.length;
   }
 
-  function readString(text: string, from: number, { quote, isKey }: OpenString): number {
+  function endString({ isKey, from }: OpenString): void {
+    written += '"';
+    string = null;
+    const frame = frames.at(-1)!;
+    if (!isKey) frame.next = 'comma';
+    if (from === null) return;
+    const text = JSON.parse(written.slice(from - 1)) as string;
+    if (isKey) keyRead(frame, text);
+    else written = written.slice(0, from - 1) + typedValue(text, parameterTypes(schemaOfValue(frame), root));
+  }
+
+  function readString(text: string, from: number, open: OpenString): number {
+    const { quote } = open;
     let at = from;
     while (at < text.length) {
       if (text.startsWith(quote, at)) {
-        written += '"';
-        string = null;
-        frames.at(-1)!.next = isKey ? 'colon' : 'comma';
+        endString(open);
         return at + quote.length;
       }
       if (quote.startsWith(text.slice(at))) return at === from ? WAIT : at;
-      const escape = dialect.escapes && text[at] === '\\' ? readEscape(text, at) : null;
-      if (escape === WAIT) return at === from ? WAIT : at;
-      written += jsonText(escape?.meaning ?? text[at]!);
-      at += escape?.length ?? 1;
+      written += jsonText(text[at++]!);
     }
     return at;
   }
@@ -182,12 +196,23 @@ export function createLiteralReader(
       return state;
     },
     take() {
-      const taken = written;
-      written = '';
+      const kept = string?.from == null ? written.length : string.from - 1;
+      const taken = written.slice(0, kept);
+      written = written.slice(kept);
+      if (string?.from != null) string = { ...string, from: 1 };
       return taken;
     },
   };
 }
+
+const newFrame = (kind: Frame['kind'], close: string, schema: unknown): Frame => ({
+  kind,
+  close,
+  isEmpty: true,
+  schema,
+  valueSchema: undefined,
+  next: 'item',
+});
 
 const WAIT = -1;
 const BROKEN = -2;
@@ -196,27 +221,3 @@ function matchAt(pattern: RegExp, text: string, at: number): string | null {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? null;
 }
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07', '0': '\0', '\n': '',
-  '\\': '\\', "'": "'", '"': '"', '/': '/',
-}; // prettier-ignore
-const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
-
-/** As Python reads it, and JSON's `\/`; a backslash before any other character is literal. */
-function readEscape(text: string, at: number): { meaning: string; length: number } | typeof WAIT {
-  const kind = text[at + 1];
-  if (kind === undefined) return WAIT;
-  const meaning = ESCAPES[kind];
-  if (meaning !== undefined) return { meaning, length: 2 };
-  const digits = HEX_DIGITS[kind];
-  if (digits === undefined) return { meaning: '\\', length: 1 };
-  const hex = text.slice(at + 2, at + 2 + digits);
-  if (!/^[\da-fA-F]*$/.test(hex)) return { meaning: '\\', length: 1 };
-  if (hex.length < digits) return WAIT;
-  const code = parseInt(hex, 16);
-  return code > 0x10ffff ? { meaning: '\\', length: 1 } : { meaning: character(code), length: 2 + digits };
-}
-
-/** Also for half of a surrogate pair, whose other half is a separate escape. */
-const character = (code: number): string => (code > 0xffff ? String.fromCodePoint(code) : String.fromCharCode(code));

@@ -6,7 +6,7 @@ export interface Steps {
   /** Null: nothing more can be done with the text so far. `over`: nothing follows. */
   readonly step: (over: boolean) => ToolDelta[] | null;
   /** After the last step. */
-  readonly end: () => ToolDelta[];
+  readonly end: (isStopped: boolean) => ToolDelta[];
 }
 
 export function readSteps({ add, step, end }: Steps): ToolParser {
@@ -21,6 +21,6 @@ export function readSteps({ add, step, end }: Steps): ToolParser {
       add(text);
       return readAll(false);
     },
-    flush: () => [...readAll(true), ...end()],
+    flush: (isStopped = false) => [...readAll(true), ...end(isStopped)],
   };
 }

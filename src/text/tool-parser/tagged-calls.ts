@@ -27,8 +27,12 @@ export interface Blocks {
   readonly newReader: (tag: string | null, next: string) => CallReader;
 }
 
-export function createTaggedParser({ opens, closes, list, bareList = false, newReader }: Blocks): ToolParser {
-  const calls = createCallList();
+/** `isCertain`: as in call-list.ts. */
+export function createTaggedParser(
+  { opens, closes, list, bareList = false, newReader }: Blocks,
+  isCertain: boolean,
+): ToolParser {
+  const calls = createCallList(isCertain);
   let place: 'beginning' | 'text' | 'opened' | 'call' | 'between' = bareList ? 'beginning' : 'text';
   let tag: string | null = null; // of the block
   let opening = ''; // text that has introduced the call so far
@@ -115,7 +119,14 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
     const waits = state === 'reading' && rest.length === pending.length && deltas.length === 0;
     pending = rest;
     if (calls.count > before) closing = onlySpace = true;
-    if (state !== 'reading') place = state === 'done' && list !== null ? 'between' : 'text';
+    if (state === 'broken') {
+      place = 'text';
+      closing = onlySpace = false;
+    }
+    if (state === 'done') {
+      place = list === null ? 'text' : 'between';
+      if (!listed) deltas.push(...calls.complete());
+    }
     return waits ? null : deltas;
   }
 
@@ -131,9 +142,14 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
       place = 'opened';
       return [];
     }
-    if (listed && text.startsWith(list!.end)) pending = text.slice(list!.end.length);
     place = 'text';
-    return [];
+    if (!listed) return [];
+    if (!text.startsWith(list!.end)) {
+      closing = onlySpace = false;
+      return calls.giveBack('');
+    }
+    pending = text.slice(list!.end.length);
+    return calls.complete();
   }
 
   /** At the end of the answer: text that was not meant to be read. */
@@ -148,10 +164,12 @@ export function createTaggedParser({ opens, closes, list, bareList = false, newR
     return [{ kind: 'content', text }];
   }
 
-  function end(): ToolDelta[] {
-    if (place === 'call') return calls.abandon(pending);
+  function end(isStopped: boolean): ToolDelta[] {
+    if (place === 'call') return calls.abandon(pending, isStopped);
+    if (place === 'opened' && listed && isStopped) return calls.giveBack(opening + pending);
     const isSeparator = continued && pending.trim() === '';
-    return place === 'opened' && !isSeparator ? content(opening + pending) : [];
+    const rest = place === 'opened' && !isSeparator ? content(opening + pending) : [];
+    return [...calls.complete(), ...rest];
   }
 
   return readSteps({ add: (text) => void (pending += text), step, end });

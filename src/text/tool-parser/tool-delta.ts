@@ -9,6 +9,9 @@ export type ToolDelta =
 
 export interface ToolParser {
   push(text: string): ToolDelta[];
-  /** The generation has ended: what turned out not to be a call is content. */
-  flush(): ToolDelta[];
+  /**
+   * The generation has ended: what turned out not to be a call is content. So is a call inside which the model ended its answer
+   * (`isStopped`); one that was cut off is a call as far as it got.
+   */
+  flush(isStopped?: boolean): ToolDelta[];
 }

@@ -18,8 +18,12 @@ export interface WholeAnswer {
   readonly newReader: (isTagged: boolean) => CallReader;
 }
 
-export function createWholeAnswerParser({ opens, closes, begin, between, newReader }: WholeAnswer): ToolParser {
-  const calls = createCallList();
+/** `isCertain`: as in call-list.ts. */
+export function createWholeAnswerParser(
+  { opens, closes, begin, between, newReader }: WholeAnswer,
+  isCertain: boolean,
+): ToolParser {
+  const calls = createCallList(isCertain);
   const isList = begin === '[';
   let place: 'outside' | 'inside' | 'call' | 'content' = 'outside';
   let pending = '';
@@ -70,8 +74,9 @@ export function createWholeAnswerParser({ opens, closes, begin, between, newRead
     const layout = pending.slice(0, pending.length - text.length);
     if (text.startsWith(',')) return beginCall(`${layout},`, text.slice(1), true);
     place = text.startsWith(']') ? 'outside' : 'content';
-    if (place === 'outside') pending = text.slice(1);
-    return [];
+    if (place === 'content') return calls.giveBack('');
+    pending = text.slice(1);
+    return calls.complete();
   }
 
   function beginCall(opening: string, rest: string, isTagged: boolean): ToolDelta[] {
@@ -85,7 +90,10 @@ export function createWholeAnswerParser({ opens, closes, begin, between, newRead
     const { deltas, rest, state } = calls.read(pending);
     const waits = state === 'reading' && rest.length === pending.length && deltas.length === 0;
     pending = rest;
-    if (state === 'done') place = isList ? 'inside' : 'outside';
+    if (state === 'done') {
+      place = isList ? 'inside' : 'outside';
+      if (!isList) deltas.push(...calls.complete());
+    }
     if (state === 'broken') place = 'content';
     return waits ? null : deltas;
   }
@@ -99,6 +107,6 @@ export function createWholeAnswerParser({ opens, closes, begin, between, newRead
   return readSteps({
     add: (text) => void (pending += text),
     step,
-    end: () => (place === 'call' ? calls.abandon(pending) : []),
+    end: (isStopped) => (place === 'call' ? calls.abandon(pending, isStopped) : calls.complete()),
   });
 }

@@ -1,15 +1,13 @@
 // Qwen3-Coder's calls: `<function=f>`, then `<parameter=a>`, a line break, the value as bare text, a line break and `</parameter>` for each
-// argument, then `</function>`. The tool's schema determines the type of a value (parameter-kind.ts): strings are passed on as they arrive,
+// argument, then `</function>`. The tool's schema determines the type of a value (parameter-types.ts): strings are passed on as they arrive,
 // others once they are complete. A missing closing tag is assumed where the next tag begins.
-import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { CallReader } from './call-reader.ts';
 import { createJsonPieces } from './json-pieces.ts';
 import { jsonText } from './json-text.ts';
-import { PYTHON } from './literal-dialects.ts';
-import { createLiteralReader } from './literal-reader.ts';
-import { parameterType, type ParameterType } from './parameter-kind.ts';
+import { argumentsSchema, isOnlyString, parameterTypes, schemaWithin, type ParameterTypes } from './parameter-types.ts';
+import { typedValue } from './typed-value.ts';
 
 const FUNCTION = '<function=';
 const FUNCTION_END = '</function>';
@@ -24,7 +22,7 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   let place: 'function' | 'name' | 'between' | 'key' | 'value' = isOpen ? 'name' : 'function';
   let name: string | null = null;
   const pieces = createJsonPieces();
-  let type: ParameterType = { kind: 'string', nullable: false };
+  let type: ParameterTypes = parameterTypes(undefined, undefined);
   let value = ''; // of a parameter that is not a string, so far
   let atBeginning = true; // of the value: one line break is layout
 
@@ -34,14 +32,14 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       case 'function':
         return readTag(text, at, FUNCTION, () => (place = 'name'));
       case 'name':
-        return readUntilBracket(text, at, (found) => {
+        return readUntilBracket(text, at, /[\s<]/, (found) => {
           name = found;
           place = 'between';
         });
       case 'between':
         return readBetween(text, at);
       case 'key':
-        return readUntilBracket(text, at, beginValue);
+        return readUntilBracket(text, at, /[<\r\n\t]/, beginValue);
       case 'value':
         return readValue(text, at);
     }
@@ -58,10 +56,10 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   }
 
   /** The name after `=`. */
-  function readUntilBracket(text: string, from: number, found: (name: string) => void): number {
+  function readUntilBracket(text: string, from: number, wrong: RegExp, found: (name: string) => void): number {
     const end = text.indexOf('>', from);
     const word = text.slice(from, end < 0 ? text.length : end);
-    if (/[\s<]/.test(word) || (end >= 0 && word === '')) state = 'broken';
+    if (wrong.test(word) || (end >= 0 && word.trim() === '')) state = 'broken';
     if (end < 0 || state === 'broken') return from;
     found(word);
     return end + 1;
@@ -86,14 +84,15 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
 
   function beginValue(key: string): void {
     pieces.add(`${pieces.isEmpty ? '{' : ', '}${JSON.stringify(key)}: `);
-    type = parameterType(propertiesOf(tools, name!)[key]);
+    const schema = argumentsSchema(tools, name!);
+    type = parameterTypes(schemaWithin(schema, key, schema), schema);
     if (streams()) pieces.add('"');
     value = '';
     atBeginning = true;
     place = 'value';
   }
 
-  const streams = () => type.kind === 'string' && !type.nullable;
+  const streams = () => isOnlyString(type);
 
   function readValue(text: string, from: number): number {
     if (atBeginning && from < text.length) {
@@ -109,9 +108,13 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       return upTo;
     }
     add(text.slice(from, text[end - 1] === '\n' && end > from ? end - 1 : end));
-    pieces.add(streams() ? '"' : jsonValue(value, type));
-    place = 'between';
+    endValue();
     return text.startsWith(PARAMETER_END, end) ? end + PARAMETER_END.length : end;
+  }
+
+  function endValue(): void {
+    pieces.add(streams() ? '"' : typedValue(value, type));
+    place = 'between';
   }
 
   function add(text: string): void {
@@ -136,6 +139,13 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       return name;
     },
     takeArguments: pieces.take,
+    /** As vLLM does, the tags that are missing at the end of an answer are assumed. */
+    end(isStopped) {
+      if (!isStopped || state !== 'reading' || (place !== 'value' && place !== 'between')) return;
+      if (place === 'value') endValue();
+      pieces.add(pieces.isEmpty ? '{}' : '}');
+      state = 'done';
+    },
   };
 }
 
@@ -143,35 +153,4 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
 function heldBack(text: string): number {
   const tag = beginningAtEnd(text, VALUE_ENDS);
   return tag + (text[text.length - tag - 1] === '\n' ? 1 : 0);
-}
-
-function propertiesOf(tools: readonly ToolDefinition[], name: string): Readonly<Record<string, unknown>> {
-  const parameters = tools.find((tool) => tool.function.name === name)?.function.parameters;
-  return isObject(parameters) && isObject(parameters.properties) ? parameters.properties : {};
-}
-
-/** What is not a value of its type is passed on as a string. */
-function jsonValue(text: string, { kind, nullable }: ParameterType): string {
-  const word = text.trim();
-  if ((nullable || kind !== 'string') && /^(null|none)$/i.test(word)) return 'null';
-  if (kind === 'string') return JSON.stringify(text);
-  if (kind === 'boolean') return /^(true|false)$/i.test(word) ? word.toLowerCase() : JSON.stringify(text);
-  return jsonOf(word) ?? pythonOf(word) ?? JSON.stringify(text);
-}
-
-function jsonOf(text: string): string | null {
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return null;
-  }
-}
-
-/** Templates write earlier values as Python prints them, and models repeat that. */
-function pythonOf(text: string): string | null {
-  const reader = createLiteralReader(PYTHON, { close: ')', colon: '=' });
-  const written = `x=${text})`;
-  if (reader.read(written, 0) !== written.length || reader.state !== 'done') return null;
-  return reader.take().slice('{"x": '.length, -'}'.length);
 }

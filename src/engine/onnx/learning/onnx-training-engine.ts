@@ -16,8 +16,11 @@ import { createTrainingGraphRunner } from './training-graph-runner.ts';
 import { trainingLayout } from '../weights/weight-layout.ts';
 import { openWeights, type WeightsPlace } from '../weights/weights.ts';
 
-/** A client that trains on small batches starts its next session within seconds, and compiling takes up to some seconds each time. */
-const DEFAULT_GRAPH_IDLE_MS = 10_000;
+/**
+ * Between two jobs of a loop lie its rollouts, from seconds to minutes, and compiling takes 3 to 7 s of processor time. The memory
+ * that the graph holds meanwhile is planned for training anyway; another graph takes its place at once.
+ */
+const DEFAULT_GRAPH_IDLE_MS = 15 * 60_000;
 
 export interface OnnxTrainingEngineOptions {
   /** Hugging Face layout: config.json and safetensors. */
@@ -32,7 +35,7 @@ export interface OnnxTrainingEngineOptions {
   readonly rowLengthMax?: number;
   /** Written into adapter_config.json as base_model_name_or_path. Default: the directory's name. */
   readonly baseModelName?: string;
-  /** How long the compiled graph of a closed session is kept for a similar one. Default: 10 s. */
+  /** How long the compiled graph of a closed session is kept for a similar one. Default: 15 minutes. */
   readonly graphIdleMs?: number;
   readonly log: Log;
 }

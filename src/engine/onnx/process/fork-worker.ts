@@ -14,10 +14,16 @@ const WORKER = new URL(`../worker${extname(fileURLToPath(import.meta.url))}`, im
  */
 const ALLOCATION = { MALLOC_MMAP_THRESHOLD_: '262144' };
 
+/** An engine needs no key, password or address of a store; everything else (PATH, OMP_NUM_THREADS, LD_PRELOAD, …) is the operator's. */
+const SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL|BLOBS_URL|^PG|^AWS_|HEADERS$|WEBHOOK/i;
+
+export const withoutSecrets = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET.test(name)));
+
 /** Typed arrays cross the channel unchanged: structured clone instead of JSON. */
 export const forkWorker = (role: WorkerRole): ChildProcess =>
   fork(WORKER, [role], {
     serialization: 'advanced',
     stdio: ['ignore', 2, 2, 'ipc'],
-    env: { ...ALLOCATION, ...process.env },
+    env: { ...ALLOCATION, ...withoutSecrets(process.env) },
   });

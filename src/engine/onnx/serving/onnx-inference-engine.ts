@@ -135,6 +135,7 @@ class OnnxInferenceEngine implements InferenceEngine {
       scope: null,
       prompt: { cachedTokenCount: 0, logprobs: sampling.promptLogprobs === null ? null : [] },
     };
+    if (signal.aborted) return output.stream; // its end was written above, before there were sequences to cancel
     this.#admit(live).catch((error: unknown) => output.fail(error));
     return output.stream;
   }

@@ -14,6 +14,9 @@ export interface Parameter {
 /** Why a syntax cannot express some parameters; it ends the sentence "… cannot be enforced in the tool-call syntax …: ". */
 export class Inexpressible extends Error {}
 
+/** The syntax has no way to write a name: no call of the tool would be read back, so it is refused, strict or not. */
+export class Unwritable extends Inexpressible {}
+
 export const constant = (value: string): Format => ({ type: 'const_string', value });
 export const oneOf = (elements: readonly Format[]): Format =>
   elements.length === 1 ? elements[0]! : { type: 'or', elements };

@@ -19,6 +19,8 @@ export interface Calls {
 }
 
 export interface CallSyntax {
+  /** Names of tools that its parser reads back. */
+  readonly names: RegExp;
   /** One tool; several formats are alternative spellings of the same call. */
   readonly begin: (name: string) => readonly string[];
   readonly end: string;
@@ -69,12 +71,16 @@ const textWithout = (bracket: string): Format => regex(`[ \\t\\r\\n]*(?:(?:[^${b
 
 const pythonList = (calls: Calls) => sequence(constant('['), separated(calls, ', '), constant(']'));
 
+const ANY_NAME = /[^]/;
+const PYTHON_NAME = /^[\p{XID_Start}_][\p{XID_Continue}.-]*$/u;
+
 const XML = { any: ANY_XML, write: xmlArguments };
 const PYTHON = { any: ANY_PYTHON, write: pythonArguments };
 const FENCE = '```';
 
 function gemmaSyntax(open: string, close: string, quote: string): CallSyntax {
   return {
+    names: /^[\w.-]+$/,
     begin: (name) => [`${open}call:${name}{`],
     end: `}${close}`,
     arguments: gemmaArguments(quote),
@@ -87,12 +93,14 @@ const HARMONY_TRIGGER = 'to=functions.';
 
 export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
   hermes: {
+    names: ANY_NAME,
     begin: (name) => [`<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": `],
     end: '}\n</tool_call>',
     arguments: null,
     ...blocks('<tool_call>', '\n'),
   },
   llama3_json: {
+    names: ANY_NAME,
     begin: jsonBegin('parameters'),
     end: '}',
     arguments: null,
@@ -102,30 +110,35 @@ export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
       separated({ ...calls, tags: [...tags, { begin: '', content: textWithout('{'), end: '' }] }, '; '),
   },
   mistral: {
+    names: /^[^\s[\]{}<>"]+$/,
     begin: (name) => [`[TOOL_CALLS]${name}[ARGS]`],
     end: '',
     arguments: null,
     ...blocks('[TOOL_CALLS]', ''),
   },
   mistral_list: {
+    names: ANY_NAME,
     begin: jsonBegin('arguments'),
     end: '}',
     arguments: null,
     ...list('[TOOL_CALLS] [', ', ', ']', '[TOOL_CALLS]'),
   },
   phi4_mini_json: {
+    names: ANY_NAME,
     begin: jsonBegin('arguments'),
     end: '}',
     arguments: null,
     ...list('<|tool_call|>[', ', ', ']<|/tool_call|>', '<|tool_call|>'),
   },
   granite: {
+    names: ANY_NAME,
     begin: jsonBegin('arguments'),
     end: '}',
     arguments: null,
     ...list('<|tool_call|>[', ', ', ']', '<|tool_call|>'),
   },
   pythonic: {
+    names: PYTHON_NAME,
     begin: (name) => [`${name}(`],
     end: ')',
     arguments: PYTHON,
@@ -133,12 +146,14 @@ export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
     free: (calls) => oneOf([textWithout('\\['), pythonList(calls)]),
   },
   tool_code: {
+    names: PYTHON_NAME,
     begin: (name) => [`${name}(`],
     end: ')',
     arguments: PYTHON,
     ...list(`${FENCE}tool_code\n`, '\n', `\n${FENCE}`, `${FENCE}tool_code`),
   },
   qwen3_coder: {
+    names: /^[^\s<>]+$/,
     begin: (name) => [`<tool_call>\n<function=${name}>\n`],
     end: '</function>\n</tool_call>',
     arguments: XML,
@@ -148,6 +163,7 @@ export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
   gemma4: gemmaSyntax('<|tool_call>', '<tool_call|>', '<|"|>'),
   // A call ends the answer: `<|call|>` is a stop token. Reasoning may come first.
   openai: {
+    names: /^[^\s<]+$/,
     begin: (name) => [
       `${HARMONY_TRIGGER}${name} <|constrain|>json<|message|>`,
       `${HARMONY_TRIGGER}${name}<|channel|>commentary <|constrain|>json<|message|>`,

@@ -2,7 +2,7 @@
 // escapes; so lists and objects are spelled out here, and their contents are restricted.
 import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
-import { parameterType } from '#text/tool-parser/parameter-kind';
+import { parameterTypes } from '#text/tool-parser/parameter-types';
 import {
   constant,
   Inexpressible,
@@ -14,12 +14,14 @@ import {
   regex,
   repeated,
   sequence,
+  Unwritable,
   type Format,
   type Parameter,
 } from './argument-formats.ts';
 import { anyText, textPattern } from './text-values.ts';
 
-const NAME = /^[^\s:=,(){}[\]<"']+$/;
+/** Other names are enclosed like strings. */
+const BARE_NAME = /^[^\s:=,(){}[\]<"']+$/;
 const SCALAR = { type: ['number', 'boolean', 'null'] };
 /** For lists: the schema keywords that can be enforced. */
 const LIST_KEYS = new Set(['type', 'items', 'title', 'description']);
@@ -38,23 +40,32 @@ export function gemmaArguments(quote: string): GemmaArguments {
   const pair =
     (write: (schema: unknown) => Format) =>
     ({ name, schema }: Parameter): Format => {
-      if (!NAME.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)} is not supported`);
-      return sequence(constant(`${name}:`), write(schema));
+      if (name.includes(quote))
+        throw new Unwritable(`the name ${JSON.stringify(name)} contains the delimiter of strings`);
+      return sequence(constant(BARE_NAME.test(name) ? `${name}:` : `${quote}${name}${quote}:`), write(schema));
     };
 
   function write(tool: ToolDefinition, isStrict: boolean): Format {
     function value(schema: unknown): Format {
       if (!isObject(schema)) return oneOf([text(anyText(mark)), jsonValue(SCALAR, tool, isStrict)]);
-      const { kind, nullable } = parameterType(schema);
-      if (kind === 'number' || kind === 'boolean') return jsonValue(schema, tool, isStrict);
-      const format = kind === 'string' ? string(schema) : container(schema);
-      return nullable ? oneOf([format, constant('null')]) : format;
+      const { types, values } = parameterTypes(schema, tool.function.parameters);
+      const scalars = [...types].filter((type) => SCALAR.type.includes(type) || type === 'integer');
+      const formats = [
+        ...(types.has('string') ? [string(schema, values)] : []),
+        ...(types.has('object') || types.has('array') ? [container(schema)] : []),
+        ...(scalars.length > 0 ? [scalarValue(schema, scalars)] : []),
+      ];
+      return oneOf(formats);
     }
 
-    function string(schema: Record<string, unknown>): Format {
-      const words = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : 'const' in schema ? [schema.const] : null;
+    /** As JSON, which Gemma's scalars are. */
+    const scalarValue = (schema: Record<string, unknown>, types: readonly string[]): Format =>
+      jsonValue({ allOf: [schema, { type: types }] }, tool, isStrict);
+
+    function string(schema: Record<string, unknown>, words: readonly unknown[] | null): Format {
       if (words === null) return text(textPattern(schema, mark, isStrict));
       const texts = words.filter((word): word is string => typeof word === 'string');
+      if (texts.length === 0) throw new Inexpressible('no value is allowed');
       if (texts.some((word) => word.includes(quote)))
         throw new Inexpressible('an enum value contains the delimiter of strings');
       return oneOf(texts.map((word) => constant(quote + word + quote)));

@@ -2,28 +2,33 @@
 import type { ToolDefinition } from '#domain/chat';
 import {
   constant,
-  Inexpressible,
   joined,
   jsonValue,
   parametersOf,
   regex,
   repeated,
   sequence,
+  Unwritable,
   type Format,
 } from './argument-formats.ts';
 
-const IDENTIFIER = /^[A-Za-z_]\w*$/;
+/** Python reads other forms of the same letters as these. */
+const isIdentifier = (name: string): boolean =>
+  /^[\p{XID_Start}_]\p{XID_Continue}*$/u.test(name) && name === name.normalize('NFKC');
 
 /** Any arguments. */
 export const ANY_PYTHON: Format = repeated(
-  sequence(regex('[A-Za-z_][A-Za-z0-9_]*='), { type: 'json_schema', json_schema: {} }),
+  sequence(regex('(?:[A-Za-z_]|[^\\x00-\\x7f])(?:[A-Za-z0-9_]|[^\\x00-\\x7f])*='), {
+    type: 'json_schema',
+    json_schema: {},
+  }),
   ', ',
 );
 
 /** Throws Inexpressible. */
 export function pythonArguments(tool: ToolDefinition, isStrict: boolean): Format {
   return joined(parametersOf(tool), ', ', ({ name, schema }) => {
-    if (!IDENTIFIER.test(name)) throw new Inexpressible(`the name ${JSON.stringify(name)} is not an identifier`);
+    if (!isIdentifier(name)) throw new Unwritable(`the name ${JSON.stringify(name)} is not an identifier`);
     return sequence(constant(`${name}=`), jsonValue(schema, tool, isStrict));
   });
 }

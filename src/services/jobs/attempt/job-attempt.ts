@@ -26,7 +26,6 @@ import { findProgress, findRecord, saveProgress, saveSession } from './job-progr
 import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
 import { createRunMetrics } from './run-metrics.ts';
-import type { ReadPairLine, ReadSftLine } from '../data/sft-dataset.ts';
 import { meansOfSteps } from './step-means.ts';
 
 /** What trains models of one base model. `server/background.ts` connects it. */
@@ -54,8 +53,6 @@ export interface AttemptDeps {
   /** Temporary directory for states on their way into the blob store. */
   readonly workDirectory: string;
   readonly saveEveryMs: number;
-  readonly readSftLine: ReadSftLine;
-  readonly readPairLine: ReadPairLine;
   readonly observer: JobObserver;
 }
 
@@ -100,10 +97,10 @@ export async function attemptJob(
   deps: AttemptDeps,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { storage, blobs, workDirectory, readSftLine, readPairLine } = deps;
+  const { storage, blobs, workDirectory } = deps;
   const { engine, encoder, readElsewhere, hiddenSize = null } = trainer;
   const start = await getLatestCheckpoint(storage, model.id);
-  const read = createJobDataReader({ encoder, readSftLine, readPairLine }, readElsewhere);
+  const read = createJobDataReader(encoder, readElsewhere);
   const ending = () => endingOf(job, storage, signal);
   const capabilities = trainer.capabilities();
   const lora = await findCheckpointLora(blobs, start);

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { encoder } from '../../../../test/training/rollouts.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 
-const tools = { encoder, readSftLine: () => ({ problem: 'is none' }), readPairLine: () => ({ problem: 'is none' }) };
 const call = { blob: 'b', budget: { tokensMax: 1 } as never, hiddenSize: null };
 
 /** A source of two pieces. */
@@ -32,7 +31,7 @@ test.each<[string, number, ReadData | null]>([
   ['the process ended behind', 40_000, untilEnd],
 ])('data that %s is closed', async (_, bytes, elsewhere) => {
   const content = openContent(bytes);
-  const read = createJobDataReader(tools, elsewhere);
+  const read = createJobDataReader(encoder, elsewhere);
   await expect(read('rl', call, content, () => Promise.resolve(), new AbortController().signal)).rejects.toThrow();
   expect(content.isOpen).toBe(false);
 });

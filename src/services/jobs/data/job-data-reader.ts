@@ -1,6 +1,7 @@
 // Where a job's data is read: small data in this process, at once; large data in a separate process, which may die without this one
 // and leaves this one free to answer requests.
-import { readJobData, type DataCalls, type DataKind, type DataTools } from './read-job-data.ts';
+import type { ConversationEncoder } from '#training/tokenize';
+import { readJobData, type DataCalls, type DataKind } from './read-job-data.ts';
 
 /** Throws what reading throws; `engine_unavailable` if something else ended the process, `cancelled`. */
 export type ReadData = <K extends DataKind>(
@@ -15,12 +16,12 @@ export type ReadData = <K extends DataKind>(
 const SHORT_BYTES = 32_768;
 
 /** `elsewhere` null: there is no such process, and everything is read here. */
-export function createJobDataReader(tools: DataTools, elsewhere: ReadData | null): ReadData {
+export function createJobDataReader(encoder: ConversationEncoder, elsewhere: ReadData | null): ReadData {
   return async (kind, call, content, put, signal) => {
     const iterator = content[Symbol.asyncIterator]();
     try {
       const { begun, isWhole } = await readBeginning(iterator);
-      if (isWhole || !elsewhere) return await readJobData[kind](call, chain(begun, iterator), tools, put);
+      if (isWhole || !elsewhere) return await readJobData[kind](call, chain(begun, iterator), encoder, put);
       return await elsewhere(kind, call, chain(begun, iterator), put, signal);
     } finally {
       await iterator.return?.(); // also if nothing was read from it: a file is open

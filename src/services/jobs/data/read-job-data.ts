@@ -1,13 +1,15 @@
 // Turns a job's stored data into what is trained. This takes time, and as much memory as the largest piece of data needs, so large data
 // is read in a separate process: inputs and outputs cross to it unchanged. job-data-reader.ts decides where it runs.
 import type { DatasetVersion } from '#domain/sft';
+import { readPreferencePair } from '#rows/dpo';
+import { readSftLine } from '#rows/sft';
 import { encodePairs, type PairLimits } from '#training/dpo-rows';
 import type { Datum } from '#training/packing';
 import { planRlJob, type RlPlan } from '#training/rl-plan';
 import type { RowBudget } from '#training/row-budget';
 import { encodeSftRows, type EncodedSftData, type SftRowLimits } from '#training/sft-rows';
 import type { ConversationEncoder } from '#training/tokenize';
-import { readRows, type ReadPairLine, type ReadSftLine } from './sft-dataset.ts';
+import { readRows } from './sft-dataset.ts';
 import { readGroups, type RlJobHead } from './stored-groups.ts';
 
 /** Yields rows of the plan as they are read. */
@@ -37,27 +39,21 @@ export interface DataCalls {
 
 export type DataKind = keyof DataCalls;
 
-export interface DataTools {
-  readonly encoder: ConversationEncoder;
-  readonly readSftLine: ReadSftLine;
-  readonly readPairLine: ReadPairLine;
-}
-
 type ReadKind<K extends DataKind> = (
   call: DataCalls[K]['call'],
   content: AsyncIterable<Uint8Array>,
-  tools: DataTools,
+  encoder: ConversationEncoder,
   put: (piece: DataCalls[K]['piece']) => Promise<void>,
 ) => Promise<DataCalls[K]['result']>;
 
 export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
-  sft: ({ dataset, limits }, content, { encoder, readSftLine }, put) =>
+  sft: ({ dataset, limits }, content, encoder, put) =>
     encodeSftRows(readRows(content, dataset, readSftLine), limits, encoder, put),
 
-  dpo: ({ dataset, limits }, content, { encoder, readPairLine }, put) =>
-    encodePairs(readRows(content, dataset, readPairLine), limits, encoder, put),
+  dpo: ({ dataset, limits }, content, encoder, put) =>
+    encodePairs(readRows(content, dataset, readPreferencePair), limits, encoder, put),
 
-  async rl({ blob, budget, hiddenSize }, content, { encoder }, put) {
+  async rl({ blob, budget, hiddenSize }, content, encoder, put) {
     const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);
     // The order of rows is seeded by the data: the same data trains the same adapter, whatever the job's id.
     const { rows, ...plan } = await planRlJob(groups, head, { encoder, budget, hiddenSize, seed: digest });

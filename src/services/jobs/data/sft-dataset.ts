@@ -3,16 +3,11 @@
 import { createYielder } from '#base/yield-to-loop';
 import type { ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
-import type { ReadPreferencePair } from '#domain/dpo';
-import type { DatasetVersion, ReadSftRow } from '#domain/sft';
+import type { DatasetVersion } from '#domain/sft';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { findArtifactFile } from '../../artifacts/artifact-content.ts';
 import { splitLines } from '#base/lines';
-
-/** Parses one line; the API defines the wire form. */
-export type ReadSftLine = (line: string) => ReadSftRow;
-export type ReadPairLine = (line: string) => ReadPreferencePair;
 
 type ReadRow<Row> = { readonly row: Row } | { readonly problem: string };
 

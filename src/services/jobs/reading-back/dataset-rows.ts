@@ -8,6 +8,7 @@ import type { PreferencePair } from '#domain/dpo';
 import { AppError } from '#domain/errors';
 import { unknownCursor, type Listing, type Page } from '#domain/page';
 import type { SftRow } from '#domain/sft';
+import { readDatasetLine } from '#rows/dataset-line';
 import { tokenTexts } from '#text/detokenizer';
 import type { Tokenizer } from '#text/tokenizer';
 import { tokenizePair } from '#training/dpo-rows';
@@ -17,11 +18,6 @@ import type { Artifacts } from '../../artifacts/artifacts.ts';
 import type { BaseModels } from '../../models/base-models.ts';
 import { createConversationEncoder } from '../data/conversation-encoder.ts';
 import { datasetFile, readText } from '../data/sft-dataset.ts';
-
-/** Parses one line as a conversation or a preference pair. The API defines the wire form. */
-export type ReadDatasetLine = (
-  line: string,
-) => { readonly row: SftRow | PreferencePair } | { readonly problem: string };
 
 export interface DatasetRow {
   /** Line number in the file, from 1. */
@@ -59,7 +55,6 @@ export interface DatasetRows {
 export interface DatasetRowsDeps {
   readonly artifacts: Pick<Artifacts, 'get'>;
   readonly baseModels: Pick<BaseModels, 'get' | 'default'>;
-  readonly readLine: ReadDatasetLine;
 }
 
 /** A few tenths of a second of tokenization. A page ends after the row that exceeds this. */
@@ -69,7 +64,7 @@ const SHOWN_BYTES_MAX = 1_000_000;
 const PAGE_BYTES = 4_000_000;
 const BEGINNING_CHARACTERS = 2_000;
 
-export function createDatasetRows({ artifacts, baseModels, readLine }: DatasetRowsDeps): DatasetRows {
+export function createDatasetRows({ artifacts, baseModels }: DatasetRowsDeps): DatasetRows {
   return {
     async list(caller, named, { path, baseModel, assistantTurns }, { after, limit }) {
       const model = baseModel === null ? baseModels.default : baseModels.get(baseModel);
@@ -85,7 +80,7 @@ export function createDatasetRows({ artifacts, baseModels, readLine }: DatasetRo
         await yieldToLoop();
         if (++line <= from) continue;
         if (rows.length === limit || read > PAGE_BYTES || encoded > ENCODED_BYTES) return { rows, hasMore: true };
-        const row = readRow(bytes, line, readLine);
+        const row = readRow(bytes, line);
         if (row === null) continue;
         read += bytes.length;
         const isShort = bytes.length <= ROW_BYTES_MAX;
@@ -102,11 +97,11 @@ export function createDatasetRows({ artifacts, baseModels, readLine }: DatasetRo
 }
 
 /** Returns null for an empty line. */
-function readRow(bytes: Buffer, line: number, readLine: ReadDatasetLine): DatasetRow | null {
+function readRow(bytes: Buffer, line: number): DatasetRow | null {
   const place = { line, sizeBytes: bytes.length, sequences: null };
   const beginning = () => bytes.toString('utf8', 0, BEGINNING_CHARACTERS);
   if (bytes.length > SHOWN_BYTES_MAX) return { ...place, row: null, problem: null, beginning: beginning() };
-  const read = readText(bytes, line, readLine);
+  const read = readText(bytes, line, readDatasetLine);
   if (read === null) return null;
   return 'row' in read
     ? { ...place, row: read.row, problem: null, beginning: null }

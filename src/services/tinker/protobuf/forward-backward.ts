@@ -1,88 +1,104 @@
 // ForwardBackwardRequest and ForwardBackwardOutput. Field numbers are those of the SDK's descriptor (tinker 0.38).
 import { AppError } from '#domain/errors';
+import { createReadingBudget, type ReadingBudget } from './reading-budget.ts';
 import { bytesOf, readTensor, readTokens, type WireTensor } from './tensors.ts';
-import { createMessage, readFields, toDouble, toInteger, toText, type WireField } from './wire.ts';
-
-export interface ForwardBackwardRequest {
-  readonly runId: string;
-  readonly seq: number;
-  readonly data: readonly TinkerDatum[];
-  readonly lossName: string;
-  readonly config: Readonly<Record<string, number | string>>;
-  readonly forwardOnly: boolean;
-}
+import { createMessage, readFields, toDouble, toText, type WireField } from './wire.ts';
 
 export interface TinkerDatum {
   readonly tokens: Int32Array;
   readonly inputs: ReadonlyMap<string, WireTensor>;
 }
 
-export interface ForwardBackwardHead extends Omit<ForwardBackwardRequest, 'data'> {
+export interface ForwardBackwardHead {
+  readonly runId: string;
+  readonly seq: number;
   readonly data: readonly Uint8Array[];
+  readonly lossName: string;
+  readonly config: Readonly<Record<string, number | string>>;
+  readonly forwardOnly: boolean;
+  /** What is left for reading the data. */
+  readonly budget: ReadingBudget;
 }
 
 /** The target run, and its data as bytes. Throws `invalid_request`. */
 export function readForwardBackwardHead(bytes: Uint8Array): ForwardBackwardHead {
+  const budget = createReadingBudget();
   let [runId, lossName, seq, forwardOnly] = ['', '', 0, false];
   const data: Uint8Array[] = [];
-  const numbers: Record<string, number | string> = {};
-  const values: Record<string, number | string> = {};
-  for (const field of readFields(bytes)) {
+  const config = new Map<string, number | string>(); // a map, because keys are the client's
+  const values = new Map<string, number | string>();
+  for (const field of readFields(bytes, budget.fields)) {
     if (field.number === 1) runId = toText(field);
-    if (field.number === 2) seq = toInteger(field.value);
+    if (field.number === 2) seq = field.value;
     if (field.number === 3) data.push(field.bytes);
     if (field.number === 4) lossName = toText(field);
-    if (field.number === 5) readEntry(field, (key, value) => (numbers[key] = toDouble(value)));
-    if (field.number === 6) forwardOnly = field.value !== 0n;
-    if (field.number === 7) readEntry(field, (key, value) => (values[key] = readConfigValue(value.bytes)));
+    if (field.number === 5) readEntry(field, budget, (key, value) => config.set(key, toDouble(value)));
+    if (field.number === 6) forwardOnly = field.value !== 0;
+    if (field.number === 7) readEntry(field, budget, (key, value) => values.set(key, readConfigValue(value.bytes, budget))); // prettier-ignore
   }
-  return { runId, seq, data, lossName, config: { ...numbers, ...values }, forwardOnly };
+  return { runId, seq, data, lossName, config: Object.fromEntries([...config, ...values]), forwardOnly, budget };
 }
 
-/** Throws `invalid_request`. */
-export function readForwardBackward(bytes: Uint8Array): ForwardBackwardRequest {
-  const head = readForwardBackwardHead(bytes);
-  return { ...head, data: head.data.map(readDatum) };
-}
-
-/** `map<string, …>`: entries of key and value. */
-function readEntry({ bytes }: WireField, take: (key: string, value: WireField) => void): void {
-  let key = '';
-  let value: WireField | null = null;
-  for (const field of readFields(bytes)) {
-    if (field.number === 1) key = toText(field);
-    if (field.number === 2) value = field;
-  }
-  if (value) take(key, value);
-}
-
-function readConfigValue(bytes: Uint8Array): number | string {
-  let value: number | string = 0;
-  for (const field of readFields(bytes)) value = field.number === 2 ? toText(field) : toDouble(field);
-  return value;
-}
-
-function readDatum(bytes: Uint8Array): TinkerDatum {
+/** Reads one datum of a head. `inputs`: the names that the loss reads; a tensor of another name is refused before it is decoded. */
+export function readDatum(
+  bytes: Uint8Array,
+  index: number,
+  inputs: readonly string[],
+  budget: ReadingBudget,
+): TinkerDatum {
   const chunks: Int32Array[] = [];
-  const inputs = new Map<string, WireTensor>();
-  for (const field of readFields(bytes)) {
-    if (field.number === 1) chunks.push(readChunk(field.bytes));
-    if (field.number === 2) readEntry(field, (key, value) => inputs.set(key, readTensor(value.bytes, key)));
+  const tensors = new Map<string, WireField>();
+  for (const field of readFields(bytes, budget.fields)) {
+    if (field.number === 1) chunks.push(readChunk(field.bytes, budget));
+    if (field.number === 2) readEntry(field, budget, (key, value) => tensors.set(key, value));
   }
+  const unread = [...tensors.keys()].find((name) => name !== TARGETS && !inputs.includes(name));
+  if (unread !== undefined)
+    throw new AppError(
+      'invalid_request',
+      `Datum ${index} cannot be used: this loss_fn does not read the input ${unread.slice(0, 100)}.`,
+    );
   const tokens = new Int32Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
   let at = 0;
   for (const chunk of chunks) {
     tokens.set(chunk, at);
     at += chunk.length;
   }
-  return { tokens, inputs };
+  return {
+    tokens,
+    inputs: new Map([...tensors].map(([name, { bytes: tensor }]) => [name, readTensor(tensor, name, budget)])),
+  };
 }
 
-function readChunk(bytes: Uint8Array): Int32Array {
-  for (const { number, bytes: chunk } of readFields(bytes)) {
+/** The input of every loss. */
+const TARGETS = 'target_tokens';
+
+/** `map<string, …>`: entries of key and value. */
+function readEntry(
+  { bytes }: WireField,
+  { fields }: ReadingBudget,
+  take: (key: string, value: WireField) => void,
+): void {
+  let key = '';
+  let value: WireField | null = null;
+  for (const field of readFields(bytes, fields)) {
+    if (field.number === 1) key = toText(field);
+    if (field.number === 2) value = field;
+  }
+  if (value) take(key, value);
+}
+
+function readConfigValue(bytes: Uint8Array, { fields }: ReadingBudget): number | string {
+  let value: number | string = 0;
+  for (const field of readFields(bytes, fields)) value = field.number === 2 ? toText(field) : toDouble(field);
+  return value;
+}
+
+function readChunk(bytes: Uint8Array, { fields }: ReadingBudget): Int32Array {
+  for (const { number, bytes: chunk } of readFields(bytes, fields)) {
     if (number !== 1)
       throw new AppError('invalid_request', 'Images and audio are not supported: the models here read text only.');
-    for (const field of readFields(chunk)) if (field.number === 1) return readTokens(field.bytes);
+    for (const field of readFields(chunk, fields)) if (field.number === 1) return readTokens(field.bytes);
   }
   return new Int32Array(0);
 }

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
-import { readForwardBackward, writeForwardBackwardOutput } from './forward-backward.ts';
+import { readDatum, readForwardBackwardHead, writeForwardBackwardOutput } from './forward-backward.ts';
+import { CELLS_MAX, createReadingBudget, FIELDS_MAX } from './reading-budget.ts';
 import { bytesOf, readTensor } from './tensors.ts';
-import { createMessage, readFields, readIntegers, toDouble, toInteger, toText } from './wire.ts';
+import { createMessage, readFields, readIntegers, toDouble, toText } from './wire.ts';
 
+const INPUTS = ['weights', 'logprobs'];
+function readForwardBackward(bytes: Uint8Array) {
+  const { data, budget, ...head } = readForwardBackwardHead(bytes);
+  return { ...head, data: data.map((datum, index) => readDatum(datum, index, INPUTS, budget)) };
+}
 const integers = (values: readonly number[]) => bytesOf(BigInt64Array.from(values, BigInt));
 const tensor = (bytes: Uint8Array, type: number, shape: readonly number[]) =>
   createMessage().message(1, bytes).integer(3, type).integers(4, shape).done();
@@ -58,7 +64,7 @@ test('a sparse matrix has zeros where it has no entries', () => {
     .bytes(3, integers([1, 0, 2]))
     .done();
   const bytes = createMessage().message(2, csr).integer(3, 1).integers(4, [3, 3]).done();
-  expect([...readTensor(bytes, 'weights').values]).toEqual([0, 5, 0, 0, 0, 0, 6, 0, 7]);
+  expect([...readTensor(bytes, 'weights', createReadingBudget()).values]).toEqual([0, 5, 0, 0, 0, 0, 6, 0, 7]);
 });
 
 test.each([
@@ -67,9 +73,9 @@ test.each([
   ['a type that is not sent', tensor(integers([1]), 4, [1]), /its type is 4/],
   ['a token that is none', tensor(integers([2 ** 40]), 2, [1]), /is not a token id/],
   ['three dimensions', tensor(integers([1]), 2, [1, 1, 1]), /more than two dimensions/],
-  ['more cells than are read', tensor(integers([1]), 2, [100_000, 100_000]), /at most 8000000/],
+  ['more cells than are read', tensor(integers([1]), 2, [100_000, 100_000]), /more than 8000000 cells/],
 ])('%s is refused', (_, bytes, message) => {
-  expect(() => readTensor(bytes, 'x')).toThrow(message);
+  expect(() => readTensor(bytes, 'x', createReadingBudget())).toThrow(message);
 });
 
 test('images are refused by name', () => {
@@ -106,11 +112,83 @@ test('an output has one record for consecutive rows of equal width, with offsets
   const fields = [...readFields(output)];
   expect(toText(fields[0]!)).toBe('ArrayRecord');
   const records = fields.filter(({ number }) => number === 2).map(({ bytes }) => [...readFields(bytes)]);
-  expect(records.map((record) => toInteger(record.find(({ number }) => number === 3)!.value))).toEqual([2, 1]);
+  expect(records.map((record) => record.find(({ number }) => number === 3)!.value)).toEqual([2, 1]);
   const inner = [...readFields([...readFields(records[0]![1]!.bytes)][1]!.bytes)];
   expect([...new BigInt64Array(new Uint8Array(inner[1]!.bytes).buffer)]).toEqual([0n, 8n, 12n]);
   const wide = [...readFields([...readFields(records[1]![1]!.bytes)][1]!.bytes)];
-  expect(readIntegers(wide.find(({ number }) => number === 4)!)).toEqual([2]);
+  expect(
+    readIntegers(
+      wide.find(({ number }) => number === 4)!,
+      3,
+    ),
+  ).toEqual([2]);
   const metric = [...readFields(fields.at(-1)!.bytes)];
   expect([toText(metric[0]!), toDouble(metric[1]!)]).toEqual(['loss:sum', 1.5]);
 });
+
+const sparse = (rows: readonly number[], columns: readonly number[], shape: readonly number[]) =>
+  createMessage()
+    .message(2, createMessage().bytes(1, bytesOf(new Float32Array(columns.length))).bytes(2, integers(rows)).bytes(3, integers(columns)).done())
+    .integer(3, 1)
+    .integers(4, shape)
+    .done(); // prettier-ignore
+
+test('sparse tensors share one budget of cells, so that many short ones cannot claim more than one', () => {
+  const datum = createMessage();
+  for (const name of INPUTS) datum.message(2, entry(name, sparse(new Array(2).fill(0), [], [1, CELLS_MAX - 10])));
+  const { data, budget } = readForwardBackwardHead(createMessage().message(3, datum.done()).done());
+  expect(() => readDatum(data[0]!, 0, INPUTS, budget)).toThrow(/more than 8000000 cells/);
+});
+
+test('a tensor that the loss does not read is refused by its name, before a cell is spent', () => {
+  const datum = createMessage()
+    .message(2, entry('nonsense', sparse([0, 0], [], [1, 1_000_000])))
+    .done();
+  const { data, budget } = readForwardBackwardHead(createMessage().message(3, datum).done());
+  expect(() => readDatum(data[0]!, 0, INPUTS, budget)).toThrow(/does not read the input nonsense/);
+  expect(budget.cells.spent).toBe(0);
+});
+
+test('sparse rows that name the same cells again are refused', () => {
+  expect(() => readTensor(sparse([0, 2, 0, 2], [0, 1], [3, 2]), 'x', createReadingBudget())).toThrow(/do not follow/);
+});
+
+test.each([
+  ['of the request', (field: Uint8Array) => field],
+  ['of one datum', (field: Uint8Array) => createMessage().message(3, field).done()],
+])('a message of tiny fields %s is refused when its budget is spent, long before its end', (_, inside) => {
+  const tiny = new Uint8Array(15_000_000).fill(0x48); // field 9, value 0x48
+  const { budget, data, error } = attempt(inside(tiny));
+  expect(String(error)).toMatch(/more than 250000 protobuf fields/);
+  expect(data).toBeUndefined();
+  expect(budget?.fields.spent ?? FIELDS_MAX).toBeLessThanOrEqual(FIELDS_MAX + 1);
+});
+
+function attempt(bytes: Uint8Array) {
+  let budget;
+  try {
+    const head = readForwardBackwardHead(bytes);
+    budget = head.budget;
+    return { budget, data: head.data.map((datum, index) => readDatum(datum, index, INPUTS, head.budget)) };
+  } catch (error) {
+    return { budget, error };
+  }
+}
+
+test('a shape of a million dimensions is refused, and not spread over the stack', () => {
+  const bytes = createMessage().message(4, new Uint8Array(1_000_000).fill(1)).done();
+  expect(() => readTensor(bytes, 'x', createReadingBudget())).toThrow(/more than two dimensions/);
+});
+
+test.each([0, 1, 127, 128, 2 ** 31, 2 ** 35, 2 ** 52 + 1, -1, -2, -(2 ** 31), -(2 ** 40)])('the varint of %d is read', (value) => {
+  const bytes: number[] = [];
+  for (let left = BigInt.asUintN(64, BigInt(value)); ; left >>= 7n) {
+    const low = Number(left & 0x7fn);
+    if (left < 0x80n) {
+      bytes.push(low);
+      break;
+    }
+    bytes.push(low | 0x80);
+  }
+  expect([...readFields(Uint8Array.from([8, ...bytes]))][0]!.value).toBe(value);
+}); // prettier-ignore

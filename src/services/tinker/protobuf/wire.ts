@@ -1,67 +1,76 @@
 // Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding), as far as the Tinker protocol uses it: reads and writes the
 // fields of a message. The messages in this folder define what fields mean. Only values that are asked for are copied.
+import type { Budget } from '#base/budget';
 import { AppError } from '#domain/errors';
 
 export interface WireField {
   readonly number: number;
   /** 0: `value`; 1, 2 and 5: `bytes`. */
   readonly type: 0 | 1 | 2 | 5;
-  readonly value: bigint;
+  /** In two's complement, as int32 and int64 are sent; rounded beyond 2^53. */
+  readonly value: number;
   readonly bytes: Uint8Array;
 }
 
 const NOTHING = new Uint8Array(0);
 
-/** Throws `invalid_request` if the bytes are not a message. */
-export function* readFields(bytes: Uint8Array): Generator<WireField> {
-  let at = 0;
-  function varint(): bigint {
-    let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = bytes[at++];
-      if (byte === undefined) throw malformed();
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt.asUintN(64, value);
-    }
-    throw malformed();
-  }
-  function take(length: bigint): Uint8Array {
-    if (length > BigInt(bytes.length - at)) throw malformed();
-    const taken = bytes.subarray(at, at + Number(length));
-    at += Number(length);
+/** `budget`: counts fields, because a message of many tiny ones takes long to read. Throws `invalid_request` if the bytes are not a message. */
+export function* readFields(bytes: Uint8Array, budget?: Budget): Generator<WireField> {
+  const varints = createVarints(bytes);
+  function take(length: number): Uint8Array {
+    const end = varints.at + length;
+    if (length < 0 || end > bytes.length) throw malformed();
+    const taken = bytes.subarray(varints.at, end);
+    varints.at = end;
     return taken;
   }
-  while (at < bytes.length) {
-    const tag = varint();
-    const number = Number(tag >> 3n);
-    const type = Number(tag & 7n);
-    if (number === 0) throw malformed();
-    if (type === 0) yield { number, type, value: varint(), bytes: NOTHING };
-    else if (type === 1) yield { number, type, value: 0n, bytes: take(8n) };
-    else if (type === 2) yield { number, type, value: 0n, bytes: take(varint()) };
-    else if (type === 5) yield { number, type, value: 0n, bytes: take(4n) };
+  while (varints.at < bytes.length) {
+    budget?.spend(1);
+    const tag = varints.next();
+    const number = Math.floor(tag / 8);
+    const type = tag % 8;
+    if (number < 1) throw malformed();
+    if (type === 0) yield { number, type, value: varints.next(), bytes: NOTHING };
+    else if (type === 1) yield { number, type, value: 0, bytes: take(8) };
+    else if (type === 2) yield { number, type, value: 0, bytes: take(varints.next()) };
+    else if (type === 5) yield { number, type, value: 0, bytes: take(4) };
     else throw malformed();
   }
 }
 
-/** A `repeated int64`, packed or not. */
-export function readIntegers(field: WireField): number[] {
-  if (field.type === 0) return [toInteger(field.value)];
-  const values: number[] = [];
-  let [value, shift] = [0n, 0n];
-  for (const byte of field.bytes) {
-    if (shift >= 70n) throw malformed();
-    value |= BigInt(byte & 0x7f) << shift;
-    shift += 7n;
-    if (byte >= 0x80) continue;
-    values.push(toInteger(value));
-    [value, shift] = [0n, 0n];
-  }
-  return values;
+const [BITS_28, BITS_56, BITS_64] = [2 ** 28, 2 ** 56, 2 ** 64];
+
+/** Without bigints, which take ten times as long. */
+function createVarints(bytes: Uint8Array): { at: number; next(): number } {
+  return {
+    at: 0,
+    next() {
+      const parts = [0, 0, 0]; // 28 bits, 28 bits, 8 bits; the lowest first
+      for (let group = 0; group < 10; group++) {
+        const byte = bytes[this.at++];
+        if (byte === undefined) throw malformed();
+        parts[group >> 2]! |= (byte & 0x7f) << (7 * (group & 3));
+        if (byte < 0x80) return signed(parts[0]!, parts[1]!, parts[2]! & 0xff);
+      }
+      throw malformed();
+    },
+  };
 }
 
-/** Of int32 and int64: two's complement. */
-export const toInteger = (value: bigint): number => Number(BigInt.asIntN(64, value));
+function signed(low: number, middle: number, high: number): number {
+  if (high < 0x80) return low + middle * BITS_28 + high * BITS_56;
+  const complement = BITS_28 - 1 - low + (BITS_28 - 1 - middle) * BITS_28 + (0xff - high) * BITS_56;
+  return complement >= BITS_64 / 2 ? -BITS_64 / 2 : -1 - complement;
+}
+
+/** A `repeated int64`, packed or not. Stops after `countMax`. */
+export function readIntegers({ type, value, bytes }: WireField, countMax: number): number[] {
+  if (type === 0) return [value];
+  const varints = createVarints(bytes);
+  const values: number[] = [];
+  while (varints.at < bytes.length && values.length < countMax) values.push(varints.next());
+  return values;
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 

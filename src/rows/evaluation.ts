@@ -1,0 +1,52 @@
+// Prompts of evaluations: lines → domain.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { nonEmpty } from '#base/non-empty';
+import type { EvaluationPrompt, ReadEvaluationLine } from '#domain/evaluation';
+import { parseJson } from '#validation/json-text';
+import { list } from '#validation/lax';
+import { parse } from '#validation/parse';
+import { message, tool } from './message.ts';
+import { problemOf } from './problem.ts';
+
+const MESSAGES_MAX = 2_000;
+const TOOLS_MAX = 2_000;
+
+export const tools = list(tool, TOOLS_MAX).nullish();
+
+export const promptRow = z
+  .looseObject({
+    messages: list(message, MESSAGES_MAX).meta({
+      description:
+        "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
+    }),
+    tools,
+    metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
+  })
+  .meta({ title: 'EvaluationPrompt' });
+
+export const readEvaluationLine: ReadEvaluationLine = (text) => {
+  try {
+    return toPrompt(parse(promptRow, parseJson(text), 'body'));
+  } catch (error) {
+    return { problem: problemOf(error) };
+  }
+};
+
+export function toPrompt({
+  messages,
+  tools: own,
+  metadata,
+}: z.output<typeof promptRow>): ReturnType<ReadEvaluationLine> {
+  const last = messages.at(-1);
+  const reference = last?.role === 'assistant' ? last : null;
+  const asked = reference ? messages.slice(0, -1) : messages;
+  if (asked.length === 0) return { problem: 'must contain a message that can be answered' };
+  const prompt: EvaluationPrompt = {
+    messages: asked,
+    tools: nonEmpty(own),
+    reference,
+    metadata: isObject(metadata) ? metadata : {},
+  };
+  return { prompt };
+}

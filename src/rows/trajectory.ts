@@ -1,0 +1,180 @@
+// Trajectory groups as RL clients send them → domain/trajectory.ts. Extra keys are accepted everywhere.
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { nonEmpty } from '#base/non-empty';
+import type { ChatMessage } from '#domain/chat';
+import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
+import { integer, list, number, record } from '#validation/lax';
+import { message, tool } from './message.ts';
+import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
+import { tokenLogprobs } from './token-logprobs.ts';
+import { readAhead } from '#validation/read-ahead';
+import { check } from '#validation/parse';
+
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Checked by hand if valid: a prompt has a hundred thousand of them, and a schema takes much longer for each. */
+const tokenIds = readAhead(z.array(z.int().min(0)).nullish(), (value) =>
+  Array.isArray(value) && value.every(isId) ? (value as number[]) : null,
+);
+
+const choice = z
+  .looseObject({
+    message: z.looseObject({ role: z.string().default('assistant') }),
+    finish_reason: z.string().nullish(),
+    index: integer().nullish(),
+    logprobs: tokenLogprobs,
+    token_ids: tokenIds,
+    prompt_token_ids: tokenIds,
+  })
+  .transform((wire, ctx): SampledTurn => {
+    const parsed = check(message, wire.message);
+    if (!parsed.success) {
+      for (const issue of parsed.error.issues) ctx.addIssue({ ...issue, path: ['message', ...issue.path] });
+      return z.NEVER;
+    }
+    return {
+      kind: 'sampled',
+      message: parsed.data,
+      finishReason: wire.finish_reason ?? 'stop',
+      // An empty list has no information about the sampled tokens.
+      tokens: nonEmpty(wire.token_ids) ?? nonEmpty(wire.logprobs?.tokens),
+      logprobs: nonEmpty(wire.logprobs?.logprobs),
+      promptTokenIds: nonEmpty(wire.prompt_token_ids),
+      ...(isNamedCall(wire.finish_reason, parsed.data) ? { isConstrained: true as const } : {}),
+    };
+  })
+  .meta({ title: 'Choice' });
+
+/** Only a tool call that the client forced ends in `stop`; one that the model chose ends in `tool_calls`. */
+const isNamedCall = (finish: string | null | undefined, { tool_calls: calls }: ChatMessage): boolean =>
+  finish === 'stop' && calls !== null && calls !== undefined && calls.length > 0;
+
+/** A Choice has a `message` and no role of its own; anything else must be a message. */
+export const turn = z
+  .unknown()
+  .transform((value, ctx): Turn => {
+    const isChoice = isObject(value) && 'message' in value && !('role' in value);
+    const read = isChoice ? check(choice, value) : check(message, value);
+    if (!read.success) {
+      for (const issue of read.error.issues) ctx.addIssue({ ...issue });
+      return z.NEVER;
+    }
+    return 'kind' in read.data && isChoice
+      ? (read.data as SampledTurn)
+      : { kind: 'message', message: read.data as never };
+  })
+  .meta({
+    type: 'object',
+    description:
+      'A chat message (context, not trained on), or a Choice of a chat answer with its logprobs (trained on).',
+  });
+
+/** Without ids, each turn's prompt is rendered from all previous messages, so the work grows with the square of their number. */
+const MESSAGES_MAX = 2_000;
+/** As in a chat request. */
+const TOOLS_MAX = 2_000;
+/** Each history has its own turns: a trajectory is checked in one step. */
+const HISTORIES_MAX = 1_000;
+
+const historyFields = { messages_and_choices: list(turn, MESSAGES_MAX), tools: list(tool, TOOLS_MAX).nullish() };
+
+const history = z.looseObject(historyFields).meta({ title: 'History' });
+
+/** A history that was checked before its trajectory. */
+class CheckedHistory {
+  readonly history: z.output<typeof history>;
+  readonly #wire: unknown;
+  constructor(checked: z.output<typeof history>, wire: unknown) {
+    this.history = checked;
+    this.#wire = wire;
+  }
+  /** The value as sent, for answers that report an error next to it. */
+  toJSON(): unknown {
+    return this.#wire;
+  }
+}
+
+const readHistory = readAhead(history, (value) => (value instanceof CheckedHistory ? value.history : null));
+
+const metricValue = z.union([z.boolean(), number()]);
+const metrics = record(metricValue).nullish();
+
+const logs = z.array(z.string()).nullish();
+
+const trajectory = z
+  .looseObject({
+    ...historyFields,
+    additional_histories: list(readHistory, HISTORIES_MAX).nullish(),
+    reward: number().default(0).meta({ description: 'Default: 0, for clients that omit zeros.' }),
+    metrics,
+    auto_metrics: metrics,
+    metadata,
+    initial_policy_version: integer().nullish(),
+    final_policy_version: integer().nullish(),
+    logs,
+    start_time: z.iso.datetime({ offset: true, local: true }).nullish(),
+  })
+  .transform((wire): Trajectory => ({
+    histories: [wire, ...(wire.additional_histories ?? [])].map(toHistory),
+    reward: wire.reward,
+    metrics: { ...wire.auto_metrics, ...wire.metrics },
+    ...trajectoryNotes(wire),
+  }))
+  .meta({ title: 'Trajectory' });
+
+/** A trajectory that was checked before its body. */
+export class CheckedTrajectory {
+  readonly trajectory: Trajectory;
+  constructor(trajectory: Trajectory) {
+    this.trajectory = trajectory;
+  }
+}
+
+/** Null: invalid; the schema of the body reports the errors. All histories together take a tenth of a second: other requests are served between them. */
+export async function checkTrajectory(
+  value: unknown,
+  yieldToLoop: () => Promise<void>,
+): Promise<CheckedTrajectory | null> {
+  await checkHistories(value, yieldToLoop);
+  const read = check(trajectory, value);
+  return read.success ? new CheckedTrajectory(read.data) : null;
+}
+
+/** In place, those before the first invalid one. */
+async function checkHistories(wire: unknown, yieldToLoop: () => Promise<void>): Promise<void> {
+  const histories = isObject(wire) ? wire['additional_histories'] : null;
+  if (!Array.isArray(histories) || histories.length > HISTORIES_MAX) return;
+  for (const [i, each] of (histories as unknown[]).entries()) {
+    const read = check(history, each);
+    if (!read.success) return;
+    histories[i] = new CheckedHistory(read.data, each);
+    await yieldToLoop();
+  }
+}
+
+const readTrajectory = readAhead(trajectory, (value) => (value instanceof CheckedTrajectory ? value.trajectory : null));
+
+export const trajectoryGroup = z
+  .looseObject({
+    trajectories: z.array(readTrajectory),
+    exceptions: z
+      .array(z.unknown())
+      .nullish()
+      .meta({ description: 'Failed rollouts. They count only toward exception_rate.' }),
+    metrics,
+    metadata,
+    logs,
+  })
+  .transform((wire): TrajectoryGroup => ({
+    trajectories: wire.trajectories,
+    exceptionCount: wire.exceptions?.length ?? 0,
+    metrics: wire.metrics ?? {},
+    ...groupNotes(wire),
+  }))
+  .meta({ title: 'TrajectoryGroup' });
+
+const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): History => ({
+  turns: messages_and_choices,
+  tools: nonEmpty(tools),
+});
