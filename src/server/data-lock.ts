@@ -2,7 +2,7 @@
 // which ends with its process however that ends, and which other containers of the machine see too. A file that merely names
 // a process can be none of this, because process ids repeat and differ between containers. The file stays when the lock
 // is released: deleting it would let two processes lock two files of one name.
-// No other code of the process may open the file: closing it would release the lock (fcntl(2)).
+// No other code of the process may open the file: closing it would release the lock, as POSIX defines record locks.
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
