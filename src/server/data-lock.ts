@@ -1,9 +1,10 @@
-// One server or repairing command per data directory. The kernel holds the lock: an open transaction on a small SQLite file,
-// which ends with its process however that ends, and which other containers of the machine see too. A file that merely names
-// a process can be none of this, because process ids repeat and differ between containers. The file stays when the lock
-// is released: deleting it would let two processes lock two files of one name.
-// No other code of the process may open the file: closing it would release the lock, as POSIX defines record locks.
-import { rm } from 'node:fs/promises';
+// One server or repairing command per data directory. The kernel holds the lock: an open transaction on an empty SQLite file,
+// which ends with its process however that ends, and which other containers of the machine see too. The file stays when the
+// lock is released: deleting it would let two processes lock two files of one name. No other code of the process may
+// open it: closing it would release the lock, as POSIX defines record locks.
+// server.lock names the holder for error messages, and for versions before 1.0, which know no other lock. It decides nothing:
+// process ids repeat, and differ between containers.
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -16,42 +17,36 @@ export interface DataLock {
 /** Throws `invalid_request` that names the process holding the lock. */
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
   const database = new Database(join(directory, 'lock.db'), { timeout: 0 });
+  const holder = join(directory, 'server.lock');
+  async function release(): Promise<void> {
+    if (!database.open) return;
+    await rm(holder, { force: true }); // while the lock is held, so that it is this process's own
+    database.close();
+  }
   try {
-    begin(database);
-    database.exec('create table if not exists holder (pid integer, host text); delete from holder');
-    database.prepare('insert into holder values (?, ?)').run(process.pid, hostname());
-    database.exec('commit'); // others can read the holder now, and one that begins in between has the lock
-    begin(database);
+    database.exec('begin immediate'); // the write lock, which one connection has; nothing is ever written
   } catch (error) {
-    const holder = isBusy(error) ? readHolder(database) : null;
     database.close();
     if (!isBusy(error)) throw error;
-    const message = `${directory} ${holder ?? 'is in use by another server, which is starting'}. Stop it, or choose another --data directory.`;
+    const message = `${directory} is in use by the server with process id ${await describeHolder(holder)}. Stop it, or choose another --data directory.`;
     throw new AppError('invalid_request', message, { cause: error });
   }
-  await rm(join(directory, 'server.lock'), { force: true }); // of versions before 1.0, which named a process in it
-  return {
-    async release() {
-      if (!database.open) return;
-      database.exec('rollback'); // closing waits for the collector of statements
-      database.close();
-    },
-  };
+  try {
+    await writeFile(holder, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
 }
 
-/** Keeps the write lock; others can still read. */
-const begin = (database: Database.Database): void => void database.exec('begin immediate');
+const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
 
-/** SQLITE_BUSY, and SQLITE_BUSY_RECOVERY or SQLITE_BUSY_SNAPSHOT. */
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
-
-/** Null while the holder has not written its name yet. */
-function readHolder(database: Database.Database): string | null {
+async function describeHolder(path: string): Promise<string> {
   try {
-    const row = database.prepare('select pid, host from holder').get() as { pid: number; host: string } | undefined;
-    return row ? `is in use by the server with process id ${row.pid} on ${row.host}` : null;
+    const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
+    return `${pid} on ${host}`;
   } catch {
-    return null;
+    return 'not yet known: it is starting'; // it has the lock and has not written its name
   }
 }
