@@ -1,8 +1,13 @@
-// One server per data directory: a lock file that names its process. The lock of a dead process is taken over, even
-// if another process has got its number since.
-import { open, readFile, rm } from 'node:fs/promises';
+// One server or repairing command per data directory. The kernel holds the lock: an open transaction on an empty SQLite file,
+// which ends with its process however that ends, and which other containers of the machine see too. The file stays when the
+// lock is released: deleting it would let two processes lock two files of one name. No other code of the process may
+// open it: closing it would release the lock, as POSIX defines record locks.
+// server.lock names the holder for error messages, and for versions before 1.0, which know no other lock. It decides nothing:
+// process ids repeat, and differ between containers.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from '#base/is-running';
+import Database from 'libsql';
 import { AppError } from '#domain/errors';
 
 export interface DataLock {
@@ -11,63 +16,37 @@ export interface DataLock {
 
 /** Throws `invalid_request` that names the process holding the lock. */
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
-  const path = join(directory, 'server.lock');
-  // There is nothing to wait for between attempts, so this does not use p-retry.
-  for (let attempt = 1; attempt <= 3; attempt++) {
-    try {
-      const file = await open(path, 'wx', 0o600);
-      await file.writeFile(JSON.stringify({ pid: process.pid, startedAt: await startOf(process.pid) }));
-      await file.close();
-      return { release: () => rm(path, { force: true }) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const holder = await readHolder(path);
-    if (holder && (await isAlive(holder))) {
-      const message = `${directory} is in use by the server with process id ${holder.pid}. Stop it, or choose another --data directory.`;
-      throw new AppError('invalid_request', message);
-    }
-    await rm(path, { force: true });
+  const database = new Database(join(directory, 'lock.db'), { timeout: 0 });
+  const holder = join(directory, 'server.lock');
+  async function release(): Promise<void> {
+    if (!database.open) return;
+    await rm(holder, { force: true }); // while the lock is held, so that it is this process's own
+    database.close();
   }
-  throw new AppError('invalid_request', `Cannot lock ${directory}: another server is starting on it.`);
-}
-
-interface Holder {
-  readonly pid: number;
-  readonly startedAt: string | null;
-}
-
-async function readHolder(path: string): Promise<Holder | null> {
-  const text = await readFile(path, 'utf8').catch(() => '');
   try {
-    const { pid, startedAt } = JSON.parse(text) as Partial<Holder>;
-    return Number.isSafeInteger(pid) ? { pid: pid!, startedAt: startedAt ?? null } : null;
-  } catch {
-    return null; // its writer died before the file was complete
+    database.exec('begin immediate'); // the write lock, which one connection has; nothing is ever written
+  } catch (error) {
+    database.close();
+    if (!isBusy(error)) throw error;
+    const message = `${directory} is in use by the server with process id ${await describeHolder(holder)}. Stop it, or choose another --data directory.`;
+    throw new AppError('invalid_request', message, { cause: error });
   }
-}
-
-async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
-  if (pid === process.pid) return startedAt === (await startOf(pid)); // a second server in this process
-  if (!isRunning(pid)) return false;
-  const start = await startOf(pid);
-  return start === null || startedAt === null || start === startedAt;
-}
-
-/** It has ended, but process 1 has not reaped it yet: common in containers. */
-const DEAD = 'dead';
-
-/** Boot and start time of a process, if /proc has them; process ids repeat, this pair does not. */
-async function startOf(pid: number): Promise<string | null> {
   try {
-    const [boot, stat] = await Promise.all([
-      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-    ]);
-    const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (afterName[0] === 'Z') return DEAD;
-    return `${boot.trim()}/${afterName[19]}`; // field 22: start time in ticks since boot
+    await writeFile(holder, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+
+async function describeHolder(path: string): Promise<string> {
+  try {
+    const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
+    return `${pid} on ${host}`;
   } catch {
-    return null;
+    return 'not yet known: it is starting'; // it has the lock and has not written its name
   }
 }

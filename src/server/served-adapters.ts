@@ -1,10 +1,10 @@
 // Adapters given at the server's start become checkpoints of models: step 0 is the base model as always, and the adapter is the next
 // step. Adapters are compared by their bytes: an existing one is not stored again, and a changed one becomes the next step, because
 // a step never changes. services/artifacts/adapter-commit.ts defines what an adapter must contain.
-import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#base/clock';
+import { fileChunks } from '#base/file-chunks';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import { digestOf } from '#base/stream-digest';
@@ -55,9 +55,7 @@ async function serveAdapter(adapter: ForeignAdapter, deps: ServedAdaptersDeps): 
     ...{ id: createId(), entity, project, type: CHECKPOINT_TYPE, metadata: {}, aliases: [] },
     ...{ name: `--adapter ${directory}`, run: null, manifest: null, createdAtMs: clock.now() },
   };
-  await commitAdapter(caller, model, draft, files, ({ path }) =>
-    Promise.resolve(createReadStream(join(directory, path))),
-  );
+  await commitAdapter(caller, model, draft, files, ({ path }) => Promise.resolve(fileChunks(join(directory, path))));
   log.info('adapter.served', served);
 }
 
@@ -79,7 +77,7 @@ async function filesIn(directory: string): Promise<ArtifactFile[]> {
     const info = await stat(join(directory, path)).catch(() => null);
     if (!info?.isFile())
       throw refused(directory, `it has no ${path}. Pass the directory that PEFT's save_pretrained wrote.`);
-    const { sha256 } = await digestOf(createReadStream(join(directory, path)));
+    const { sha256 } = await digestOf(fileChunks(join(directory, path)));
     files.push({ path, sizeBytes: info.size, sha256 });
   }
   return files;

@@ -1,5 +1,5 @@
 // What every BlobStore promises. Run by memory.ts and blobs/filesystem.ts; a factory makes an empty store.
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -130,6 +130,15 @@ export function blobContract(name: string, open: () => Promise<BlobStore>): void
       expect(await blobs.list('m')).toEqual([]);
       expect(await blobs.findDirectory('m')).toBeNull();
       await blobs.delete('never/was');
+    });
+
+    test('a file of a directory that cannot be opened fails the put, and nothing else', async () => {
+      const blobs = await open();
+      const source = await mkdtemp(join(tmpdir(), 'whetstone-blob-test-'));
+      onTestFinished(() => rm(source, { recursive: true }));
+      await symlink(join(source, 'gone'), join(source, 'one.json'));
+      await expect(blobs.putDirectory('d/unreadable', source)).rejects.toThrow('ENOENT');
+      expect(await blobs.list('d/unreadable')).toEqual([]);
     });
 
     test('directories go in and come out with the same files', async () => {

@@ -1,13 +1,14 @@
 // A machine on which npm was never used: an empty home and cache, no .npmrc, none of the settings that `npm test` passes to its
 // child processes. Only the registry is the one used here. Whetstone is installed from the tarball of `npm pack`.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { access, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, vi } from 'vitest';
+import { vi } from 'vitest';
+import { lockDataDirectory } from '#server/data-lock';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MINUTES = 60_000;
@@ -75,8 +76,8 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
         run: (command, ...args) => run(project, command, args),
         start: (command, ...args) => spawn(command, args, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
         async serverEnded() {
-          const lock = join(project, '.whetstone', 'server.lock');
-          await vi.waitFor(() => expect(access(lock)).rejects.toMatchObject({ code: 'ENOENT' }), 30_000);
+          const lock = await vi.waitFor(() => lockDataDirectory(join(project, '.whetstone')), 30_000);
+          await lock.release();
         },
       };
     },

@@ -51,7 +51,7 @@ test('a server makes its directory and everything in it private, including what 
     const job = await client.submitTrainingJob({ model_id: id, trajectory_groups: [{ trajectories }] });
     await client.follow(job.id, { deadlineMs: 60_000 });
     const files = await readdir(data, { recursive: true });
-    expect(files).toEqual(expect.arrayContaining(['whetstone.db', 'whetstone.db-wal', 'server.lock']));
+    expect(files).toEqual(expect.arrayContaining(['whetstone.db', 'whetstone.db-wal', 'lock.db']));
     expect(await openTo(data)).toEqual([]);
   } finally {
     await server.close();

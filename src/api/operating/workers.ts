@@ -1,7 +1,7 @@
 // Workers over HTTP: the list of connected workers, the connection itself, and adapter files by hash (docs/worker-protocol.md).
 // A worker reads the prompts of all users, so only the operator can grant the scope worker.
-import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
+import { fileChunks } from '#base/file-chunks';
 import { AppError } from '#domain/errors';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -60,7 +60,7 @@ export function workerRoutes({ workers }: Pick<ApiServices, 'workers'>): Endpoin
         if (start !== null) {
           reply.code(206).header('content-range', `bytes ${start}-${file.bytes - 1}/${file.bytes}`);
         }
-        return reply.send(createReadStream(file.path, { start: start ?? 0 }));
+        return reply.send(Readable.from(fileChunks(file.path, { from: start ?? 0 }), { objectMode: false }));
       },
     }),
     endpoint({

@@ -1,9 +1,9 @@
 // Files that workers may fetch by hash: those of adapters and saved training states that the server has handed to a worker.
 // Knows no HTTP and no checkpoints.
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { fileChunks } from '#base/file-chunks';
 import { digestOf } from '#base/stream-digest';
 import { AppError } from '#domain/errors';
 import { HEAD_MODULE } from '#model-files/decoder-parameters';
@@ -51,7 +51,7 @@ export function createOfferedFiles(): OfferedFiles {
     return Promise.all(
       names.map(async (name) => {
         const path = join(directory, name);
-        const { sizeBytes: bytes, sha256 } = await digestOf(createReadStream(path));
+        const { sizeBytes: bytes, sha256 } = await digestOf(fileChunks(path));
         files.set(sha256, { path, bytes });
         return { name, bytes, sha256 };
       }),

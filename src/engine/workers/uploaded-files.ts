@@ -1,10 +1,11 @@
 // Files that workers upload in pieces, each under its hash until a call claims it (docs/worker-protocol.md, section 6).
 // Unclaimed files are removed. Knows no HTTP.
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fileChunks } from '#base/file-chunks';
 import { makePrivateDirectory } from '#base/private-directory';
 import { digestOf } from '#base/stream-digest';
 import { syncPath } from '#base/sync-path';
@@ -90,7 +91,7 @@ export async function openUploadedFiles(directory: string): Promise<UploadedFile
     await pipeline(content, createWriteStream(partial(sha256), { flags: 'a', mode: 0o600 }));
     const after = await progress(sha256);
     if (after.offset < total) return after;
-    const { sha256: found } = await digestOf(createReadStream(partial(sha256)));
+    const { sha256: found } = await digestOf(fileChunks(partial(sha256)));
     if (found !== sha256) {
       await forget(sha256);
       throw new AppError('checksum_mismatch', `The file uploaded as ${sha256} has the hash ${found}. Upload it again.`);

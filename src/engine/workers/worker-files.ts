@@ -1,11 +1,12 @@
 // The worker's side of file transfer: downloads adapters by hash into a disk cache and verifies them; uploads in pieces what a
 // trainer saved (docs/worker-protocol.md, section 6).
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pRetry from 'p-retry';
+import { fileChunks } from '#base/file-chunks';
 import { createId } from '#base/ids';
 import { makePrivateDirectory } from '#base/private-directory';
 import { limitSilence } from '#base/silence-limit';
@@ -81,7 +82,7 @@ export async function openWorkerFiles({
     } finally {
       silence.end();
     }
-    const { sha256: found, sizeBytes } = await digestOf(createReadStream(partial));
+    const { sha256: found, sizeBytes } = await digestOf(fileChunks(partial));
     if (found !== sha256 || sizeBytes !== bytes) {
       await rm(partial, { force: true });
       throw new AppError('engine_unavailable', `The file ${sha256} arrived with the hash ${found}.`);
@@ -147,7 +148,7 @@ export async function openWorkerFiles({
       for (const name of ADAPTER_FILES) {
         const path = join(from, name);
         if (!(await stat(path).catch(() => null))) continue;
-        const { sizeBytes: bytes, sha256 } = await digestOf(createReadStream(path));
+        const { sizeBytes: bytes, sha256 } = await digestOf(fileChunks(path));
         const file = { name, bytes, sha256 };
         await pRetry(() => bringFile(path, file), RETRIES);
         brought.push(file);

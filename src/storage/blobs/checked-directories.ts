@@ -3,11 +3,11 @@
 // because the store may have been repaired in the meantime. Files that passed are checked again when the file system reports a change.
 // Single blobs have checksums of their own where needed.
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { LRUCache } from 'lru-cache';
+import { fileChunks } from '#base/file-chunks';
 import { AppError } from '#domain/errors';
 import type { BlobStore } from '../blobs.ts';
 import { CHECKSUMS, parseChecksums } from '../directory-checksums.ts';
@@ -85,20 +85,26 @@ async function stampOf(directory: string): Promise<string> {
 
 /** A directory without a list was written before lists existed. */
 async function findDamage(directory: string): Promise<string | null> {
-  const text = await readFile(join(directory, CHECKSUMS), 'utf8').catch(() => null);
+  const text = await readFile(join(directory, CHECKSUMS), 'utf8').catch(nullIfUnreadable);
   if (text === null) return null;
   const expected = parseChecksums(text);
   if (expected === null) return `${CHECKSUMS} is not JSON`;
   for (const [name, sum] of Object.entries(expected)) {
-    const actual = await sha256Of(join(directory, name)).catch(() => null);
+    const actual = await sha256Of(join(directory, name)).catch(nullIfUnreadable);
     if (actual === null) return `${name} cannot be read`;
     if (actual !== sum) return `${name} has changed since it was stored`;
   }
   return null;
 }
 
+/** Too many open files of this process say nothing about this one. */
+function nullIfUnreadable(error: NodeJS.ErrnoException): null {
+  if (error.code === 'EMFILE' || error.code === 'ENFILE') throw error;
+  return null;
+}
+
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(fileChunks(path), hash);
   return hash.digest('hex');
 }

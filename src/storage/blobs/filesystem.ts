@@ -1,9 +1,10 @@
 // Blobs as files below one directory. A blob is written under a temporary name, fsynced and renamed, so that it appears
 // completely or not at all; the directories above it are fsynced too, so that its name survives power loss. A symbolic link
 // that leads out of the directory is refused: nothing is read, written or deleted through it.
-import { createReadStream, type Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { fileChunks } from '#base/file-chunks';
 import { createId } from '#base/ids';
 import { syncPath } from '#base/sync-path';
 import { AppError } from '#domain/errors';
@@ -93,7 +94,7 @@ function filesBelow(base: string, temporary: string): BlobStore {
     async putDirectory(prefix, directory) {
       let sizeBytes = 0;
       for (const file of (await readdir(directory)).sort()) {
-        sizeBytes += (await put(`${prefix}/${file}`, createReadStream(join(directory, file)))).sizeBytes;
+        sizeBytes += (await put(`${prefix}/${file}`, fileChunks(join(directory, file)))).sizeBytes;
       }
       return { sizeBytes };
     },

@@ -1,6 +1,6 @@
 // Blobs as objects of an S3-compatible store. An object appears completely or not at all, and is durable when the store confirms it.
 // Engines read local copies of directories (directory-copies.ts): nothing under an opened prefix changes.
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,6 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { fileChunks } from '#base/file-chunks';
 import { invariant } from '#base/invariant';
 import { AppError } from '#domain/errors';
 import { parseBlobName } from '../blob-name.ts';
@@ -160,7 +161,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     async putDirectory(prefix, directory) {
       let sizeBytes = 0;
       for (const file of (await readdir(directory)).sort()) {
-        sizeBytes += (await put(`${prefix}/${file}`, createReadStream(join(directory, file)))).sizeBytes;
+        sizeBytes += (await put(`${prefix}/${file}`, fileChunks(join(directory, file)))).sizeBytes;
       }
       return { sizeBytes };
     },

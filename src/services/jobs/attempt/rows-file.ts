@@ -1,8 +1,8 @@
 // A file in the server's work directory with the encoded rows of a job: written once, then read for every epoch. Deleted when the attempt
 // ends; job-runner.ts removes leftovers of a crash when it starts.
-import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileChunks } from '#base/file-chunks';
 import { decodeRows, type EncodedRows } from '#training/encoded-rows';
 
 export interface RowsFile extends EncodedRows {
@@ -16,7 +16,7 @@ export async function openRowsFile(workDirectory: string): Promise<RowsFile> {
   const file = await open(path, 'w');
   return {
     write: (bytes) => file.writeFile(bytes),
-    read: (from) => decodeRows(createReadStream(path, { start: from, highWaterMark: 1 << 18 }), from),
+    read: (from) => decodeRows(fileChunks(path, { from, chunkBytes: 1 << 18 }), from),
     async close() {
       await file.close();
       await rm(directory, { recursive: true, force: true });
