@@ -50,7 +50,7 @@ export const rowMessages = z
         : { each };
       const read = rowMessage.safeParse(isObject(each) ? plain : each);
       if (!read.success) {
-        for (const issue of read.error.issues) ctx.addIssue({ ...issue, path: [place, ...issue.path] } as never);
+        for (const issue of read.error.issues) ctx.addIssue({ ...issue, path: [place, ...issue.path] });
         continue;
       }
       messages.push(read.data);

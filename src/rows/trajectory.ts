@@ -51,7 +51,7 @@ const isNamedCall = (finish: string | null | undefined, { tool_calls: calls }: C
   finish === 'stop' && calls !== null && calls !== undefined && calls.length > 0;
 
 /** A Choice has a `message` and no role of its own; anything else must be a message. */
-export const turn = z
+const turn = z
   .unknown()
   .transform((value, ctx): Turn => {
     const isChoice = isObject(value) && 'message' in value && !('role' in value);

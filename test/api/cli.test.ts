@@ -114,7 +114,7 @@ describe('serve', () => {
     await writeFile(examples, `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
     const checked = await run(['data', 'check', examples, '--rows', '1', '--model', modelDirectory], env);
     expect(checked).toMatchObject({ code: 0, stderr: '' });
-    expect(checked.stdout).toMatch(/⟦Yes<\|im_end\|>⟧[^]*rows +2 \(conversation\)\n.*\nNothing is odd\.\n$/);
+    expect(checked.stdout).toMatch(/Yes<\|im_end\|>⟧[^]*rows +2 \(conversation\)\n.*\nNothing is odd\.\n$/);
     const bad = join(dataDirectory, 'bad.jsonl');
     await writeFile(bad, '{"messages": []}\n');
     expect((await run(['data', 'check', bad], env)).code).toBe(1);

@@ -30,9 +30,9 @@ export const examples = readFixture<{
   readonly cases: readonly ExampleCase[];
 }>('examples/expected.json');
 
-export const exampleTokenizers = readFixture<Readonly<Record<string, Json>>>('examples/tokenizers.json');
+const exampleTokenizers = readFixture<Readonly<Record<string, Json>>>('examples/tokenizers.json');
 
-export const namedTokensOf = ({ stops, bos }: ExampleCase): Map<string, string> =>
+const namedTokensOf = ({ stops, bos }: ExampleCase): Map<string, string> =>
   new Map([['eos_token', stops[0]!], ...(bos === null ? [] : [['bos_token', bos] as const])]);
 
 export function encoderOf(each: ExampleCase) {
