@@ -50,6 +50,17 @@ export const detokenizeSchema = z
 
 export const detokenizedSchema = z.object({ prompt: z.string(), warnings }).meta({ title: 'Detokenization' });
 
+export const tokenizerInfoQuery = z.looseObject({
+  model: modelField.meta(describe('As in chat. vLLM’s has no such field, because its server has one model.')),
+});
+
+export const tokenizerInfoSchema = z
+  .looseObject({
+    tokenizer_class: z.string().meta(describe('Class of the tokenizer in Transformers.')),
+    chat_template: z.string().optional().meta(describe('The chat template in use; absent if the model has none.')),
+  })
+  .meta({ title: 'TokenizerInfo' });
+
 export interface TokenizeRequest {
   readonly input:
     { readonly model: string | null; readonly text: string; readonly addSpecialTokens: boolean } | Conversation;
