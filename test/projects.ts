@@ -31,6 +31,7 @@ const python = [
   'test/clients/openai-python.test.ts',
   'test/clients/python-endpoints.test.ts',
   'test/clients/python-frameworks.test.ts',
+  'test/clients/strict-answers.test.ts',
   'test/clients/tensorboard.test.ts',
   'test/clients/tinker-recipes.test.ts',
   'test/clients/tinker-sdk.test.ts',

@@ -9,6 +9,7 @@ import type { Caller } from '#domain/caller';
 import { AppError, type ErrorCode } from '#domain/errors';
 import { ROLE_DOES, ROLES, type Role } from '#domain/role';
 import { storageFault } from '#domain/storage-fault';
+import { refuseAbsent } from './absent-paths.ts';
 import type { ApiLimits, ApiServices } from './http/api-services.ts';
 import { authenticate } from './http/auth.ts';
 import { guardAgainstPages } from './http/browsers.ts';
@@ -316,6 +317,8 @@ function systemWords(cause: unknown): string | null {
 
 function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?')[0]!.replace(/(?<=.)\/$/, '');
+  const absent = refuseAbsent(path, request, reply);
+  if (absent !== null) return absent;
   const allowed = endpoints.filter((endpoint) => pathPattern(endpoint.path).test(path)).map(({ method }) => method);
   if (allowed.length === 0) {
     const isWithoutV1 = endpoints.some((endpoint) => pathPattern(endpoint.path).test(`/v1${path}`));

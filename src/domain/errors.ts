@@ -40,6 +40,7 @@ export type ErrorCode =
   | 'damaged_data' // the stored bytes have changed
   | 'bad_model_files' // a model directory, adapter or checkpoint that cannot be loaded
   | 'dead_end' // constraint, allowed tokens, bad words and biases together allow no next token
+  | 'thread_unsupported_request' // Anthropic's code for a conversation that its server is to keep
   | 'cancelled'
   | 'internal';
 

@@ -5,6 +5,7 @@ import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
 import { integer, list, number, record } from '#validation/lax';
+import { historiesOf, isRecorded } from './exchanges.ts';
 import { message, tool } from './message.ts';
 import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
@@ -102,9 +103,14 @@ const metrics = record(metricValue).nullish();
 
 const logs = z.array(z.string()).nullish();
 
-const trajectory = z
+const trajectoryFields = z
   .looseObject({
     ...historyFields,
+    exchanges: z.unknown().optional().meta({
+      type: 'object',
+      description:
+        'Instead of messages_and_choices: the calls that ART’s recorder kept (chat_completions). They become histories.',
+    }),
     additional_histories: list(readHistory, HISTORIES_MAX).nullish(),
     reward: number().default(0).meta({ description: 'Default: 0, for clients that omit zeros.' }),
     metrics,
@@ -122,6 +128,32 @@ const trajectory = z
     ...trajectoryNotes(wire),
   }))
   .meta({ title: 'Trajectory' });
+
+const trajectory = z.preprocess(withHistories, trajectoryFields);
+
+/** Recorded calls become histories. */
+function withHistories(value: unknown, ctx: z.RefinementCtx): unknown {
+  if (!isObject(value)) return value;
+  const refuse = (path: readonly (string | number)[], msg: string, type = 'value_error') => {
+    ctx.addIssue({ code: 'custom', input: value, path: [...path], message: msg, params: { complaint: { type, msg } } });
+    return z.NEVER;
+  };
+  const { exchanges, messages_and_choices: turns, additional_histories: more } = value;
+  if (!isRecorded(exchanges)) {
+    if (turns !== undefined) return value;
+    return refuse(
+      ['messages_and_choices'],
+      'Field required: send messages_and_choices, or exchanges with calls',
+      'missing',
+    );
+  }
+  if ([turns, more].some((sent) => Array.isArray(sent) && sent.length > 0))
+    return refuse(['exchanges'], 'Send either messages_and_choices or exchanges: the turns would be trained twice.');
+  const read = historiesOf(exchanges);
+  if ('message' in read) return refuse(['exchanges', ...read.path], read.message);
+  const [main, ...others] = read;
+  return { ...value, ...main!, additional_histories: others };
+}
 
 /** A trajectory that was checked before its body. */
 export class CheckedTrajectory {

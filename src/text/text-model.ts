@@ -35,6 +35,8 @@ export interface TextModel {
   readonly generationDefaults: GenerationDefaults;
   /** Any of these ends a generation; the primary one comes first. */
   readonly eosTokenIds: readonly number[];
+  /** tokenizer_config.json, or {}. */
+  readonly tokenizerConfig: Json;
   /** Maximum tokens of prompt and completion together. */
   readonly contextLength: number;
 }
@@ -64,6 +66,7 @@ export async function readTextModel(
     namedTokens: files.namedTokens,
     generationDefaults: generationDefaults(generation),
     eosTokenIds: eosTokenIds(generation, config, files, tokenizer),
+    tokenizerConfig: files.config,
     contextLength: contextLength(config, files.config, directory),
   };
 }

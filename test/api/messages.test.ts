@@ -241,6 +241,49 @@ test('output_config constrains the answer', async () => {
   expect(script.asked!.constraint!.constraint).toMatchObject({ kind: 'json_schema' });
 });
 
+test('vLLM’s sampling fields and the older name of output_config.format have their effect', async () => {
+  const schema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+  const { warnings } = await ask('{"ok": true}', {
+    seed: 7,
+    min_p: 0.1,
+    output_format: { type: 'json_schema', schema },
+  });
+  expect(script.asked!.sampling).toMatchObject({ seed: 7, minP: 0.1 });
+  expect(script.asked!.constraint!.constraint).toMatchObject({ kind: 'json_schema' });
+  expect(warnings).toBeUndefined();
+});
+
+describe('context management', () => {
+  const clear = (keep?: unknown) => ({ edits: [{ type: 'clear_thinking_20251015', ...(keep ? { keep } : {}) }] });
+
+  test.each([[clear('all')], [clear({ type: 'all' })], [{ edits: [] }], [{}]])(
+    '%j keeps everything, as happens anyway',
+    async (value) => {
+      expect((await ask('Fine.', { context_management: value })).warnings).toBeUndefined();
+    },
+  );
+
+  test.each([
+    [clear()],
+    [clear({ type: 'thinking_turns', value: 1 })],
+    [{ edits: [{ type: 'clear_tool_uses_20250919' }] }],
+  ])('%j would change the prompt and is refused', async (value) => {
+    const response = await send(server, { url, body: body({ context_management: value }) });
+    expect(response.json()).toMatchObject({ error: { message: containing('context_management') } });
+  });
+});
+
+test.each(['create', 'continue'])(
+  'a thread to %s is refused with the code on which clients send everything',
+  async (type) => {
+    const response = await send(server, { url, body: body({ thread: { type, previous_message_id: 'msg_1' } }) });
+    expect(response.statusCode).toBe(400);
+    expect(response.json()).toMatchObject({
+      error: { type: 'invalid_request_error', details: { error_code: 'thread_unsupported_request' } },
+    });
+  },
+);
+
 test('count_tokens counts the prompt of the answer', async () => {
   const fields = { system: 'Be brief.', tools };
   await ask('Fine.', fields);
@@ -279,6 +322,9 @@ runScenarios(
     { name: 'a choice without tools', url, body: body({ tool_choice: { type: 'any' } }), status: 400, answer: told('invalid_request_error', 'tools') },
     { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: told('invalid_request_error', 'not in tools') },
     { name: 'MCP servers', url, body: body({ mcp_servers: [{ url: 'http://x' }] }), status: 400, answer: told('invalid_request_error', 'mcp_servers') },
+    { name: 'compaction', url, body: body({ compaction: { type: 'summarize' } }), status: 400, answer: told('invalid_request_error', 'compaction') },
+    { name: 'a field of chat', url, body: body({ n: 2 }), status: 400, answer: told('invalid_request_error', '.n: ') },
+    { name: 'harmless fields are named', url, body: body({ speed: 'fast', service_tier: 'auto', diagnostics: { previous_message_id: null } }), status: 200, answer: { warnings: [containing('speed'), containing('diagnostics')] } },
     { name: 'too long a conversation', url, body: body({ messages: [{ role: 'user', content: 'word '.repeat(700) }] }), status: 400, answer: told('invalid_request_error', 'maximum context length') },
     { name: 'an unused field is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
   ],

@@ -164,6 +164,73 @@ describe('input', () => {
   });
 });
 
+describe('tools of agents', () => {
+  const create = { type: 'function', name: 'create', description: 'Creates one', parameters: { type: 'object' } };
+  const crm = {
+    type: 'namespace',
+    name: 'crm',
+    description: 'Customers.',
+    tools: [create, { type: 'function', name: 'delete' }],
+  };
+  const called = { type: 'function_call', namespace: 'crm', name: 'create', arguments: '{"name": "Ada"}' };
+
+  test('in a namespace have a joined name for the model, and calls with both names for the client', async () => {
+    const text = call('crm__create', '{"name": "Ada"}');
+    const answer = await ask(text, { tools: [crm], max_output_tokens: 90 });
+    expect(answer.output).toMatchObject([called]);
+    expect(answer.tools[0]).toEqual(crm);
+    expect(prompt()).toContain('Customers.\\nCreates one');
+    const events = await stream(text, { tools: [crm], max_output_tokens: 90 });
+    expect(events.find(({ type }) => type === 'response.output_item.done')).toMatchObject({ item: called });
+    const [item] = answer.output;
+    const result = { type: 'function_call_output', call_id: (item as { call_id: string }).call_id, output: 'done' };
+    await ask('Fine.', {
+      tools: [crm],
+      max_output_tokens: 20,
+      input: [{ role: 'user', content: 'Ada?' }, item, result],
+    });
+    expect(prompt()).toContain('{"name": "crm__create", "arguments": {"name": "Ada"}}');
+  });
+
+  test('in a namespace can be chosen, and no two may have one name for the model', async () => {
+    const chosen = { type: 'function', namespace: 'crm', name: 'create' };
+    await ask(call('crm__create', '{}'), { tools: [crm], tool_choice: chosen, max_output_tokens: 60 });
+    expect(JSON.stringify(script.asked!.constraint)).not.toContain('crm__delete');
+    const twin = { type: 'function', name: 'crm__create' };
+    const response = await send(server, { url, body: body({ tools: [crm, twin] }) });
+    expect(response.json()).toMatchObject({ error: { message: containing('crm__create') } });
+  });
+
+  test('for a search of the web are not offered to the model, and the answer says so', async () => {
+    const answer = await ask('Fine.', {
+      tools: [{ type: 'web_search', external_web_access: false }],
+      tool_choice: 'auto',
+    });
+    expect(answer.warnings).toEqual([containing('web_search was not offered')]);
+    expect(prompt()).not.toContain('web_search');
+    const must = await send(server, { url, body: body({ tools: [{ type: 'web_search' }], tool_choice: 'required' }) });
+    expect(must.statusCode).toBe(422);
+  });
+
+  test('with free text are refused in words, but read in a history', async () => {
+    const response = await send(server, { url, body: body({ tools: [{ type: 'custom', name: 'patch' }] }) });
+    expect(response.json()).toMatchObject({ error: { message: containing('one string parameter') } });
+    const patch = { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: 'a "b"' };
+    await ask('Fine.', { input: [patch, { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' }] });
+    expect(prompt()).toContain('{"name": "patch", "arguments": {"input": "a \\"b\\""}}');
+  });
+});
+
+test('vLLM’s sampling fields have their effect', async () => {
+  const fields = { seed: 7, top_k: 3, min_p: 0.1, stop: ['Two'], repetition_penalty: 1.5, logit_bias: { 5: 1 } };
+  const answer = await ask('One. Two.', fields);
+  expect(script.asked!.sampling).toMatchObject({ seed: 7, topK: 3, minP: 0.1, repetitionPenalty: 1.5 });
+  expect(answer.output).toMatchObject([{ content: [{ text: 'One. ' }] }]);
+  expect(answer.warnings).toBeUndefined();
+  await ask('yes', { structured_outputs: { choice: ['yes'] } });
+  expect(script.asked!.constraint).not.toBeNull();
+});
+
 const refused = (name: string, fields: object, fault: string) =>
   test(`${name} is refused with its place in the body`, async () => {
     const response = await send(server, { url, body: body(fields) });
@@ -173,7 +240,10 @@ const refused = (name: string, fields: object, fault: string) =>
 
 refused('the background without a store', { background: true, store: false }, 'body.background value_error');
 refused('a conversation', { conversation: 'conv_1' }, 'body.conversation value_error');
-refused('a tool of the server', { tools: [{ type: 'web_search' }] }, 'body.tools.0.type value_error');
+refused('a tool of the server', { tools: [{ type: 'file_search' }] }, 'body.tools.0.type value_error');
+refused('context management', { context_management: [{ type: 'compaction' }] }, 'body.context_management value_error');
+refused('a warm-up', { prompt_cache_options: { prewarm: true } }, 'body.prompt_cache_options value_error');
+refused('a field of chat', { max_tokens: 5 }, 'body.max_tokens value_error');
 refused('an unknown tool', { tools, tool_choice: { type: 'function', name: 'x' } }, 'body.tool_choice value_error');
 refused('a choice without tools', { tool_choice: 'required' }, 'body.tool_choice value_error');
 refused('an unknown item', { input: [{ type: 'computer_call', id: 'x' }] }, 'body.input.0.type value_error');

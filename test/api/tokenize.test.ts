@@ -18,6 +18,17 @@ const tokenize = async (body: object) => (await send(server, { url: '/tokenize',
 const detokenize = async (tokens: number[]) =>
   (await send(server, { url: '/detokenize', body: { tokens } })).json<{ prompt: string }>().prompt;
 
+test('/tokenizer_info has what lm-eval reads: the class, the named tokens and the template in use', async () => {
+  const answer = await send(server, { method: 'GET', url: `/tokenizer_info?model=${encodeURIComponent(BASE)}` });
+  expect(answer.statusCode, answer.body).toBe(200);
+  const info = answer.json<Record<string, string>>();
+  const { chatTemplate, namedTokens } = server.model.text;
+  expect(info).toMatchObject({ eos_token: namedTokens.get('eos_token'), chat_template: chatTemplate!.source });
+  expect(info['tokenizer_class']).toMatch(/Tokenizer/);
+  expect(info).not.toHaveProperty('added_tokens_decoder');
+  expect((await send(server, { method: 'GET', url: '/tokenizer_info?model=nope' })).statusCode).toBe(404);
+});
+
 describe('/tokenize', () => {
   test.each(['Hello, world!', '', ' naïve 🙂 \n\ttext ', '<|im_start|>user'])('%j comes back from /detokenize', async (prompt) => {
     const { tokens, count } = await tokenize({ model: BASE, prompt });

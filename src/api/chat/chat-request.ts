@@ -3,7 +3,9 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
+import { CHAT_DECISIONS } from './chat-decisions.ts';
 import { refuseForbiddenCombinations } from './chat-rules.ts';
+import { applyDecisions } from './field-decisions.ts';
 import {
   formFields,
   modelField,
@@ -16,7 +18,6 @@ import {
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
 import { boolean, integer, record, union } from '#validation/lax';
 import { message, tool } from '#rows/message';
-import { sentFields, unknownFields } from '#validation/unknown-fields';
 import { parse } from '#validation/parse';
 
 const MAX_DOCUMENTS = 1024;
@@ -80,7 +81,7 @@ export interface ChatFormat extends AnswerFormat {
 export function parseChatRequest(body: unknown): { request: ChatRequest; format: ChatFormat } {
   if (isObject(body)) refuseForbiddenCombinations(body);
   const wire = parse(chatRequestSchema, body, 'body');
-  const warnings = unknownFields(chatRequestSchema, sentFields(wire));
+  const warnings = applyDecisions(chatRequestSchema, CHAT_DECISIONS, wire);
   return { request: toRequest(wire), format: { ...answerFormat(wire), warnings } };
 }
 

@@ -10,6 +10,7 @@ export function refuseForbiddenCombinations(body: Body): void {
   checkCacheSalt(body);
   if (body.continue_final_message === true && body.add_generation_prompt === true)
     refuse(['body'], 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.', body);
+  checkTools(body);
   checkToolChoice(body);
   checkStructuredOutputs(body);
   checkTopLogprobs(body);
@@ -36,6 +37,18 @@ function checkCacheSalt(body: Body): void {
   const salt = body.cache_salt;
   if (salt === undefined || salt === null || (typeof salt === 'string' && salt !== '')) return;
   refuse(['body'], "Parameter 'cache_salt' must be a non-empty string if provided.", body);
+}
+
+/** The schema would only say that `function` is missing. */
+function checkTools({ tools }: Body): void {
+  if (!Array.isArray(tools)) return;
+  const custom = (tools as unknown[]).findIndex((tool) => isObject(tool) && tool['type'] === 'custom');
+  if (custom >= 0)
+    refuse(
+      ['body', 'tools', custom, 'type'],
+      'Custom tools, which take free text, are not supported. Send a function with one string parameter instead.',
+      'custom',
+    );
 }
 
 function checkToolChoice(body: Body): void {

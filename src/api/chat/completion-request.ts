@@ -3,7 +3,9 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { CompletionRequest } from '#services/chat/chat-request';
+import { COMPLETION_DECISIONS } from './chat-decisions.ts';
 import { refuseForbiddenOfCompletions } from './chat-rules.ts';
+import { applyDecisions } from './field-decisions.ts';
 import {
   formFields,
   MAX_CHOICES,
@@ -16,7 +18,6 @@ import {
 } from './generation-fields.ts';
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
 import { boolean, integer, list, union } from '#validation/lax';
-import { sentFields, unknownFields } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
 export interface CompletionFormat extends AnswerFormat {
@@ -69,6 +70,7 @@ type Wire = z.output<typeof completionRequestSchema>;
 export function parseCompletionRequest(body: unknown): { request: CompletionRequest; format: CompletionFormat } {
   if (isObject(body)) refuseForbiddenOfCompletions(body);
   const wire = parse(completionRequestSchema, body, 'body');
+  const warnings = applyDecisions(completionRequestSchema, COMPLETION_DECISIONS, wire);
   const request = toRequest(wire);
   refuseWhatCannotBe(wire, request);
   return {
@@ -80,7 +82,7 @@ export function parseCompletionRequest(body: unknown): { request: CompletionRequ
       promptOnly: wire.max_tokens === 0,
       promptLogprobs: (wire.prompt_logprobs ?? null) !== null,
       skipSpecialTokens: request.output.skipSpecialTokens,
-      warnings: unknownFields(completionRequestSchema, sentFields(wire)),
+      warnings,
     },
   };
 }

@@ -1,9 +1,11 @@
 // POST /v1/embeddings in OpenAI's format, with the fields that vLLM adds, and its answer.
 import { z } from 'zod';
 import type { Embedded, EmbeddingRequest } from '#services/chat/embeddings';
+import { EMBEDDING_DECISIONS } from './chat-decisions.ts';
+import { applyDecisions } from './field-decisions.ts';
 import { modelField, servingFields, truncationFields } from './generation-fields.ts';
 import { boolean, integer, list, union } from '#validation/lax';
-import { sentFields, unknownFields, warned, warnings } from '#validation/unknown-fields';
+import { warned, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
@@ -30,6 +32,7 @@ export const embeddingRequestSchema = z.looseObject({
   add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true.')),
   priority: servingFields.priority,
   request_id: servingFields.request_id,
+  cache_salt: servingFields.cache_salt,
   user: servingFields.user,
 }); // prettier-ignore
 
@@ -54,12 +57,12 @@ export function parseEmbeddingRequest(body: unknown): { request: EmbeddingReques
         truncationSide: wire.truncation_side ?? 'left',
       },
       priority: wire.priority ?? 0,
-      cacheSalt: null,
+      cacheSalt: wire.cache_salt ?? null,
     },
     format: {
       isBase64: wire.encoding_format === 'base64',
       requestId: wire.request_id ?? null,
-      warnings: unknownFields(embeddingRequestSchema, sentFields(wire)),
+      warnings: applyDecisions(embeddingRequestSchema, EMBEDDING_DECISIONS, wire),
     },
   };
 }

@@ -61,8 +61,21 @@ export const formFields = {
   structured_outputs: structuredOutputs.nullish().meta(describe('Constrains the text with one of json, regex, choice, grammar, json_object or structural_tag.')),
 }; // prettier-ignore
 
+/** As large as vLLM's bound, 2^63 - 1, which a double rounds up; longer than any prompt means all of it. */
+const COUNT_MAX = 2 ** 63;
+const tokenCount = () =>
+  z.preprocess(
+    (value) => {
+      const count = typeof value === 'bigint' ? Number(value) : value;
+      return typeof count === 'number' && count > Number.MAX_SAFE_INTEGER && count <= COUNT_MAX
+        ? Number.MAX_SAFE_INTEGER
+        : value;
+    },
+    integer({ ge: -1 }),
+  );
+
 export const truncationFields = {
-  truncate_prompt_tokens: integer({ ge: -1 }).nullish().meta(describe('Truncate the prompt to this many tokens; -1: as many as fit in the context.')),
+  truncate_prompt_tokens: tokenCount().nullish().meta(describe('Truncate the prompt to this many tokens; -1: as many as fit in the context.')),
   truncation_side: z.enum(['left', 'right']).nullish().meta(describe('left: keep the last tokens, which contain the question; right: keep the first tokens. Default: left.')),
 }; // prettier-ignore
 
@@ -77,6 +90,30 @@ export const servingFields = {
   thinking_token_budget: integer({ ge: -1 }).nullish().meta(describe('Maximum number of reasoning tokens, after which the reasoning is ended and the answer begins. -1: no limit. Chat only.')),
   logprob_token_ids: z.array(integer({ ge: 0 })).max(MAX_LISTED_IDS).nullish().meta(describe('Ids of tokens whose log-probabilities are returned at every position, in addition to the sampled token and instead of the most likely tokens. Needs logprobs.')),
 }; // prettier-ignore
+
+/** vLLM's fields for sampling one answer, in APIs of other makers, which have their own names for the rest. */
+export const extensionFields = {
+  min_p: samplingFields.min_p,
+  frequency_penalty: samplingFields.frequency_penalty,
+  presence_penalty: samplingFields.presence_penalty,
+  repetition_penalty: samplingFields.repetition_penalty,
+  logit_bias: samplingFields.logit_bias,
+  allowed_token_ids: samplingFields.allowed_token_ids,
+  bad_words: samplingFields.bad_words,
+  seed: samplingFields.seed,
+  min_tokens: stoppingFields.min_tokens,
+  stop_token_ids: stoppingFields.stop_token_ids,
+  include_stop_str_in_output: stoppingFields.include_stop_str_in_output,
+  ignore_eos: stoppingFields.ignore_eos,
+  skip_special_tokens: showingFields.skip_special_tokens,
+  structured_outputs: formFields.structured_outputs,
+  thinking_token_budget: servingFields.thinking_token_budget,
+  priority: servingFields.priority,
+  request_id: servingFields.request_id,
+  cache_salt: servingFields.cache_salt,
+  vendor_xargs: servingFields.vendor_xargs,
+  vllm_xargs: servingFields.vllm_xargs,
+};
 
 function xargs() {
   const scalar = union({ str: z.string(), float: number() });

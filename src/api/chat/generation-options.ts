@@ -1,8 +1,8 @@
-// Shared fields of generation requests → options of the services; and fields of other servers that would change an answer there
-// and are refused here by name. generation-fields.ts defines the accepted fields.
+// Shared fields of generation requests → options of the services. generation-fields.ts defines them.
 import type { z } from 'zod';
-import type { GenerationOptions, SamplingOptions } from '#services/chat/chat-request';
+import type { GenerationOptions, RequestedConstraint, SamplingOptions } from '#services/chat/chat-request';
 import type {
+  extensionFields,
   formFields,
   modelField,
   samplingFields,
@@ -46,7 +46,7 @@ export function answerFormat(wire: Wire): AnswerFormat {
 }
 
 export function samplingOptions(
-  wire: Wire,
+  wire: Partial<Wire>,
   length: Pick<SamplingOptions, 'maxTokens' | 'maxTokensField'>,
 ): SamplingOptions {
   const stops = wire.stop ?? [];
@@ -76,14 +76,39 @@ export function samplingOptions(
 export const listedIds = ({ logprob_token_ids: ids }: Wire): readonly number[] | null =>
   ids && ids.length > 0 ? [...new Set(ids)] : null;
 
-/** All options except sampling and output. Throws if a field is refused. */
+/** All options except sampling and output. */
 export function servingOptions(wire: Wire): Omit<GenerationOptions, 'sampling' | 'output'> {
-  refuseWhatIsNotHere(wire);
   return {
     model: wire.model || null,
     n: wire.n ?? 1,
     beamSearch: wire.use_beam_search ? { lengthPenalty: wire.length_penalty ?? 1 } : null,
     constraint: requestedConstraint(wire),
+    priority: wire.priority ?? 0,
+    cacheSalt: wire.cache_salt ?? null,
+  };
+}
+
+type Extensions = z.output<z.ZodObject<typeof extensionFields, z.core.$loose>>;
+
+/**
+ * What extensionFields say about one answer in an API of another maker. `formatted`: the constraint that the API's own field for the
+ * answer's format, `param`, asks for.
+ */
+export function extensionOptions(
+  wire: Extensions,
+  formatted: RequestedConstraint | null,
+): Pick<GenerationOptions, 'n' | 'beamSearch' | 'constraint' | 'priority' | 'cacheSalt'> {
+  const outputs = wire.structured_outputs;
+  if (outputs && formatted)
+    refuse(
+      ['body', 'structured_outputs'],
+      `structured_outputs and ${formatted.param} both constrain the answer. Send one of them.`,
+      outputs,
+    );
+  return {
+    n: 1,
+    beamSearch: null,
+    constraint: outputs ? { constraint: constraintOf(outputs), param: 'structured_outputs' } : formatted,
     priority: wire.priority ?? 0,
     cacheSalt: wire.cache_salt ?? null,
   };
@@ -117,42 +142,4 @@ function requestedConstraint({
     );
   if (outputs) return { constraint: constraintOf(outputs), param: 'structured_outputs' };
   return formatted && { constraint: formatted, param: 'response_format' };
-}
-
-/** Fields of other servers that constrain the answer. If they were ignored silently, the answer would be unconstrained. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  json_schema: 'response_format: {"type": "json_schema", "json_schema": {"schema": …}}',
-  grammar: 'structured_outputs: {"grammar": …}',
-  ebnf: 'structured_outputs: {"grammar": …}',
-  regex: 'structured_outputs: {"regex": …}',
-  guided_json: 'structured_outputs: {"json": …}',
-  guided_regex: 'structured_outputs: {"regex": …}',
-  guided_choice: 'structured_outputs: {"choice": …}',
-  guided_grammar: 'structured_outputs: {"grammar": …}',
-};
-
-/** Fields of other engines, and why they are not supported. */
-const NOT_HERE: Readonly<Record<string, string>> = {
-  logits_processors: 'This server has no registered logits processors. Leave the field out.',
-  mm_processor_kwargs: 'Text models have no image or audio processor. Leave the field out.',
-  kv_transfer_params: 'KV caches are not transferred between servers here. Leave the field out.',
-  ec_transfer_params: 'There is no encoder cache to transfer here. Leave the field out.',
-  prompt_embeds: 'Prompt embeddings are not supported. Send prompt or messages instead.',
-  repetition_detection: 'Repetition detection is not supported. Set max_tokens or frequency_penalty.',
-  watermarking: 'Watermarking is not supported. Leave the field out.',
-};
-
-/** They are accepted with an empty value, so that clients that send every key work. */
-function refuseWhatIsNotHere(wire: Wire): void {
-  const isSet = (value: unknown) =>
-    value !== undefined &&
-    value !== null &&
-    value !== false &&
-    (typeof value !== 'object' ? value !== '' : Object.keys(value).length > 0);
-  for (const [field, instead] of Object.entries(ELSEWHERE)) {
-    const value = wire[field];
-    if (isSet(value)) refuse(['body', field], `This server has no field \`${field}\`. Send ${instead} instead.`, value);
-  }
-  for (const [field, why] of Object.entries(NOT_HERE))
-    if (isSet(wire[field])) refuse(['body', field], why, wire[field]);
 }

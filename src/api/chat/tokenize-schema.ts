@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { Conversation } from '#services/chat/chat-request';
 import { PLAIN_PROMPT } from '#services/chat/plain-options';
+import { OF_VLLM } from './chat-decisions.ts';
+import { applyDecisions } from './field-decisions.ts';
 import { MAX_MESSAGES, MAX_TOOLS } from './chat-request.ts';
 import { modelField } from './generation-fields.ts';
 import { boolean, integer, list } from '#validation/lax';
 import { message, tool } from '#rows/message';
-import { sentFields, unknownFields, warnings } from '#validation/unknown-fields';
+import { unknownFields, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
 const describe = (description: string) => ({ description });
@@ -48,6 +50,17 @@ export const detokenizeSchema = z
 
 export const detokenizedSchema = z.object({ prompt: z.string(), warnings }).meta({ title: 'Detokenization' });
 
+export const tokenizerInfoQuery = z.looseObject({
+  model: modelField.meta(describe('As in chat. vLLM’s has no such field, because its server has one model.')),
+});
+
+export const tokenizerInfoSchema = z
+  .looseObject({
+    tokenizer_class: z.string().meta(describe('Class of the tokenizer in Transformers.')),
+    chat_template: z.string().optional().meta(describe('The chat template in use; absent if the model has none.')),
+  })
+  .meta({ title: 'TokenizerInfo' });
+
 export interface TokenizeRequest {
   readonly input:
     { readonly model: string | null; readonly text: string; readonly addSpecialTokens: boolean } | Conversation;
@@ -80,7 +93,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
           },
         },
     returnTexts: wire.return_token_strs ?? false,
-    warnings: unknownFields(tokenizeSchema, sentFields(wire)),
+    warnings: applyDecisions(tokenizeSchema, OF_VLLM, wire),
   };
 }
 

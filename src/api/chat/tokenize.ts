@@ -1,4 +1,4 @@
-// POST /tokenize and /detokenize, at vLLM's paths. Unlike vLLM's, they need a key: unauthenticated clients must not learn which models
+// POST /tokenize and /detokenize, GET /tokenizer_info, at vLLM's paths. Unlike vLLM's, they need a key: unauthenticated clients must not learn which models
 // exist, nor have long texts encoded.
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -9,6 +9,8 @@ import {
   parseDetokenize,
   parseTokenize,
   tokenizedSchema,
+  tokenizerInfoQuery,
+  tokenizerInfoSchema,
   tokenizeSchema,
 } from './tokenize-schema.ts';
 import { warned } from '#validation/unknown-fields';
@@ -53,6 +55,19 @@ export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' 
         const prompt = await tokenization.detokenize({ caller, signal: answerSignal(reply) }, request);
         return { prompt, ...warned(warnings) };
       },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/tokenizer_info',
+      tag: 'Chat',
+      summary: 'Read the configuration of a model’s tokenizer, with its chat template',
+      access: 'chat',
+      role: 'serve',
+      errors: [404, 429, 503],
+      query: tokenizerInfoQuery,
+      answer: tokenizerInfoSchema,
+      handle: ({ caller, query, reply }) =>
+        tokenization.describe({ caller, signal: answerSignal(reply) }, query.model || null),
     }),
   ];
 }

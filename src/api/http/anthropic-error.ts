@@ -14,6 +14,7 @@ export interface AnthropicErrorBody {
     readonly message: string;
     readonly code: string | null;
     readonly param: string | null;
+    readonly details?: { readonly error_code: string };
   };
   readonly request_id: string;
 }
@@ -27,6 +28,9 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
+/** Codes that Anthropic's clients look for in `details`, and act on. */
+const TOLD_IN_DETAILS: ReadonlySet<string | null> = new Set(['thread_unsupported_request']);
+
 /** Invalid requests are a 400 there, like requests that cannot be processed. */
 export function anthropicError(
   { status, body }: { readonly status: number; readonly body: { readonly error: Told } },
@@ -35,5 +39,9 @@ export function anthropicError(
   const shownStatus = status === 422 ? 400 : status;
   const type = TYPES[shownStatus] ?? (shownStatus >= 500 ? 'api_error' : 'invalid_request_error');
   const { message, code, param } = body.error;
-  return { status: shownStatus, body: { type: 'error', error: { type, message, code, param }, request_id: requestId } };
+  const details = code !== null && TOLD_IN_DETAILS.has(code) ? { details: { error_code: code } } : {};
+  return {
+    status: shownStatus,
+    body: { type: 'error', error: { type, message, code, param, ...details }, request_id: requestId },
+  };
 }

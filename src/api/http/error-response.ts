@@ -45,6 +45,7 @@ const STATUS = {
   storage_unavailable: 503,
   damaged_data: 500,
   dead_end: 400,
+  thread_unsupported_request: 400,
   cancelled: 499, // the client disconnected: only the log has it
   internal: 500,
 } satisfies Record<ErrorCode, number>;

@@ -3,14 +3,23 @@
 import { z } from 'zod';
 import { stringifyExactJson } from '#base/exact-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
-import type { ChatRequest, Conversation, PromptOptions, ToolChoice } from '#services/chat/chat-request';
-import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
+import { AppError } from '#domain/errors';
+import type {
+  ChatRequest,
+  Conversation,
+  PromptOptions,
+  RequestedConstraint,
+  ToolChoice,
+} from '#services/chat/chat-request';
+import { PLAIN_OUTPUT, PLAIN_PROMPT } from '#services/chat/plain-options';
 import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
-import { MAX_STOPS } from '../chat/generation-fields.ts';
+import { applyDecisions } from '../chat/field-decisions.ts';
+import { extensionFields, MAX_STOPS } from '../chat/generation-fields.ts';
+import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { boolean, integer, list, number, union } from '#validation/lax';
 import { formatConstraint } from '../chat/structured-output.ts';
-import { sentFields, unknownFields } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
+import { COUNT_DECISIONS, MESSAGES_DECISIONS } from './messages-decisions.ts';
 
 const describe = (description: string) => ({ description });
 const text = z.string();
@@ -52,6 +61,8 @@ const tool = z
   })
   .meta({ title: 'MessagesTool' });
 
+const jsonFormat = z.looseObject({ type: z.literal('json_schema'), schema: anything });
+
 const conversationFields = {
   model: text.min(1).meta(describe('As in chat.')),
   messages: list(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: union({ str: text, 'list[block]': blocks }) }), MAX_MESSAGES).meta(describe('The conversation so far. If the last message is the assistant\'s, the answer continues it.')),
@@ -59,7 +70,7 @@ const conversationFields = {
   tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Anthropic\'s server tools are refused.')),
   tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: text.optional(), disable_parallel_tool_use: boolean().nullish() }).nullish().meta(describe('Default: auto.')),
   thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that support it (enable_thinking). Default: the model\'s. display: `omitted` does not return the reasoning. Reasoning counts toward max_tokens; budget_tokens is not a separate limit.')),
-  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: z.looseObject({ type: z.literal('json_schema'), schema: anything }).nullish() }).nullish().meta(describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.')),
+  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: jsonFormat.nullish() }).nullish().meta(describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.')),
   cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
   chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
 }; // prettier-ignore
@@ -68,9 +79,11 @@ export const countTokensSchema = z.looseObject(conversationFields).meta({ title:
 
 export const messagesRequestSchema = z.looseObject({
   ...conversationFields,
+  ...extensionFields,
   max_tokens: integer({ ge: 1 }).meta(describe('Maximum number of tokens in an answer. If the context has less room, the answer ends with model_context_window_exceeded.')),
   stop_sequences: z.array(text.min(1)).max(MAX_STOPS).nullish().meta(describe('Text at which the answer ends; it is removed from the answer.')),
   stream: boolean().nullish().meta(describe('Stream the answer as server-sent events.')),
+  output_format: jsonFormat.nullish().meta(describe('The older name of output_config.format.')),
   temperature: number({ ge: 0 }).nullish().meta(describe('Sampling temperature. 0 is greedy. Default: the model\'s.')),
   top_p: number({ gt: 0, le: 1 }).nullish(),
   top_k: integer({ ge: 0 }).nullish(),
@@ -89,48 +102,59 @@ export interface MessagesRequest {
 
 export function parseMessagesRequest(body: unknown): MessagesRequest {
   const wire = parse(messagesRequestSchema, body, 'body');
+  refuseThread(wire['thread']);
+  const decided = applyDecisions(messagesRequestSchema, MESSAGES_DECISIONS, wire);
   const { conversation, warnings } = readConversation(wire);
-  const { temperature, top_p: topP, top_k: topK } = wire;
-  const format = wire.output_config?.format;
   return {
     request: {
       ...conversation,
       toolChoice: toolChoice(wire),
       parallelToolCalls: wire.tool_choice?.disable_parallel_tool_use !== true,
       sampling: {
-        ...PLAIN_SAMPLING_OPTIONS,
-        temperature: temperature ?? null,
-        topP: topP ?? null,
-        topK: topK ?? null,
-        maxTokens: wire.max_tokens,
+        ...samplingOptions(
+          { ...wire, stop: wire.stop_sequences },
+          { maxTokens: wire.max_tokens, maxTokensField: 'max_tokens' },
+        ),
         cutToContext: true,
-        stop: wire.stop_sequences ?? [],
       },
-      output: { ...PLAIN_OUTPUT, includeReasoning: wire.thinking?.display !== 'omitted' },
-      n: 1,
-      beamSearch: null,
-      constraint: format
-        ? {
-            constraint: formatConstraint({ type: 'json_schema', json_schema: { schema: format.schema } })!,
-            param: 'output_config',
-          }
-        : null,
-      priority: 0,
-      cacheSalt: null,
+      output: {
+        ...PLAIN_OUTPUT,
+        includeReasoning: wire.thinking?.display !== 'omitted',
+        includeStop: wire.include_stop_str_in_output ?? false,
+        skipSpecialTokens: wire.skip_special_tokens ?? true,
+      },
+      ...extensionOptions(wire, requestedFormat(wire)),
     },
     stream: wire.stream ?? false,
-    warnings: [...unknownFields(messagesRequestSchema, sentFields(wire)), ...new Set(warnings)],
+    warnings: [...decided, ...new Set(warnings)],
   };
+}
+
+/** Throws if both names of the field are used. */
+function requestedFormat({ output_config: output, output_format: older }: Wire): RequestedConstraint | null {
+  const format = output?.format ?? older;
+  if (!format) return null;
+  if (output?.format && older)
+    refuse(['body', 'output_format'], 'Send either output_config.format or output_format.', older);
+  const asked = formatConstraint({ type: 'json_schema', json_schema: { schema: format.schema } });
+  return asked && { constraint: asked, param: output?.format ? 'output_config' : 'output_format' };
+}
+
+/** Anthropic's tool runners, told by this code, send the whole conversation instead. */
+function refuseThread(thread: unknown): void {
+  if (thread === undefined || thread === null) return;
+  const message = 'The server does not keep threads. Send the whole conversation without thread.';
+  throw new AppError('thread_unsupported_request', message, { param: 'thread' });
 }
 
 export function parseCountTokens(body: unknown): { conversation: Conversation; warnings: readonly string[] } {
   const wire = parse(countTokensSchema, body, 'body');
+  const decided = applyDecisions(countTokensSchema, COUNT_DECISIONS, wire);
   const { conversation, warnings } = readConversation(wire);
-  return { conversation, warnings: [...unknownFields(countTokensSchema, sentFields(wire)), ...new Set(warnings)] };
+  return { conversation, warnings: [...decided, ...new Set(warnings)] };
 }
 
 function readConversation(wire: Conversing): { conversation: Conversation; warnings: string[] } {
-  refuseElsewhere(wire);
   const warnings: string[] = [];
   const system = wire.system ? [toSystem(wire.system, ['body', 'system'])] : [];
   const messages = wire.messages.flatMap((message, index) =>
@@ -283,20 +307,4 @@ function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
   if (name === undefined || !names.includes(name))
     refuse(['body', 'tool_choice', 'name'], 'tool_choice names a tool that is not in tools.', name ?? null);
   return { mode: 'named', callable: [name] };
-}
-
-/** Features of Anthropic's servers outside of the model. If they were ignored silently, the answer would differ. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  container: 'Containers are not supported',
-  mcp_servers: 'MCP servers are not supported',
-  context_management: 'Context management is not supported',
-  fallbacks: 'Fallbacks to other models are not supported',
-};
-
-function refuseElsewhere(wire: Readonly<Record<string, unknown>>): void {
-  for (const [field, why] of Object.entries(ELSEWHERE)) {
-    const value = wire[field];
-    const isEmpty = value === undefined || value === null || (Array.isArray(value) && value.length === 0);
-    if (!isEmpty) refuse(['body', field], `${why}. Leave ${field} out.`, value);
-  }
 }

@@ -30,13 +30,15 @@ export function echo(wire: Wire): EchoedRequest {
     topP: wire.top_p ?? null,
     topLogprobs: wire.top_logprobs ?? 0,
     toolChoice: wire.tool_choice ?? 'auto',
-    tools: (wire.tools ?? []).map(({ parameters, strict, ...rest }) => ({
-      ...rest,
-      parameters: parameters ?? null,
-      strict: strict ?? false,
-    })),
+    tools: (wire.tools ?? []).map((tool) => (tool.type === 'function' ? echoedFunction(tool) : tool)),
     text: { ...wire.text, format: wire.text?.format ?? { type: 'text' } },
     reasoning: { effort: wire.reasoning?.effort ?? null, summary: null },
     truncation: wire.truncation ?? 'disabled',
   };
 }
+
+const echoedFunction = ({ parameters, strict, ...rest }: NonNullable<Wire['tools']>[number]) => ({
+  ...rest,
+  parameters: parameters ?? null,
+  strict: strict ?? false,
+});

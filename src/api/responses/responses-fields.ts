@@ -1,7 +1,7 @@
 // The fields of POST /v1/responses, with descriptions. responses-request.ts translates them for the services.
 import { z } from 'zod';
 import { MAX_TOOLS } from '../chat/chat-request.ts';
-import { modelField } from '../chat/generation-fields.ts';
+import { extensionFields, modelField, samplingFields, stoppingFields } from '../chat/generation-fields.ts';
 import { boolean, integer, list, number, union } from '#validation/lax';
 import { inputItem, ITEMS_MAX } from './responses-input.ts';
 
@@ -10,14 +10,17 @@ const text = z.string();
 const anything = z.looseObject({});
 const METADATA_MAX = 16; // as OpenAI
 
-export const tool = z.looseObject({
+export const functionTool = z.looseObject({
   type: text,
   name: text.min(1).optional(),
   description: text.nullish(),
   parameters: anything.nullish(),
   strict: boolean().nullish().meta(describe('true: arguments of calls always match the schema. Default: false.')),
 });
-const functionChoice = z.looseObject({ type: z.literal('function'), name: text });
+const tool = functionTool.extend({
+  tools: list(functionTool, MAX_TOOLS).nullish().meta(describe('Of a namespace: its functions.')),
+});
+const functionChoice = z.looseObject({ type: z.literal('function'), name: text, namespace: text.nullish() });
 
 export const format = z.looseObject({
   type: z.enum(['text', 'json_object', 'json_schema']),
@@ -28,14 +31,19 @@ export const format = z.looseObject({
 });
 
 export const responsesRequestSchema = z.looseObject({
+  ...extensionFields,
   model: modelField,
   input: union({ str: text, 'list[item]': list(inputItem, ITEMS_MAX) }).meta(describe('A text, or a list of items: messages, tool calls, their results and reasoning, as in the `output` of answers.')),
   instructions: text.nullish().meta(describe('System prompt.')),
   max_output_tokens: integer({ ge: 1 }).nullish().meta(describe('Maximum number of tokens in the answer, including reasoning. Default: as many as fit in the context.')),
   temperature: number({ ge: 0 }).nullish().meta(describe('Sampling temperature. 0 is greedy. Default: the model\'s.')),
   top_p: number({ gt: 0, le: 1 }).nullish(),
+  top_k: samplingFields.top_k,
+  stop: stoppingFields.stop,
+  chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
+  include_reasoning: boolean().nullish().meta(describe('false: the reasoning is generated and counted, but not returned.')),
   top_logprobs: integer({ ge: 0 }).nullish().meta(describe('Number of alternatives per token of output_text; needs message.output_text.logprobs in `include`.')),
-  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. OpenAI\'s built-in tools are refused.')),
+  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call, also in namespaces. web_search is not offered to the model; OpenAI\'s other built-in tools are refused.')),
   tool_choice: union({
     str: z.enum(['none', 'auto', 'required']),
     function: functionChoice,

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { ChatMessage, ToolCall } from '#domain/chat';
 import { MAX_MESSAGES } from '../chat/chat-request.ts';
+import { joinedName } from './responses-tools.ts';
 import { refuse } from '#validation/parse';
 
 const text = z.string();
@@ -14,7 +15,9 @@ export const inputItem = z.looseObject({
   content: z.unknown().optional(),
   call_id: text.optional(),
   name: text.optional(),
+  namespace: text.nullish(),
   arguments: text.optional(),
+  input: text.optional(),
   output: z.unknown().optional(),
 });
 export type Item = z.output<typeof inputItem>;
@@ -34,7 +37,8 @@ export function toMessages(input: readonly Item[], before: number, warnings: Set
     const type = item.type ?? 'message';
     if (type === 'message') turns.say(roleOf(item, place), contentOf(item.content, [...place, 'content']));
     else if (type === 'function_call') turns.call(toCall(item, place));
-    else if (type === 'function_call_output') turns.result(toResult(item, place));
+    else if (type === 'custom_tool_call') turns.call(toCustomCall(item, place));
+    else if (type === 'function_call_output' || type === 'custom_tool_call_output') turns.result(toResult(item, place));
     else if (type === 'reasoning') turns.think(thoughtOf(item, warnings));
     else refuse([...place, 'type'], `Items of type ${type.slice(0, 50)} are not supported.`, type);
   }
@@ -116,14 +120,19 @@ function textOf(part: unknown, place: Place): string {
   );
 }
 
-function toCall({ call_id: id, name, arguments: text }: Item, place: Place): ToolCall {
+/** The model reads the name under which a function of a namespace is offered to it. */
+function toCall({ call_id: id, name, namespace, arguments: text }: Item, place: Place): ToolCall {
   if (name === undefined) refuse([...place, 'name'], 'A function_call must have a name.', null);
-  return { id, type: 'function', function: { name, arguments: text ?? '' } };
+  const known = namespace ? joinedName({ namespace, name }) : name;
+  return { id, type: 'function', function: { name: known, arguments: text ?? '' } };
 }
 
+/** A call with free text, of another server: templates see a function with one argument, as in chat. */
+const toCustomCall = ({ input, ...item }: Item, place: Place): ToolCall =>
+  toCall({ ...item, arguments: JSON.stringify({ input: input ?? '' }) }, place);
+
 function toResult({ call_id: id, output }: Item, place: Place): ChatMessage {
-  if (id === undefined)
-    refuse([...place, 'call_id'], 'A function_call_output must have the call_id of its call.', null);
+  if (id === undefined) refuse([...place, 'call_id'], 'The output of a call must have the call_id of its call.', null);
   return { role: 'tool', tool_call_id: id, content: contentOf(output, [...place, 'output']) };
 }
 

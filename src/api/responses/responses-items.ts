@@ -10,7 +10,14 @@ const ID_PREFIX = 'resp_';
 export const responseId = (id: string): string => `${ID_PREFIX}${id.replaceAll('-', '')}`;
 
 type ItemKind = keyof typeof PREFIXES;
-const PREFIXES = { message: 'msg', reasoning: 'rs', function_call: 'fc', function_call_output: 'fco' } as const;
+const PREFIXES = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+} as const;
 
 /** Ids are derived from the response id, so that all events use the same ones. `place`: index of the item. */
 export const itemId = (responseId: string, kind: ItemKind, place: string | number): string =>

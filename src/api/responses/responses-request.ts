@@ -1,15 +1,19 @@
 // POST /v1/responses in OpenAI's format → ChatRequest, once the previous conversation is known, and the request fields that the
 // answer repeats (responses-echo.ts). Features that need OpenAI's servers are refused by name; fields without effect are in `warnings`.
 import type { z } from 'zod';
-import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
-import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '#services/chat/plain-options';
-import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import { nonEmpty } from '#base/non-empty';
+import type { ChatRequest } from '#services/chat/chat-request';
+import { PLAIN_OUTPUT, PLAIN_PROMPT } from '#services/chat/plain-options';
+import type { ChatMessage } from '#domain/chat';
 import { echo, type EchoedRequest } from './responses-echo.ts';
-import { responsesRequestSchema, type format, type tool, type Wire } from './responses-fields.ts';
+import { RESPONSES_DECISIONS } from './responses-decisions.ts';
+import { responsesRequestSchema, type format, type Wire } from './responses-fields.ts';
 import { toMessages, type Item } from './responses-input.ts';
 import { itemsOf } from './responses-items.ts';
+import { offeredTools, toolChoice, type Namespaces, type OfferedTools } from './responses-tools.ts';
+import { applyDecisions } from '../chat/field-decisions.ts';
+import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
-import { sentFields, unknownFields } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
 /** Previous conversation, from stored responses. */
@@ -30,6 +34,7 @@ export interface ResponsesRequest {
   readonly echoed: EchoedRequest;
   readonly stream: boolean;
   readonly logprobs: boolean;
+  readonly namespaces: Namespaces;
   /** Throws if the input cannot be read. */
   complete(recalled: Recalled): {
     readonly request: ChatRequest;
@@ -41,11 +46,12 @@ export interface ResponsesRequest {
 
 export function parseResponsesRequest(body: unknown): ResponsesRequest {
   const wire = parse(responsesRequestSchema, body, 'body');
-  refuseElsewhere(wire);
   if (wire.background && wire.store === false)
     refuse(['body', 'background'], 'A background response is always stored. Leave out store, or background.', true);
   const items = itemsOf(wire.input);
-  const found = new Set(unknownFields(responsesRequestSchema, sentFields(wire)));
+  const offered = offeredTools(wire.tools);
+  const decided = applyDecisions(responsesRequestSchema, RESPONSES_DECISIONS, wire);
+  const found = new Set([...decided, ...offered.warnings]);
   noteWithoutEffect(wire, found);
   const logprobs = wire.include?.includes('message.output_text.logprobs') ?? false;
   return {
@@ -56,52 +62,54 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
     echoed: echo(wire),
     stream: wire.stream ?? false,
     logprobs,
+    namespaces: offered.namespaces,
     complete({ conversation, items: named }) {
       const warnings = new Set(found);
       const own = items.map((item) => (item.type === 'item_reference' ? named.get(String(item['id']))! : item));
       const input = [...conversation, ...own];
       if (own.length === 0) refuse(['body', 'input'], 'Send input.', wire.input);
       const messages = toMessages(input, conversation.length, warnings);
-      return { request: toRequest(wire, messages, logprobs), input, warnings: [...warnings] };
+      return { request: toRequest(wire, messages, offered, logprobs), input, warnings: [...warnings] };
     },
   };
 }
 
-function toRequest(wire: Wire, conversation: readonly ChatMessage[], logprobs: boolean): ChatRequest {
+function toRequest(
+  wire: Wire,
+  conversation: readonly ChatMessage[],
+  offered: OfferedTools,
+  logprobs: boolean,
+): ChatRequest {
   const instructions = wire.instructions ? [{ role: 'system', content: wire.instructions }] : [];
   const messages = [...instructions, ...conversation];
-  const tools = wire.tools && wire.tools.length > 0 ? wire.tools.map(toTool) : null;
   const { format: shape } = wire.text ?? {};
   const formatted = shape ? formatConstraint(responseFormat(shape)) : null;
   return {
     model: wire.model || null,
     messages,
-    tools,
-    toolChoice: toolChoice(wire),
+    tools: nonEmpty(offered.definitions),
+    toolChoice: toolChoice(wire, offered),
     parallelToolCalls: wire.parallel_tool_calls ?? true,
     prompt: {
       ...PLAIN_PROMPT,
       name: 'input',
+      chatTemplateKwargs: wire.chat_template_kwargs ?? {},
       truncatePromptTokens: wire.truncation === 'auto' ? -1 : null,
       reasoningEffort: wire.reasoning?.effort ?? null,
     },
-    sampling: {
-      ...PLAIN_SAMPLING_OPTIONS,
-      temperature: wire.temperature ?? null,
-      topP: wire.top_p ?? null,
+    sampling: samplingOptions(wire, {
       maxTokens: wire.max_output_tokens ?? null,
       maxTokensField: 'max_output_tokens',
-    },
+    }),
     output: {
       ...PLAIN_OUTPUT,
       logprobs,
       topLogprobs: wire.top_logprobs ?? 0,
+      includeStop: wire.include_stop_str_in_output ?? false,
+      skipSpecialTokens: wire.skip_special_tokens ?? true,
+      includeReasoning: wire.include_reasoning ?? true,
     },
-    n: 1,
-    beamSearch: null,
-    constraint: formatted && { constraint: formatted, param: 'text' },
-    priority: 0,
-    cacheSalt: null,
+    ...extensionOptions(wire, formatted && { constraint: formatted, param: 'text' }),
   };
 }
 
@@ -115,58 +123,6 @@ function responseFormat({
   if (type !== 'json_schema') return { type };
   if (!schema) refuse(['body', 'text', 'format', 'schema'], 'A format of type json_schema must have a schema.', null);
   return { type, json_schema: { name, schema, strict } };
-}
-
-function toTool({ type, name, description, parameters, strict }: z.output<typeof tool>, index: number): ToolDefinition {
-  const place = ['body', 'tools', index];
-  if (type !== 'function')
-    refuse(
-      [...place, 'type'],
-      `Built-in tools such as ${type.slice(0, 50)} are not supported. Send your own functions.`,
-      type,
-    );
-  if (name === undefined) refuse([...place, 'name'], 'A function must have a name.', null);
-  return {
-    type,
-    function: {
-      name,
-      ...(description ? { description } : {}),
-      ...(parameters ? { parameters } : {}),
-      ...(strict ? { strict: true } : {}),
-    },
-  };
-}
-
-function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
-  const names = (tools ?? []).map(({ name }) => name);
-  if (choice === undefined || choice === null || typeof choice === 'string') {
-    const mode = choice ?? 'auto';
-    if (mode === 'required' && names.length === 0)
-      refuse(['body', 'tool_choice'], 'When using `tool_choice`, `tools` must be set.', choice);
-    return { mode: names.length === 0 ? 'none' : mode, callable: null };
-  }
-  const callable = choice.type === 'function' ? [choice.name] : choice.tools.map(({ name }) => name);
-  const unknown = callable.find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    refuse(['body', 'tool_choice'], `tool_choice names ${unknown.slice(0, 100)}, which is not in tools.`, choice);
-  return choice.type === 'function' ? { mode: 'named', callable } : { mode: choice.mode, callable };
-}
-
-/** Features of OpenAI's servers outside of the model, and why they are not supported. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  conversation: 'Conversation ids are not supported: send previous_response_id',
-  prompt: 'Stored prompts are not supported: send instructions and input',
-  context_management: 'Context management is not supported',
-  moderation: 'Moderation is not supported',
-};
-
-function refuseElsewhere(wire: Readonly<Record<string, unknown>>): void {
-  for (const [field, why] of Object.entries(ELSEWHERE)) {
-    const value = wire[field];
-    const isEmpty =
-      value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
-    if (!isEmpty) refuse(['body', field], `${why}. Leave ${field} out.`, value);
-  }
 }
 
 function noteWithoutEffect({ text: shape, reasoning, include }: Wire, warnings: Set<string>): void {

@@ -46,6 +46,7 @@ export const responseSchema = z
           type: z.literal('function_call'),
           status,
           call_id: z.string(),
+          namespace: z.string().optional(),
           name: z.string(),
           arguments: z.string(),
         }),
@@ -68,7 +69,7 @@ export const responseSchema = z
     usage: z
       .object({
         input_tokens: z.int(),
-        input_tokens_details: z.object({ cached_tokens: z.int() }),
+        input_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
         output_tokens: z.int(),
         output_tokens_details: z.object({ reasoning_tokens: z.int() }),
         total_tokens: z.int(),

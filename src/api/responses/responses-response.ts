@@ -8,6 +8,7 @@ import { countThinking, countTokens, seconds } from '../chat/answer-fields.ts';
 import { finite } from '../chat/chat-logprobs.ts';
 import type { EchoedRequest } from './responses-echo.ts';
 import { itemId } from './responses-items.ts';
+import type { Namespaces } from './responses-tools.ts';
 import { warned } from '#validation/unknown-fields';
 
 /** What is known when the request arrives. A background response stores it as JSON until it is answered. */
@@ -21,6 +22,8 @@ export interface ResponseHead {
   readonly previousId: string | null;
   readonly echoed: EchoedRequest;
   readonly logprobs: boolean;
+  /** Absent in heads that earlier versions stored. */
+  readonly namespaces?: Namespaces;
   readonly warnings: readonly string[];
 }
 
@@ -81,7 +84,8 @@ function responseOf(
     usage: isOver
       ? {
           input_tokens: inputTokens,
-          input_tokens_details: { cached_tokens: answer?.prompt.report?.cachedTokenCount ?? 0 },
+          // Nothing is paid for writing: every prompt is cached.
+          input_tokens_details: { cached_tokens: answer?.prompt.report?.cachedTokenCount ?? 0, cache_write_tokens: 0 },
           output_tokens: outputTokens,
           output_tokens_details: { reasoning_tokens: thinkingTokens },
           total_tokens: inputTokens + outputTokens,
@@ -182,7 +186,7 @@ function itemEvents(head: BegunHead, event: PartEvent, status: string): Untold[]
   const inList = { output_index: index, item };
   if (part.kind === 'call') {
     if (kind === 'begin') return [tell('output_item.added', inList)];
-    const done = { ...at, name: part.name, arguments: part.text };
+    const done = { ...at, name: head.namespaces?.[part.name]?.name ?? part.name, arguments: part.text };
     return [tell(`${name}.done`, done), tell('output_item.done', inList)];
   }
   const content = { ...at, content_index: 0, part: contentOf(head, part) };
@@ -211,7 +215,7 @@ function itemOf(head: BegunHead, index: number, part: Part, status: string) {
       type: 'function_call',
       status,
       call_id: part.id,
-      name: part.name,
+      ...(head.namespaces?.[part.name] ?? { name: part.name }),
       arguments: part.text,
     };
   const content = [contentOf(head, part)];

@@ -119,10 +119,10 @@ function refuseRepeats(): never {
 }
 
 function headOf(
-  { background, previousId, echoed, logprobs }: ResponsesRequest,
+  { background, previousId, echoed, logprobs, namespaces }: ResponsesRequest,
   known: Pick<wire.ResponseHead, 'id' | 'createdAtMs' | 'store' | 'warnings' | 'model'>,
 ): wire.ResponseHead {
-  return { ...known, background, previousId, echoed, logprobs };
+  return { ...known, background, previousId, echoed, logprobs, namespaces };
 }
 
 async function lastResponse(events: AsyncIterable<ResponseEvent>): Promise<unknown> {

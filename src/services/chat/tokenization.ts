@@ -22,6 +22,11 @@ export interface Tokenization {
     context: PromptContext,
     request: { readonly model: string | null; readonly tokens: readonly number[] },
   ): Promise<string>;
+  /**
+   * The tokenizer's configuration as Transformers has it after loading, with the chat template in use. Null: the default model.
+   * Throws `model_not_found`.
+   */
+  describe(context: PromptContext, model: string | null): Promise<Readonly<Record<string, unknown>>>;
 }
 
 export function createTokenization({ models }: { readonly models: Pick<Models, 'resolve'> }): Tokenization {
@@ -38,6 +43,18 @@ export function createTokenization({ models }: { readonly models: Pick<Models, '
       const { text, inference } = (await models.resolve(caller, name)).base;
       refuseUnknownTokens(tokens, inference.vocabSize, 'tokens');
       return text.tokenizer.decode(tokens, { skipSpecialTokens: false });
+    },
+
+    async describe({ caller }, name) {
+      const { tokenizerConfig, namedTokens, chatTemplate } = (await models.resolve(caller, name)).base.text;
+      const { added_tokens_decoder: _, ...config } = tokenizerConfig;
+      return {
+        ...config,
+        ...Object.fromEntries(namedTokens),
+        tokenizer_class:
+          typeof config['tokenizer_class'] === 'string' ? config['tokenizer_class'] : 'PreTrainedTokenizerFast',
+        ...(chatTemplate === null ? {} : { chat_template: chatTemplate.source }),
+      };
     },
   };
 }

@@ -1,0 +1,152 @@
+"""Validates every answer of the server strictly against the models of the installed openai and anthropic packages, streams event by event.
+
+Strictly: pydantic converts nothing, and no field that a model requires may be missing. The packages themselves are lenient, so programs
+that validate (OpenAI Agents, LiteLLM, instructor) meet faults that a plain client does not. Arguments: base URL, key, model. Prints the
+versions and the number of objects."""
+
+import json
+import sys
+import time
+import urllib.request
+
+import anthropic
+import openai
+from anthropic.types import Message, MessageTokensCount, RawMessageStreamEvent
+from anthropic.types.beta import BetaMessage, BetaMessageTokensCount, BetaRawMessageStreamEvent
+from openai.types import Completion, CreateEmbeddingResponse, Model
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.responses import Response, ResponseItem, ResponseStreamEvent
+from pydantic import TypeAdapter, model_validator
+
+base_url, key, model = sys.argv[1:]
+checked = 0
+
+
+def check(kind, text):
+    global checked
+    try:
+        TypeAdapter(kind).validate_json(text, strict=True)
+    except Exception as error:
+        raise AssertionError(f"{kind} does not accept {text[:2000]}: {error}") from error
+    checked += 1
+
+
+class Unfinished(Completion):
+    """A piece of a streamed completion. OpenAI's own have `finish_reason: null` until the last, which its model forbids."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def end(cls, value):
+        for choice in value["choices"]:
+            choice["finish_reason"] = choice["finish_reason"] or "stop"
+        return value
+
+
+def call(method, path, body=None):
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(base_url + path, data, headers, method=method)
+    with urllib.request.urlopen(request) as answer:
+        return answer.read().decode()
+
+
+def whole(kind, path, body):
+    text = call("POST", path, {"model": model, **body})
+    check(kind, text)
+    return json.loads(text)
+
+
+def streamed(kind, path, body):
+    frames = call("POST", path, {"model": model, "stream": True, **body}).strip().split("\n\n")
+    events = [line.removeprefix("data: ") for frame in frames for line in frame.split("\n") if line.startswith("data: ")]
+    for event in events:
+        if event != "[DONE]":
+            check(kind, event)
+    return events
+
+
+def both(kind, event, path, body):
+    answer = whole(kind, path, body)
+    streamed(event, path, body)
+    return answer
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+QUESTION = "What is the weather in Paris?"
+hello = [{"role": "user", "content": "Hello!"}]
+question = [{"role": "user", "content": QUESTION}]
+function = {"name": "get_weather", "description": "Tells the weather", "parameters": SCHEMA}
+greedy = {"temperature": 0}
+yes_or_no = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"enum": ["yes", "no"]}}}
+
+chat = "/chat/completions"
+for fields in (
+    {"messages": hello, **greedy},
+    {"messages": hello, "n": 2, "logprobs": True, "top_logprobs": 2, "max_tokens": 3},
+    {"messages": question, "tools": [{"type": "function", "function": function}], **greedy},
+    {"messages": question, "tools": [{"type": "function", "function": function}], "tool_choice": "required"},
+    {"messages": hello, "response_format": yes_or_no},
+    {"messages": hello, "return_token_ids": True, "max_tokens": 2},
+):
+    both(ChatCompletion, ChatCompletionChunk, chat, fields)
+streamed(
+    ChatCompletionChunk,
+    chat,
+    {"messages": hello, "stream_options": {"include_usage": True, "continuous_usage_stats": True}},
+)
+
+# With echo, the first token has no log-probability: null, as in OpenAI's own answers, which the model forbids.
+for fields in ({"prompt": "One", "echo": True}, {"prompt": ["One", "Two"], "n": 2, "logprobs": 2, "max_tokens": 4}):
+    both(Completion, Unfinished, "/completions", fields)
+
+whole(CreateEmbeddingResponse, "/embeddings", {"input": ["One", "Two"]})
+for each in json.loads(call("GET", "/models"))["data"]:
+    check(Model, json.dumps(each))
+check(Model, call("GET", f"/models/{model}"))
+
+tool = {"type": "function", **function}
+namespace = {"type": "namespace", "name": "crm", "description": "Customers", "tools": [tool]}
+grouped = [namespace] if hasattr(openai.types.responses, "NamespaceTool") else [tool]  # newer than the earlier packages
+for fields in (
+    {"input": "Hello!", **greedy},
+    {"input": "Hello!", "max_output_tokens": 2, "include": ["message.output_text.logprobs"], "top_logprobs": 1},
+    {"input": QUESTION, "tools": [tool], **greedy},
+    {"input": QUESTION, "tools": [tool], "tool_choice": {"type": "function", "name": "get_weather"}},
+    {"input": QUESTION, "tools": [*grouped, {"type": "web_search"}], "tool_choice": "required"},
+    {"input": "Hello!", "text": {"format": {"type": "json_schema", "name": "x", "schema": {"enum": ["yes"]}}}},
+    {"input": "Hello!", "instructions": "Be brief.", "metadata": {"a": "b"}, "reasoning": {"effort": "low"}},
+    {"input": "Hello!", "truncation": "auto", "store": False, "user": "u", "service_tier": "auto"},
+):
+    both(Response, ResponseStreamEvent, "/responses", fields)
+
+first = whole(Response, "/responses", {"input": QUESTION, "tools": [tool], **greedy})
+result = [{"type": "function_call_output", "call_id": item["call_id"], "output": "rainy"} for item in first["output"]]
+second = whole(Response, "/responses", {"input": result, "previous_response_id": first["id"], "tools": [tool]})
+check(Response, call("GET", f"/responses/{second['id']}"))
+for item in json.loads(call("GET", f"/responses/{second['id']}/input_items"))["data"]:
+    check(ResponseItem, json.dumps(item))
+queued = whole(Response, "/responses", {"input": "Hello!", "background": True})
+deadline = time.monotonic() + 120
+while json.loads(text := call("GET", f"/responses/{queued['id']}"))["status"] in ("queued", "in_progress"):
+    check(Response, text)
+    assert time.monotonic() < deadline, text
+    time.sleep(0.05)
+check(Response, text)
+check(Response, call("POST", f"/responses/{queued['id']}/cancel"))
+streamed(ResponseStreamEvent, "/responses", {"input": "Hello!", "background": True})
+
+named = {"name": "get_weather", "description": "Tells the weather", "input_schema": SCHEMA}
+for fields in (
+    {"messages": hello, "max_tokens": 40, **greedy},
+    {"messages": hello, "max_tokens": 2},
+    {"messages": hello, "max_tokens": 40, "stop_sequences": ["e"], **greedy},
+    {"messages": question, "max_tokens": 100, "tools": [named], **greedy},
+    {"messages": question, "max_tokens": 100, "tools": [named], "tool_choice": {"type": "any"}},
+    {"messages": hello, "max_tokens": 40, "thinking": {"type": "enabled", "budget_tokens": 1024}},
+):
+    for kind, event in ((Message, RawMessageStreamEvent), (BetaMessage, BetaRawMessageStreamEvent)):
+        both(kind, event, "/messages", fields)
+for kind in (MessageTokensCount, BetaMessageTokensCount):
+    whole(kind, "/messages/count_tokens", {"messages": hello})
+
+print(f"openai {openai.__version__}, anthropic {anthropic.__version__}: {checked} objects")

@@ -1,0 +1,53 @@
+// Fields of Anthropic's Messages API that are not read here: refused where they would change the answer, otherwise accepted
+// (../chat/field-decisions.ts). A `thread` is refused in messages-request.ts, in the form that Anthropic's clients understand.
+import { isObject } from '#base/is-object';
+import { CHAT_ONLY } from '../chat/chat-decisions.ts';
+import { harmless, isEmpty, isNothing, refused, type Decisions } from '../chat/field-decisions.ts';
+
+/** Every edit keeps everything, which happens anyway. */
+function keepsEverything(value: unknown): boolean {
+  if (isEmpty(value)) return true;
+  const edits = isObject(value) ? value['edits'] : null;
+  if (edits === undefined || edits === null) return isObject(value);
+  return Array.isArray(edits) && edits.every(keepsAllThinking);
+}
+
+/** Without `keep`, Anthropic's servers drop the thinking of older turns. */
+const keepsAllThinking = (edit: unknown): boolean =>
+  isObject(edit) &&
+  edit['type'] === 'clear_thinking_20251015' &&
+  (edit['keep'] === 'all' || (isObject(edit['keep']) && edit['keep']['type'] === 'all'));
+
+const COUNTED: Decisions = {
+  context_management: refused(
+    'Only context management that keeps everything (clear_thinking_20251015 with keep "all") is supported. Leave context_management out.',
+    keepsEverything,
+  ),
+  mcp_servers: refused('MCP servers are not supported. Leave mcp_servers out.'),
+  billing_policy: harmless('nothing is billed here.'),
+  betas: harmless('features are not switched by name here.'),
+  speed: harmless('there is only one speed.', (value) => isEmpty(value) || value === 'standard'),
+  user_profile_id: harmless('requests are accounted to the API key.'),
+  workspace_id: harmless('requests are accounted to the API key.'),
+};
+
+export const COUNT_DECISIONS: Decisions = {
+  ...COUNTED,
+  compaction: harmless('the messages are counted as they were sent, as on Anthropic’s servers.'),
+};
+
+export const MESSAGES_DECISIONS: Decisions = {
+  ...CHAT_ONLY,
+  ...COUNTED,
+  compaction: refused('The server does not summarize conversations. Ask for a summary in a message.'),
+  container: refused('Containers are not supported. Leave container out.'),
+  fallbacks: refused('Fallbacks to other models are not supported. Leave fallbacks out.'),
+  fallback_credit_token: harmless('nothing is billed here.'),
+  diagnostics: harmless('usage.cache_read_input_tokens says how much of the prompt was cached.', isNothing),
+  inference_geo: harmless('the server runs where its operator started it.'),
+  // Of vLLM's other APIs and OpenAI's; without them the answer would be another.
+  functions: refused('This API has no functions. Send tools.'),
+  max_completion_tokens: refused('This API has no max_completion_tokens. Send max_tokens.', isNothing),
+  stop: refused('This API has no stop. Send stop_sequences.'),
+  reasoning_effort: refused('This API has no reasoning_effort. Send output_config: {"effort": …}.'),
+};

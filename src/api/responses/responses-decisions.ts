@@ -1,0 +1,28 @@
+// Fields of OpenAI's Responses API, and of vLLM's, that are not read here: refused where they would change the answer, otherwise
+// accepted (../chat/field-decisions.ts).
+import { isObject } from '#base/is-object';
+import { CHAT_ONLY, OF_OPENAI } from '../chat/chat-decisions.ts';
+import { harmless, isEmpty, isNothing, refused, type Decisions } from '../chat/field-decisions.ts';
+
+/** Conditions that this server meets anyway: as soon as there is capacity, or later. */
+const runsSoon = (value: unknown): boolean =>
+  isEmpty(value) || (isObject(value) && isNothing(value['continuation_id']));
+
+export const RESPONSES_DECISIONS: Decisions = {
+  ...CHAT_ONLY,
+  ...OF_OPENAI,
+  conversation: refused('Conversation ids are not supported: send previous_response_id. Leave conversation out.'),
+  prompt: refused('Stored prompts are not supported: send instructions and input. Leave prompt out.'),
+  context_management: refused('Context management is not supported. Leave context_management out.'),
+  previous_input_messages: refused('Send the earlier conversation as items of input, or previous_response_id.'),
+  access_programs: harmless('the models here have no access programs.'),
+  background_options: harmless('a background response is answered as soon as there is capacity.', runsSoon),
+  client_metadata: harmless('nothing is done with it.'),
+  image: harmless('models here read text only.'),
+  max_tool_calls: harmless('it limits built-in tools, of which there are none here.', isNothing),
+  enable_response_messages: harmless('the items of input and output are the messages.'),
+  messages: refused('This API has no messages. Send input, or POST to /v1/chat/completions.'),
+  max_tokens: refused('This API has no max_tokens. Send max_output_tokens.', isNothing),
+  max_completion_tokens: refused('This API has no max_completion_tokens. Send max_output_tokens.', isNothing),
+  reasoning_effort: refused('This API has no reasoning_effort. Send reasoning: {"effort": …}.'),
+};

@@ -1,0 +1,119 @@
+// Tools of a Responses request → functions that the model is offered, and the model's calls → function_call items. Functions in a
+// `namespace` are offered under one joined name, and their calls come back with the namespace. A `web_search` is an offer to the server,
+// which cannot take it: the model is not told of it. Other built-in tools are refused.
+import type { z } from 'zod';
+import type { ToolDefinition } from '#domain/chat';
+import type { ToolChoice } from '#services/chat/chat-request';
+import { refuse } from '#validation/parse';
+import type { functionTool, Wire } from './responses-fields.ts';
+
+/** What a client calls a function that stands in a namespace. */
+export interface NamespacedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** By the name under which the model knows the function. Stored with background responses. */
+export type Namespaces = Readonly<Record<string, NamespacedName>>;
+
+export interface OfferedTools {
+  readonly definitions: readonly ToolDefinition[];
+  readonly namespaces: Namespaces;
+  readonly warnings: readonly string[];
+}
+
+type Tool = z.output<typeof functionTool>;
+type Place = readonly (string | number)[];
+
+/** The name for the model. Tool-call syntaxes allow few characters besides letters, digits, `_` and `-`. */
+export const joinedName = ({ namespace, name }: NamespacedName): string =>
+  namespace.endsWith('_') ? `${namespace}${name}` : `${namespace}__${name}`;
+
+const isWebSearch = (type: string): boolean => /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
+
+/** Throws a ValidationError for tools that are not supported, and for two functions with one name. */
+export function offeredTools(tools: Wire['tools']): OfferedTools {
+  const definitions: ToolDefinition[] = [];
+  const namespaces: Record<string, NamespacedName> = {};
+  const warnings: string[] = [];
+  for (const [index, each] of (tools ?? []).entries()) {
+    const place = ['body', 'tools', index];
+    if (isWebSearch(each.type))
+      warnings.push(`${each.type} was not offered to the model: this server does not search the web.`);
+    else if (each.type === 'namespace') {
+      const { name: namespace } = each;
+      if (namespace === undefined) refuse([...place, 'name'], 'A namespace must have a name.', null);
+      for (const [at, inside] of (each.tools ?? []).entries()) {
+        const definition = toFunction(inside, [...place, 'tools', at]);
+        const name = joinedName({ namespace, name: definition.function.name });
+        namespaces[name] = { namespace, name: definition.function.name };
+        const description = [each.description, definition.function.description].filter(Boolean).join('\n');
+        definitions.push({
+          ...definition,
+          function: { ...definition.function, name, ...(description ? { description } : {}) },
+        });
+      }
+    } else definitions.push(toFunction(each, place));
+  }
+  if (Object.keys(namespaces).length > 0) refuseTwins(definitions);
+  return { definitions, namespaces, warnings };
+}
+
+function refuseTwins(definitions: readonly ToolDefinition[]): void {
+  const seen = new Set<string>();
+  for (const {
+    function: { name },
+  } of definitions) {
+    if (seen.has(name))
+      refuse(
+        ['body', 'tools'],
+        `Two functions would have the name ${name.slice(0, 100)} for the model. Rename one.`,
+        name,
+      );
+    seen.add(name);
+  }
+}
+
+function toFunction({ type, name, description, parameters, strict }: Tool, place: Place): ToolDefinition {
+  if (type === 'custom')
+    refuse(
+      [...place, 'type'],
+      'Custom tools, which take free text, are not supported. Send a function with one string parameter instead.',
+      type,
+    );
+  if (type !== 'function')
+    refuse(
+      [...place, 'type'],
+      `Built-in tools such as ${type.slice(0, 50)} are not supported. Send your own functions.`,
+      type,
+    );
+  if (name === undefined) refuse([...place, 'name'], 'A function must have a name.', null);
+  return {
+    type,
+    function: {
+      name,
+      ...(description ? { description } : {}),
+      ...(parameters ? { parameters } : {}),
+      ...(strict ? { strict: true } : {}),
+    },
+  };
+}
+
+type NamedChoice = { readonly name: string; readonly namespace?: string | null | undefined };
+
+const chosenName = ({ name, namespace }: NamedChoice): string => (namespace ? joinedName({ namespace, name }) : name);
+
+export function toolChoice({ tool_choice: choice }: Wire, { definitions }: OfferedTools): ToolChoice {
+  const names = definitions.map(({ function: { name } }) => name);
+  if (choice === undefined || choice === null || typeof choice === 'string') {
+    const mode = choice ?? 'auto';
+    if (mode === 'required' && names.length === 0)
+      refuse(['body', 'tool_choice'], 'When using `tool_choice`, `tools` must be set.', choice);
+    return { mode: names.length === 0 ? 'none' : mode, callable: null };
+  }
+  const callable = choice.type === 'function' ? [chosenName(choice)] : choice.tools.map(chosenName);
+  const unknown = callable.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    refuse(['body', 'tool_choice'], `tool_choice names ${unknown.slice(0, 100)}, which is not in tools.`, choice);
+  return choice.type === 'function' ? { mode: 'named', callable } : { mode: choice.mode, callable };
+}
