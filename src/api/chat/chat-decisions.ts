@@ -47,7 +47,7 @@ const callsNothing = (value: unknown): boolean => isEmpty(value) || value === 'n
 const isMedium = (value: unknown): boolean => isNothing(value) || value === 'medium';
 
 /** Prewarming generates nothing, so an answer would be wrong. */
-export const prewarms = (value: unknown): boolean => isObject(value) && value['prewarm'] === true;
+const prewarms = (value: unknown): boolean => isObject(value) && value['prewarm'] === true;
 
 /** OpenAI's fields that chat and Responses share. */
 export const OF_OPENAI: Decisions = {
