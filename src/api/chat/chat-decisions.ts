@@ -120,7 +120,7 @@ export const CHAT_ONLY: Decisions = {
 
 export const EMBEDDING_DECISIONS: Decisions = {
   ...OF_VLLM,
-  embed_dtype: refused('Vectors are float32. Leave embed_dtype out.', (value) => isEmpty(value) || value === 'float32'),
+  embed_dtype: refused('Vectors are float32. Leave the field out.', (value) => isEmpty(value) || value === 'float32'),
   endianness: refused(
     'Vectors in base64 are little-endian. Leave endianness out.',
     (value) => isEmpty(value) || value === 'little' || value === 'native',
