@@ -9,7 +9,7 @@ import type { Caller } from '#domain/caller';
 import { AppError, type ErrorCode } from '#domain/errors';
 import { ROLE_DOES, ROLES, type Role } from '#domain/role';
 import { storageFault } from '#domain/storage-fault';
-import { refuseAbsent } from './absent-paths.ts';
+import { refuseAbsent } from './http/absent-paths.ts';
 import type { ApiLimits, ApiServices } from './http/api-services.ts';
 import { authenticate } from './http/auth.ts';
 import { guardAgainstPages } from './http/browsers.ts';

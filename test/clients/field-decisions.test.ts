@@ -17,12 +17,12 @@ test('every field of the newest packages has a decision', () => {
 test('the document lists every field that is not read, with the reason', async () => {
   const text = await readFile(GUIDE, 'utf8');
   const table = /^\| endpoint [^]*?\n(?=\n)/m.exec(text);
-  const versions = /openai \S+, anthropic \S+ and vllm \S+(?=\. )/.exec(text);
+  const versions = /openai \S+, anthropic \S+ and vLLM \S+(?=\. )/.exec(text);
   expect(table && versions, 'the table or its versions are gone from the document').not.toBeNull();
   const { openai, anthropic, vllm } = newest;
   const rows = [['endpoint', 'field', 'here', 'why'], ...fieldRows(packages)];
   const current = text
     .replace(table![0], asTable(4, rows))
-    .replace(versions![0], `openai ${openai.version}, anthropic ${anthropic.version} and vllm ${vllm.version}`);
+    .replace(versions![0], `openai ${openai.version}, anthropic ${anthropic.version} and vLLM ${vllm.version}`);
   await expect(current).toMatchFileSnapshot(GUIDE);
 });

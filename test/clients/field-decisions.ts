@@ -13,7 +13,7 @@ import { RESPONSES_DECISIONS } from '#api/responses/responses-decisions';
 import { responsesRequestSchema } from '#api/responses/responses-fields';
 
 /** By the names of requests in python/sdks/request_fields.py. */
-export const REQUESTS: Readonly<
+const REQUESTS: Readonly<
   Record<string, { readonly path: string; readonly schema: z.ZodObject; readonly decisions: Decisions }>
 > = {
   chat: { path: '/v1/chat/completions', schema: chatRequestSchema, decisions: CHAT_DECISIONS },
@@ -36,7 +36,7 @@ export interface Meaning {
 }
 
 /** Null: nobody decided. */
-export function meaningOf(request: string, field: string): Meaning | null {
+function meaningOf(request: string, field: string): Meaning | null {
   const { schema, decisions } = REQUESTS[request]!;
   const decision = Object.hasOwn(decisions, field) ? decisions[field]! : null;
   if (decision) return { use: decision.kind, why: decision.why };

@@ -47,7 +47,7 @@ const callsNothing = (value: unknown): boolean => isEmpty(value) || value === 'n
 const isMedium = (value: unknown): boolean => isNothing(value) || value === 'medium';
 
 /** Prewarming generates nothing, so an answer would be wrong. */
-export const prewarms = (value: unknown): boolean => isObject(value) && value['prewarm'] === true;
+const prewarms = (value: unknown): boolean => isObject(value) && value['prewarm'] === true;
 
 /** OpenAI's fields that chat and Responses share. */
 export const OF_OPENAI: Decisions = {
@@ -120,7 +120,7 @@ export const CHAT_ONLY: Decisions = {
 
 export const EMBEDDING_DECISIONS: Decisions = {
   ...OF_VLLM,
-  embed_dtype: refused('Vectors are float32. Leave embed_dtype out.', (value) => isEmpty(value) || value === 'float32'),
+  embed_dtype: refused('Vectors are float32. Leave the field out.', (value) => isEmpty(value) || value === 'float32'),
   endianness: refused(
     'Vectors in base64 are little-endian. Leave endianness out.',
     (value) => isEmpty(value) || value === 'little' || value === 'native',

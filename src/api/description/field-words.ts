@@ -200,6 +200,8 @@ const WORDS: Readonly<Record<string, string>> = {
   completion_tokens_details: 'Breakdown of the generated tokens.',
   input_tokens_details: 'Breakdown of the tokens in the input.',
   output_tokens_details: 'Breakdown of the generated tokens.',
+  cache_write_tokens: 'Always 0: nothing is paid for writing to the cache.',
+  namespace: 'Namespace of the function, if it was offered in one.',
   cached_tokens: 'Number of prompt tokens that were read from the cache.',
   cache_read_input_tokens: 'Number of input tokens that were read from the cache.',
   cache_creation_input_tokens:

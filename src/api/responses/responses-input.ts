@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ChatMessage, ToolCall } from '#domain/chat';
 import { MAX_MESSAGES } from '../chat/chat-request.ts';
-import { joinedName } from './responses-tools.ts';
+import { joinedName } from './namespaced-name.ts';
 import { refuse } from '#validation/parse';
 
 const text = z.string();

@@ -5,13 +5,8 @@ import type { z } from 'zod';
 import type { ToolDefinition } from '#domain/chat';
 import type { ToolChoice } from '#services/chat/chat-request';
 import { refuse } from '#validation/parse';
+import { joinedName, type NamespacedName } from './namespaced-name.ts';
 import type { functionTool, Wire } from './responses-fields.ts';
-
-/** What a client calls a function that stands in a namespace. */
-export interface NamespacedName {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /** By the name under which the model knows the function. Stored with background responses. */
 export type Namespaces = Readonly<Record<string, NamespacedName>>;
@@ -24,10 +19,6 @@ export interface OfferedTools {
 
 type Tool = z.output<typeof functionTool>;
 type Place = readonly (string | number)[];
-
-/** The name for the model. Tool-call syntaxes allow few characters besides letters, digits, `_` and `-`. */
-export const joinedName = ({ namespace, name }: NamespacedName): string =>
-  namespace.endsWith('_') ? `${namespace}${name}` : `${namespace}__${name}`;
 
 const isWebSearch = (type: string): boolean => /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
 

@@ -1,8 +1,8 @@
 // Paths of OpenAI's and Anthropic's APIs that clients ask for and that are not served: what to do instead, in words. Knows no endpoint.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#domain/errors';
-import { anthropicError } from './http/anthropic-error.ts';
-import { errorResponse } from './http/error-response.ts';
+import { anthropicError } from './anthropic-error.ts';
+import { errorResponse } from './error-response.ts';
 
 const BATCHES =
   'Batches are not supported. Send the requests one by one; those in the background with POST /v1/responses.';
