@@ -19,7 +19,7 @@ const histories = (...calls: object[]) => {
   const { data, error } = read({ exchanges: { chat_completions: calls }, reward: 1 });
   expect(error).toBeUndefined();
   return data!.trajectories[0]!.histories.map(({ turns }) =>
-    turns.map((turn) => `${turn.kind === 'sampled' ? '*' : ''}${String(turn.message.content)}`).join(' '),
+    turns.map((turn) => `${turn.kind === 'sampled' ? '*' : ''}${turn.message.content as string}`).join(' '),
   );
 };
 
