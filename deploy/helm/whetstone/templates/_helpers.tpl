@@ -31,6 +31,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - /v1/messages
 - /v1/responses
 - /tokenize
+- /tokenizer_info
 - /detokenize
 - /tinker/api/v1/asample
 {{- end }}
