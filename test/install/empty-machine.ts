@@ -1,6 +1,7 @@
 // A machine on which npm was never used: an empty home and cache, no .npmrc, none of the settings that `npm test` passes to its
 // child processes. Only the registry is the one used here. Whetstone is installed from the tarball of `npm pack`.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +77,7 @@ export async function createEmptyMachine(node: string | null): Promise<EmptyMach
         run: (command, ...args) => run(project, command, args),
         start: (command, ...args) => spawn(command, args, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
         async serverEnded() {
+          if (!existsSync(join(project, '.whetstone'))) return; // none ran
           const lock = await vi.waitFor(() => lockDataDirectory(join(project, '.whetstone')), 30_000);
           await lock.release();
         },

@@ -99,7 +99,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       const gate = await readFile(join(ROOT, '.ci', 'run'), 'utf8');
       const [pack, ...before] = inClone!.code.trim().split('\n').reverse();
       expect(pack).toBe('npm pack');
-      for (const line of before) expect(gate.split('\n')).toContain(line);
+      for (const line of before) expect(gate).toContain(`\nstep '${line}' ${line}\n`);
 
       expectRising(await reader.follow(blocks), /^step \d+: (\S+) right$/gm);
       expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
