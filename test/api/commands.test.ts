@@ -76,6 +76,7 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   doctor: [NO_STORE, NO_DATA],
   backup: [['copy', ...NO_STORE], NO_DATA],
   restore: [['/no/such/backup', ...NO_STORE], /\/no\/such\/backup/],
+  'data check': [['/no/such/rows.jsonl'], /^\/no\/such\/rows\.jsonl does not exist\.$/],
   chat: [['Hello', ...NO_SERVER], NOBODY],
   models: [NO_SERVER, NOBODY],
   'models list': [NO_SERVER, NOBODY],
@@ -288,6 +289,12 @@ describe('--json', () => {
       lines: [{ id: expect.any(String) as string }],
       error: { message: expect.stringContaining('has not ended within 1 s') as string },
     });
+  });
+
+  test('data, before it is uploaded', async () => {
+    const file = join(directory, 'checked.jsonl');
+    await writeFile(file, '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n');
+    expect(await json('data', 'check', file)).toMatchObject({ rows: { conversation: 1 }, invalid: { count: 0 } });
   });
 
   test('artifacts and workers', async () => {
