@@ -294,7 +294,10 @@ describe('--json', () => {
   test('data, before it is uploaded', async () => {
     const file = join(directory, 'checked.jsonl');
     await writeFile(file, '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n');
-    expect(await json('data', 'check', file, '--json')).toMatchObject({ rows: { conversation: 1 }, invalid: { count: 0 } });
+    expect(await json('data', 'check', file, '--json')).toMatchObject({
+      rows: { conversation: 1 },
+      invalid: { count: 0 },
+    });
   });
 
   test('artifacts and workers', async () => {
