@@ -96,6 +96,7 @@ export const ROUTE_BOUNDS: Readonly<Record<string, keyof typeof KINDS>> = {
   'POST /v1/embeddings': 'sample',
   'POST /tokenize': 'text',
   'POST /detokenize': 'text',
+  'GET /tokenizer_info': 'none',
   'GET /v1/models': 'page',
   'GET /v1/models/{model}': 'none',
   'POST /v1/preview/models': 'json',
