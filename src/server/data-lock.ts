@@ -4,7 +4,7 @@
 // open it: closing it would release the lock, as POSIX defines record locks.
 // server.lock names the holder for error messages, and for versions before 1.0, which know no other lock. It decides nothing:
 // process ids repeat, and differ between containers.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -16,6 +16,7 @@ export interface DataLock {
 
 /** Throws `invalid_request` that names the process holding the lock. */
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
+  await access(directory, constants.W_OK | constants.X_OK); // its error has a code; that of the database has none
   const database = new Database(join(directory, 'lock.db'), { timeout: 0 });
   const holder = join(directory, 'server.lock');
   async function release(): Promise<void> {
