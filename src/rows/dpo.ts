@@ -6,10 +6,9 @@ import { isObject } from '#base/is-object';
 import type { ReadPreferencePair } from '#domain/dpo';
 import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
-import { problemOf } from './problem.ts';
+import { readLine } from './read-line.ts';
 import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
-import { parseRow } from './row-json.ts';
-import { rowMessages, type RowMessages } from './row-messages.ts';
+import { rowMessages, withSystem, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -33,23 +32,15 @@ const openai = z.looseObject({
   non_preferred_output: rowMessages,
 });
 
-export function readPreferencePair(text: string): ReadPreferencePair {
-  try {
-    return read(parseRow(text));
-  } catch (error) {
-    return { problem: problemOf(error) };
-  }
-}
+export const readPreferencePair = (text: string): ReadPreferencePair => readLine(text, readPair);
 
-/** By the form that the row is meant to have, so that only its errors are reported. */
-function read(value: unknown): ReadPreferencePair {
+/** By the form that the row is meant to have, so that only its errors are reported. Throws ValidationError. */
+export function readPair(value: unknown): ReadPreferencePair {
   if (!isObject(value)) return readExplicit(value as Values);
   if ('input' in value || 'preferred_output' in value) return readOpenai(value);
-  const { conversations, system, ...rest } = value;
-  if (Array.isArray(conversations) && !('prompt' in value)) {
-    const opening = typeof system === 'string' && system !== '' ? [{ role: 'system', content: system }] : [];
-    return readExplicit({ ...rest, prompt: [...opening, ...(conversations as unknown[])] });
-  }
+  const { conversations, ...rest } = value;
+  if (Array.isArray(conversations) && !('prompt' in value))
+    return readExplicit(withSystem(rest, 'prompt', conversations));
   if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value);
   return typeof value['chosen'] === 'string' ? readTexts(value) : readImplicit(value);
 }

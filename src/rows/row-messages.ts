@@ -14,6 +14,21 @@ export interface RowMessages {
   readonly unused: readonly UnusedField[];
 }
 
+/**
+ * A row of ShareGPT may have its system message beside the conversation: the row with `turns` after that message under `field`. A system
+ * that is no text stays where it is, and is reported as unused.
+ */
+export function withSystem(
+  row: Readonly<Record<string, unknown>>,
+  field: string,
+  turns: unknown,
+): Readonly<Record<string, unknown>> {
+  const { system, ...rest } = row;
+  if (typeof system !== 'string') return { ...row, [field]: turns };
+  const opening = system === '' ? [] : [{ role: 'system', content: system }];
+  return { ...rest, [field]: Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns };
+}
+
 /** Who speaks, in ShareGPT's words and those of its descendants. */
 const SPEAKERS: Readonly<Record<string, string>> = {
   human: 'user',

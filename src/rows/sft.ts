@@ -4,38 +4,25 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
-import { problemOf } from './problem.ts';
+import { readLine } from './read-line.ts';
 import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
-import { parseRow } from './row-json.ts';
-import { rowMessages, type RowMessages } from './row-messages.ts';
+import { rowMessages, withSystem, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export function readSftLine(text: string): ReadSftRow {
-  try {
-    const value = parseRow(text);
-    if (isPreference(value))
-      return { problem: 'is a preference pair, not a conversation: send it to a DPO job (dpo-training-jobs)' };
-    return read(value);
-  } catch (error) {
-    return { problem: problemOf(error) };
-  }
-}
+export const readSftLine = (text: string): ReadSftRow =>
+  readLine(text, (value) =>
+    isPreference(value)
+      ? { problem: 'is a preference pair, not a conversation: send it to a DPO job (dpo-training-jobs)' }
+      : readSftRow(value),
+  );
 
-const isPreference = (value: unknown): boolean =>
+/** Whether a row is a pair rather than a conversation, valid or not. */
+export const isPreference = (value: unknown): boolean =>
   isObject(value) && !('messages' in value) && ('chosen' in value || 'preferred_output' in value);
 
-/** Whether a line is a pair rather than a conversation, valid or not. */
-export function isPreferenceLine(text: string): boolean {
-  try {
-    return isPreference(parseRow(text));
-  } catch {
-    return false;
-  }
-}
-
-/** By the form that the row is meant to have, so that only its errors are reported. */
-function read(value: unknown): ReadSftRow {
+/** By the form that the row is meant to have, so that only its errors are reported. Throws ValidationError. */
+export function readSftRow(value: unknown): ReadSftRow {
   if (!isObject(value)) return readMessages(value, []);
   if ('messages_and_choices' in value) return readTrajectory(value);
   if ('messages' in value) return readMessages(value, ['messages']);
@@ -69,13 +56,9 @@ function readTrajectory(value: Values): ReadSftRow {
 const messageOfTurn = (turn: unknown): unknown =>
   isObject(turn) && isObject(turn['message']) && !('role' in turn) ? { role: 'assistant', ...turn['message'] } : turn;
 
-/** A row may have its system message beside the conversation. */
 function readSpoken(value: Values, field: string): ReadSftRow {
-  const { [field]: turns, system, ...rest } = value;
-  const opening = typeof system === 'string' && system !== '' ? [{ role: 'system', content: system }] : [];
-  const messages = Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns;
-  const systems = typeof system === 'string' ? {} : { system };
-  return readMessages({ ...rest, ...systems, messages }, ['messages']);
+  const { [field]: turns, ...rest } = value;
+  return readMessages(withSystem(rest, 'messages', turns), ['messages']);
 }
 
 const completions = z.looseObject({ prompt: rowMessages, completion: rowMessages, ...rowFields });

@@ -1,9 +1,9 @@
 // Checks a file of training data with the text side of the first model, for `whetstone data check`. Loads no weights and no engine; a model
 // of the Hub needs only its tokenizer and configuration.
-import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileChunks } from '#base/file-chunks';
 import { silentLog } from '#base/log';
 import { UNWATCHED } from '#model-files/hub-download';
 import { resolveModelDirectory } from '#model-files/resolve-model';
@@ -39,7 +39,7 @@ export async function checkDataFile(
       signal: AbortSignal.timeout(hub.downloadMs),
     });
     const text = await readTextModel(directory, undefined, undefined, chatTemplate);
-    const report = await checkData(createReadStream(file), { id, text }, request);
+    const report = await checkData(fileChunks(file), { id, text }, request);
     return { report, isTrainable: isTrainable(report) };
   } finally {
     await rm(ggufDirectory, { recursive: true, force: true });

@@ -7,10 +7,10 @@ import type { SftRow } from '#domain/sft';
 import { readDatasetLine } from '#rows/dataset-line';
 import { tokenTexts } from '#text/detokenizer';
 import type { TextModel } from '#text/text-model';
-import { tokenizePair } from '#training/dpo-rows';
-import { tokenizeSftRow, type RowSequences } from '#training/sft-rows';
+import type { RowSequences } from '#training/sft-rows';
 import { createConversationEncoder } from './conversation-encoder.ts';
 import { LINE_BYTES_MAX, readText } from './sft-dataset.ts';
+import { tokenizeRow } from './tokenize-row.ts';
 import { createUnusedFields } from './unused-fields.ts';
 
 export interface CheckedModel {
@@ -120,9 +120,7 @@ export async function checkData(
 
   async function tokenize(row: SftRow | PreferencePair): Promise<RowSequences & { refusal: string | null }> {
     try {
-      const read =
-        'chosen' in row ? await tokenizePair(row, encoder) : await tokenizeSftRow(row, encoder, assistantTurns);
-      return { ...read, refusal: null };
+      return { ...(await tokenizeRow(row, encoder, assistantTurns)), refusal: null };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       return { sequences: [], problem: 'refused_by_template', refusal: error.message };

@@ -11,14 +11,13 @@ import type { SftRow } from '#domain/sft';
 import { readDatasetLine } from '#rows/dataset-line';
 import { tokenTexts } from '#text/detokenizer';
 import type { Tokenizer } from '#text/tokenizer';
-import { tokenizePair } from '#training/dpo-rows';
 import type { ConversationEncoder } from '#training/conversation-encoder';
-import { tokenizeSftRow } from '#training/sft-rows';
 import type { NamedVersion } from '../../artifacts/artifact-name.ts';
 import type { Artifacts } from '../../artifacts/artifacts.ts';
 import type { BaseModels } from '../../models/base-models.ts';
 import { createConversationEncoder } from '../data/conversation-encoder.ts';
 import { datasetFile, readText } from '../data/sft-dataset.ts';
+import { tokenizeRow } from '../data/tokenize-row.ts';
 
 export interface DatasetRow {
   /** Line number in the file, from 1. */
@@ -117,8 +116,7 @@ async function tokenize(
   tokenizer: Tokenizer,
 ): Promise<Pick<DatasetRow, 'sequences'> | Pick<DatasetRow, 'problem'>> {
   try {
-    const read =
-      'chosen' in row ? await tokenizePair(row, encoder) : await tokenizeSftRow(row, encoder, assistantTurns);
+    const read = await tokenizeRow(row, encoder, assistantTurns);
     const sequences = read.problem === null ? read.sequences : []; // a job would skip it
     return {
       sequences: sequences.map(({ tokens, trained }) => ({ tokens, trained, texts: tokenTexts(tokenizer, tokens) })),
