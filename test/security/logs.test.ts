@@ -6,7 +6,7 @@ import { BASE, BOOTSTRAP_KEY, chat, shareTestServer, send } from '../api/test-se
 import { createRecordingLog } from '../serving/recording-log.ts';
 
 const log = createRecordingLog();
-const server = await shareTestServer({ log });
+const server = await shareTestServer({ log, parsers: { tools: 'pythonic', reasoning: null } });
 
 const WORDS = 'the heron landed at seventeen minutes past nine';
 
@@ -27,6 +27,15 @@ test('a request and a job can be followed by their ids, and no line contains a p
   ];
   const unread = await send(server, { url: '/v1/chat/completions', body: chat({ messages: called }) });
   expect(unread.statusCode, unread.body).toBe(200);
+  // Python's calls cannot write the name; the error behind the refusal has it in its message.
+  const parameters = { type: 'object', properties: { [WORDS]: { type: 'string' } }, required: [WORDS] };
+  const refused = await send(server, {
+    url: '/v1/chat/completions',
+    headers: { 'x-request-id': 'refused' },
+    body: chat({ tools: [{ type: 'function', function: { name: 'f', parameters } }], tool_choice: 'required' }),
+  });
+  expect(refused.statusCode, refused.body).toBe(422);
+  expect(refused.body).toContain(WORDS);
   await send(server, { url: '/v1/models', headers: { authorization: `Bearer wk-wrong-${WORDS.slice(4, 9)}` } });
   const model = { project: 'p', name: 'm', base_model: BASE };
   const { id: model_id } = (await send(server, { url: '/v1/preview/models', body: model })).json<{ id: string }>();
@@ -50,6 +59,12 @@ test('a request and a job can be followed by their ids, and no line contains a p
     expect.objectContaining({
       event: 'request.finished',
       fields: expect.objectContaining({ requestId: 'follow-me', route: '/v1/chat/completions', status: 200 }) as object,
+    }),
+  );
+  expect(log.lines).toContainEqual(
+    expect.objectContaining({
+      event: 'request.refused',
+      fields: expect.objectContaining({ requestId: 'refused', status: 422, code: 'invalid_constraint' }) as object,
     }),
   );
   const { id: jobId } = submitted.json<{ id: string }>();
