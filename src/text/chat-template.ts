@@ -2,6 +2,7 @@
 // apply_chat_template, so that prompts equal those of the model's makers; see test/golden/fixtures/tokenizers.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { isObject } from '#base/is-object';
 import type { Clock } from '#base/clock';
@@ -124,7 +125,7 @@ export function createChatTemplate(
           documents: null,
           ...variables,
           messages: turns,
-          tools: tools && tools.length > 0 ? tools : null,
+          tools: nonEmpty(tools),
         },
         functions,
       );

@@ -48,7 +48,7 @@ export const HERMES: ToolSyntax = {
   name: 'hermes',
   markers: ['<tool_call>', '</tool_call>'],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createTaggedParser(
       { opens: ['<tool_call>'], closes: ['</tool_call>'], list: null, newReader: jsonCall },
       isCertain,
@@ -66,7 +66,7 @@ export const LLAMA3: ToolSyntax = {
   name: 'llama3_json',
   markers: [...PYTHON_TAGS, PYTHON_END],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createWholeAnswerParser(
       {
         opens: PYTHON_TAGS,
@@ -84,7 +84,7 @@ export const PYTHONIC: ToolSyntax = {
   name: 'pythonic',
   markers: [...PYTHON_TAGS, PYTHON_END],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createWholeAnswerParser(
       {
         opens: PYTHON_TAGS,
@@ -102,7 +102,7 @@ export const MISTRAL: ToolSyntax = {
   name: 'mistral',
   markers: ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'],
   callIds: 'nine',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createTaggedParser(
       {
         opens: ['[TOOL_CALLS]'],
@@ -121,7 +121,7 @@ export const PHI4: ToolSyntax = {
   name: 'phi4_mini_json',
   markers: ['<|tool_call|>', '<|/tool_call|>'],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createTaggedParser(
       {
         opens: ['<|tool_call|>', 'functools'],
@@ -138,7 +138,7 @@ export const GRANITE: ToolSyntax = {
   name: 'granite',
   markers: ['<|tool_call|>', '<tool_call>', '</tool_call>'],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createTaggedParser(
       {
         opens: ['<|tool_call|>', '<tool_call>'],
@@ -156,7 +156,7 @@ export const HARMONY: ToolSyntax = {
   name: 'openai',
   markers: ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>', '<|return|>'],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createTaggedParser(
       {
         opens: ['<|start|>assistant', '<|channel|>', ' to=functions.'],
@@ -173,7 +173,7 @@ export const QWEN3_CODER: ToolSyntax = {
   name: 'qwen3_coder',
   markers: ['<tool_call>', '</tool_call>'],
   callIds: 'any',
-  createParser: (tools, isCertain = false) =>
+  createParser: (tools, isCertain) =>
     createTaggedParser(
       {
         opens: ['<tool_call>', '<function='],
@@ -189,7 +189,7 @@ const gemmaSyntax = (name: ToolSyntaxName, open: string, close: string, quote: s
   name,
   markers: [open, close, quote],
   callIds: 'any',
-  createParser: (tools, isCertain = false) =>
+  createParser: (tools, isCertain) =>
     createTaggedParser(
       { opens: [open], closes: [close], list: null, newReader: () => createGemmaCall(quote, tools) },
       isCertain,
@@ -209,7 +209,7 @@ export const TOOL_CODE: ToolSyntax = {
   name: 'tool_code',
   markers: [],
   callIds: 'any',
-  createParser: (_, isCertain = false) =>
+  createParser: (_, isCertain) =>
     createTaggedParser(
       {
         opens: [`${FENCE}tool_code`],

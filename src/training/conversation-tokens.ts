@@ -6,7 +6,7 @@ import { createYielder } from '#base/yield-to-loop';
 import type { ChatMessage } from '#domain/chat';
 import type { ConversationEncoder, TemplateContext } from './conversation-encoder.ts';
 import type { SequenceLimits, TokenSequence } from './token-sequence.ts';
-import { findWrittenTurn, type WrittenTurn } from './written-turn.ts';
+import { appendedStop, findWrittenTurn, type WrittenTurn } from './written-turn.ts';
 
 export interface TokenizedExample {
   readonly sequences: readonly TokenSequence[];
@@ -61,7 +61,7 @@ function groupTurns(turns: readonly WrittenTurn[]): WrittenTurn[][] {
 function encodeTurns(group: readonly WrittenTurn[], encoder: ConversationEncoder): TokenSequence {
   const last = group.at(-1)!;
   const { ids, find } = encoder.encodeText(last.text);
-  const stop = last.end === 'appended' && encoder.stopId !== null ? [encoder.stopId] : [];
+  const stop = appendedStop(last, encoder);
   const trained = new Uint8Array(ids.length + stop.length);
   for (const { from, to } of group.flatMap(({ runs }) => runs)) {
     const { first, end } = find(from, to);

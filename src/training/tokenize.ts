@@ -14,7 +14,7 @@ import type { History, SampledTurn, Turn } from '#domain/trajectory';
 import type { ConversationEncoder } from './conversation-encoder.ts';
 import { createPromptUnfolding } from './folded-prompts.ts';
 import { UNLIMITED, type SequenceLimits, type TokenSequence } from './token-sequence.ts';
-import { findWrittenTurn } from './written-turn.ts';
+import { appendedStop, findWrittenTurn } from './written-turn.ts';
 
 /** Why a history or a turn gives nothing to train on. */
 export type TokenProblem =
@@ -175,12 +175,14 @@ function writtenTurn(
 ): TrainedTurn | null {
   const turn = findWrittenTurn(messages, messages.length - 1, { tools }, encoder);
   if (turn === null) return null;
-  const { text, runs, end } = turn;
+  const { text, runs } = turn;
   const { ids, find } = encoder.encodeText(text);
   const written = find(runs[0]!.from, text.length);
-  const stop = end === 'appended' && encoder.stopId !== null ? [encoder.stopId] : [];
   return {
     prompt: given ?? ids.slice(0, written.first),
-    tokens: [...ids.slice(written.first, written.end), ...stop].map((id) => ({ id, logprob: NaN })),
+    tokens: [...ids.slice(written.first, written.end), ...appendedStop(turn, encoder)].map((id) => ({
+      id,
+      logprob: NaN,
+    })),
   };
 }

@@ -13,6 +13,10 @@ export interface WrittenTurn {
   readonly end: 'written' | 'appended' | 'unknown';
 }
 
+/** The token that follows the text of such a turn, in a list; empty: nothing follows it. */
+export const appendedStop = ({ end }: WrittenTurn, { stopId }: Pick<ConversationEncoder, 'stopId'>): number[] =>
+  end === 'appended' && stopId !== null ? [stopId] : [];
+
 /** Throws `invalid_request` if the template refuses the conversation. Null: the template's blocks leave out the turn. */
 export function findWrittenTurn(
   messages: readonly ChatMessage[],

@@ -1,6 +1,7 @@
 // A chat request on the wire → ChatRequest (services/chat/chat-request.ts) and ChatFormat, the format of the answer. Rules across
 // fields are checked first and hide type errors, as in vLLM; after that, all invalid fields are reported at once.
 import { z } from 'zod';
+import { nonEmpty } from '#base/non-empty';
 import { isObject } from '#base/is-object';
 import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
 import { CHAT_DECISIONS } from './chat-decisions.ts';
@@ -87,7 +88,7 @@ export function parseChatRequest(body: unknown): { request: ChatRequest; format:
 
 function toRequest(wire: Wire): ChatRequest {
   const serving = servingOptions(wire);
-  const tools = wire.tools && wire.tools.length > 0 ? wire.tools : null;
+  const tools = nonEmpty(wire.tools);
   const topLogprobs = wire.top_logprobs ?? 0;
   return {
     messages: wire.messages,

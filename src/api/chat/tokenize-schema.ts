@@ -1,5 +1,6 @@
 // POST /tokenize and /detokenize in vLLM's format: a text, or the prompt of a conversation.
 import { z } from 'zod';
+import { nonEmpty } from '#base/non-empty';
 import { isObject } from '#base/is-object';
 import type { Conversation } from '#services/chat/chat-request';
 import { PLAIN_PROMPT } from '#services/chat/plain-options';
@@ -82,7 +83,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
       : {
           model,
           messages: messages!,
-          tools: wire.tools && wire.tools.length > 0 ? wire.tools : null,
+          tools: nonEmpty(wire.tools),
           prompt: {
             ...PLAIN_PROMPT,
             addGenerationPrompt: wire.add_generation_prompt ?? null,

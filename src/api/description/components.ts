@@ -55,8 +55,15 @@ interface Named {
   readonly name: string;
 }
 
+export interface SharedParameters<P> {
+  readonly shared: Readonly<Record<string, P>>;
+  refer(parameter: P): P | { readonly $ref: string };
+}
+
 /** Parameters that several operations have stand once too. `used`: by the tag of each operation. */
-export function shareParameters<P extends Named>(used: readonly (readonly [tag: string, parameters: readonly P[]])[]) {
+export function shareParameters<P extends Named>(
+  used: readonly (readonly [tag: string, parameters: readonly P[]])[],
+): SharedParameters<P> {
   const counts = new Map<string, { readonly tag: string; readonly parameter: P; count: number }>();
   for (const [tag, parameters] of used)
     for (const parameter of parameters) {
@@ -75,7 +82,7 @@ export function shareParameters<P extends Named>(used: readonly (readonly [tag: 
   }
   return {
     shared,
-    refer(parameter: P): P | { readonly $ref: string } {
+    refer(parameter) {
       const name = names.get(JSON.stringify(parameter));
       return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
     },

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { ANSWER_EXAMPLES } from './answer-examples.ts';
-import { createComponents, shareParameters, SUBSCHEMAS, type Components } from './components.ts';
+import { createComponents, shareParameters, SUBSCHEMAS, type Components, type SharedParameters } from './components.ts';
 import { FAILURE_SCHEMAS, FAILURES, failureName, REQUEST_ID } from './described-failures.ts';
 import type { Endpoint, Tag } from '../http/endpoint.ts';
 import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
@@ -47,12 +47,15 @@ export interface Parameter {
 export function describeApi(endpoints: readonly Endpoint[], version: string, basePath: string): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
   const components = createComponents(FAILURE_SCHEMAS);
-  const parameters = shareParameters(endpoints.map((each) => [each.tag, parametersOf(each)]));
-  for (const each of endpoints) {
-    const described = operation(each, parametersOf(each), components);
-    const given = described.parameters.map((parameter) => parameters.refer(parameter as Parameter));
-    (paths[openApiPath(each.path)] ??= {})[each.method.toLowerCase()] = { ...described, parameters: given };
-  }
+  const given = endpoints.map(parametersOf);
+  const parameters = shareParameters(endpoints.map(({ tag }, i) => [tag, given[i]!]));
+  for (const [i, each] of endpoints.entries())
+    (paths[openApiPath(each.path)] ??= {})[each.method.toLowerCase()] = operation(
+      each,
+      given[i]!,
+      parameters,
+      components,
+    );
   return {
     openapi: '3.1.0',
     info: {
@@ -84,7 +87,12 @@ export function describeApi(endpoints: readonly Endpoint[], version: string, bas
   };
 }
 
-function operation(endpoint: Endpoint, given: readonly Parameter[], components: Components): Operation {
+function operation(
+  endpoint: Endpoint,
+  given: readonly Parameter[],
+  parameters: SharedParameters<Parameter>,
+  components: Components,
+): Operation {
   const { method, path, tag, access, bodySchema, creates, dialect, errors = [] } = endpoint;
   const keyNames = dialect === 'anthropic' ? ['apiKey', 'anthropicKey'] : ['apiKey'];
   const failures = [
@@ -104,7 +112,7 @@ function operation(endpoint: Endpoint, given: readonly Parameter[], components: 
     summary: titleOf(endpoint),
     description: descriptionOf(endpoint),
     security: access === 'public' ? [] : keyNames.map((name) => ({ [name]: access === 'any key' ? [] : [access] })),
-    parameters: given,
+    parameters: given.map((one) => parameters.refer(one)),
     ...requestBody(endpoint, components),
     responses: {
       ...successes(endpoint, components),

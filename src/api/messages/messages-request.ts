@@ -1,6 +1,7 @@
 // POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
 // results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
 import { z } from 'zod';
+import { nonEmpty } from '#base/non-empty';
 import { stringifyExactJson } from '#base/exact-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
@@ -167,7 +168,7 @@ function readConversation(wire: Conversing): { conversation: Conversation; warni
     conversation: {
       model: wire.model,
       messages: [...system, ...messages],
-      tools: wire.tools && wire.tools.length > 0 ? wire.tools.map(toTool) : null,
+      tools: nonEmpty(wire.tools?.map(toTool)),
       prompt: promptOptions(wire, messages),
     },
     warnings,

@@ -2,6 +2,7 @@
 // A unit is passed on once it is complete, because what turns out not to be calls is given back as text as a whole: clients never get half
 // of the arguments and the rest as text. Where a constraint makes sure that calls are complete, they are passed on as they arrive.
 import type { CallReader } from './call-reader.ts';
+import { isJson } from './is-json.ts';
 import type { ToolDelta } from './tool-delta.ts';
 
 export interface CallList {
@@ -20,7 +21,7 @@ export interface CallList {
 }
 
 /** `isCertain`: what begins as a call is one. */
-export function createCallList(isCertain: boolean): CallList {
+export function createCallList(isCertain = false): CallList {
   let count = 0;
   let before = 0; // calls before the unit
   let reader: CallReader | null = null;
@@ -97,13 +98,4 @@ export function createCallList(isCertain: boolean): CallList {
       return count;
     },
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,7 @@
 // One call as a JSON object, `{"name": "f", "arguments": {…}}`, read character by character: reports the name once it is complete and passes
 // the arguments on as written. Whether all of it is JSON shows at its end. Knows nothing about what surrounds the object.
 import type { CallReader } from './call-reader.ts';
+import { isJson } from './is-json.ts';
 import { createJsonBrackets } from './json-brackets.ts';
 import { createJsonPieces } from './json-pieces.ts';
 
@@ -140,14 +141,5 @@ function parseString(raw: string): string | null {
     return JSON.parse(`"${raw}"`) as string;
   } catch {
     return null;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

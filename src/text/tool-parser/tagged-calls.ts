@@ -30,7 +30,7 @@ export interface Blocks {
 /** `isCertain`: as in call-list.ts. */
 export function createTaggedParser(
   { opens, closes, list, bareList = false, newReader }: Blocks,
-  isCertain: boolean,
+  isCertain?: boolean,
 ): ToolParser {
   const calls = createCallList(isCertain);
   let place: 'beginning' | 'text' | 'opened' | 'call' | 'between' = bareList ? 'beginning' : 'text';

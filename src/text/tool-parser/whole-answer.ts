@@ -21,7 +21,7 @@ export interface WholeAnswer {
 /** `isCertain`: as in call-list.ts. */
 export function createWholeAnswerParser(
   { opens, closes, begin, between, newReader }: WholeAnswer,
-  isCertain: boolean,
+  isCertain?: boolean,
 ): ToolParser {
   const calls = createCallList(isCertain);
   const isList = begin === '[';
