@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckedDirectories } from '#storage/blobs/checked-directories';
 import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { register } from './registered-model.ts';
 import { asOwner, BASE, containing, openTestServer, type TestServer } from './test-server.ts';
 import { openTinyChatModel } from './tiny-chat-model.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'whetstone-damaged-'));
 const log = createRecordingLog();
@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await openTestServer({
     log,
     given: {
-      storage: createMemoryStorage(),
+      storage: await openStorageInMemory(),
       blobs: createCheckedDirectories(await prepareFilesystemBlobs({ root })),
       model: await openTinyChatModel(BASE),
       clock: { now: Date.now, advance: () => {} },

@@ -7,7 +7,6 @@ import { AppError } from '#domain/errors';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { deleteOldResponses } from '#services/responses/response-retention';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { speakScript, type Script } from './scripted-engine.ts';
 import {
   asOwner,
@@ -20,6 +19,7 @@ import {
   standingClock,
   type TestServer,
 } from './test-server.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 const script: Script = { text: 'Hello.', asked: null };
 const server: TestServer = await shareTestServer({
@@ -284,7 +284,7 @@ describe('in the background', () => {
 
   test('it survives the end of its server, with the same answer', async () => {
     const given = {
-      storage: createMemoryStorage(),
+      storage: await openStorageInMemory(),
       blobs: createMemoryBlobs(),
       model: server.model,
       clock: standingClock(Date.UTC(2026, 5, 1)),
@@ -307,7 +307,7 @@ describe('in the background', () => {
 
   test('a request that kills its server again and again ends with an error that says so', async () => {
     const given = {
-      storage: createMemoryStorage(),
+      storage: await openStorageInMemory(),
       blobs: createMemoryBlobs(),
       model: server.model,
       clock: standingClock(Date.UTC(2026, 5, 1)),
@@ -326,7 +326,7 @@ describe('in the background', () => {
   });
 });
 
-async function anyResponse({ inventory }: { inventory: ReturnType<typeof createMemoryStorage>['inventory'] }) {
+async function anyResponse({ inventory }: { inventory: Awaited<ReturnType<typeof openStorageInMemory>>['inventory'] }) {
   for await (const { id } of inventory.responses()) return id;
   throw new Error('no response is kept');
 }

@@ -60,11 +60,11 @@ import { createRuns } from '#services/runs/runs';
 import { createWebhookAddresses } from '#services/webhooks/webhook-address';
 import { createWebhooks } from '#services/webhooks/webhooks';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import { noObserver } from '../a-job-runner.ts';
 import { openTinyChatModel, type TinyChatModel } from './tiny-chat-model.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 export const BASE = 'tiny/chat';
 export const FILE_BYTES_MAX = 1_000_000;
@@ -163,7 +163,7 @@ export async function openTestServer({
 }: TestServerOptions = {}): Promise<TestServer> {
   const model = given?.model ?? (await openTinyChatModel(BASE, engine, parsers));
   const clock = given?.clock ?? standingClock(Date.UTC(2026, 5, 1));
-  const storage = given?.storage ?? createMemoryStorage();
+  const storage = given?.storage ?? (await openStorageInMemory());
   const blobs = createChargedBlobs(given?.blobs ?? createMemoryBlobs(), storage.accounts);
   const sampledTokens = createSampledTokens();
   const usage = createUsage({ storage: storage.usage, log });

@@ -14,7 +14,6 @@ import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/infer
 import type { TrainingEngine } from '#engine/training-engine';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createPrompts } from '#text/prompts/prompts';
 import { createChatTemplate } from '#text/chat-template';
 import { policyLoss } from '#training/losses';
@@ -25,6 +24,7 @@ import { storedJob } from './stored-job.ts';
 import { BASE, openTestServer, send, type TestServer } from './test-server.ts';
 import { openTinyChatModel } from './tiny-chat-model.ts';
 import { rowLogprobs, trainRow } from '../learning/one-row.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 const MODEL = 'wandb-artifact:///default/p/turns';
 const STARTER = new URL('../../scripts/starter/', import.meta.url);
@@ -50,7 +50,7 @@ async function openServers(template: string | null): Promise<void> {
   );
   const given = {
     model: { ...tiny, text: { ...text, chatTemplate, prompts } },
-    storage: createMemoryStorage(),
+    storage: await openStorageInMemory(),
     blobs: createMemoryBlobs(),
     clock: { ...systemClock, advance: () => undefined },
   };

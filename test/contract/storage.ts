@@ -1,4 +1,4 @@
-// What every Storage promises. Run by memory.ts and sql/open-sqlite.ts; a factory makes a fresh, empty store.
+// What every Storage promises. Run over SQLite and Postgres; a factory makes a fresh, empty store.
 import { describe, expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import type { Storage } from '#storage/storage';

@@ -18,7 +18,6 @@ import { createJobEvents, type JobEvents } from '#services/jobs/job-events';
 import { createTrainingJobs, type TrainingJobs } from '#services/jobs/training-jobs';
 import type { BlobStore } from '#storage/blobs';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { Storage } from '#storage/storage';
 import { DEFAULT_LORA, type LoraConfig } from '#domain/lora-config';
 import { aCaller } from '../a-caller.ts';
@@ -27,6 +26,7 @@ import { ableTrainer, aJobRunner, noObserver, noSampler } from '../a-job-runner.
 import { writeTinyModel } from '../serving/tiny-model.ts';
 import { encoder } from '../training/rollouts.ts';
 import type { JobData } from './job-bodies.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 export const OWNER = aCaller();
 
@@ -86,7 +86,7 @@ export async function openJobLab(
   }
 
   async function createWorld(): Promise<World> {
-    const [storage, blobs] = [createMemoryStorage(), createMemoryBlobs()];
+    const [storage, blobs] = [await openStorageInMemory(), createMemoryBlobs()];
     const modelId = await addModel({ storage, blobs }, 'm', 'tiny');
     const jobEvents = createJobEvents();
     const limits = createAccountLimits({ storage, clock: systemClock });

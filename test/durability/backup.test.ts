@@ -6,7 +6,6 @@ import Database from 'libsql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { backUp } from '#maintenance/backup';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import { firstLight } from '#storage/sql/migrations/0001-first-light';
 import type { StoreConfig } from '../../src/config/server-config.ts';
@@ -16,6 +15,7 @@ import { runRestore } from '../../src/maintenance/run-restore.ts';
 import { refuseUnfinishedRestore } from '../../src/maintenance/unfinished-restore.ts';
 import { fillStore, localStore, NOW, putAdapter, quiet, runToEnd, submitRl, using, type Stored } from './a-store.ts';
 import { begun, readBlobs, readRows } from './whole-store.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'whetstone-backup-'));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -105,7 +105,7 @@ describe('a backup', () => {
   describe('of models whose owners delete them while it copies', () => {
     /** Deletes the bytes of the model being copied, and its row before the rows are copied again. */
     async function race(deletions: number, arrivals: boolean) {
-      const [storage, blobs] = [createMemoryStorage(), createMemoryBlobs()];
+      const [storage, blobs] = [await openStorageInMemory(), createMemoryBlobs()];
       const addModel = async (id: string) => {
         const blobPrefix = `checkpoints/${id}/0`;
         await putAdapter(blobs, blobPrefix);

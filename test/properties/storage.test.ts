@@ -1,11 +1,10 @@
-// Any sequence of operations gets the same answers from the slow, plain storage in memory and from SQLite, and leaves the same
+// Any sequence of operations gets the same answers from the slow, plain storage and from SQLite, and leaves the same
 // rows behind.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
-import type { Storage } from '#storage/storage';
+import { createPlainStorage, type PlainStorage } from './plain-storage/plain-storage.ts';
 import { anOperation, createJob, createModel, ENTITIES, JOBS, MODELS, type Moment } from './storage-operations.ts';
 
 const ALL = { after: null, limit: 1_000 };
@@ -17,7 +16,7 @@ const outcomeOf = (answer: Promise<unknown>): Promise<unknown> =>
     () => 'refused',
   );
 
-async function fill(storage: Storage): Promise<void> {
+async function fill(storage: PlainStorage): Promise<void> {
   let sequence = 0;
   const moment = (): Moment => ({ nowMs: 1, sequence: sequence++ });
   await createModel(storage, 'm0', moment());
@@ -25,7 +24,7 @@ async function fill(storage: Storage): Promise<void> {
   for (const [i, id] of JOBS.slice(0, 3).entries()) await createJob(storage, id, MODELS[i % 2]!, moment());
 }
 
-async function everything({ models, checkpoints, jobs, events, usage }: Storage): Promise<unknown> {
+async function everything({ models, checkpoints, jobs, events, usage }: PlainStorage): Promise<unknown> {
   return {
     models: await Promise.all(ENTITIES.map((entity) => models.list({ entity }, ALL))),
     checkpoints: await Promise.all(MODELS.map((id) => checkpoints.list(id, ALL, 'asc'))),
@@ -65,23 +64,23 @@ function summarise(outcome: unknown): string {
   return typeof value === 'object' && value !== null ? 'found' : String(value);
 }
 
-test('memory and SQLite answer alike, whatever is asked of them', async () => {
+test('the plain storage and SQLite answer alike, whatever is asked of them', async () => {
   const occurred = new Set<string>();
   const steps = fc.array(fc.tuple(anOperation, fc.nat(20)), { minLength: 1, maxLength: 60, size: 'max' });
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
-      const [memory, sqlite] = [createMemoryStorage(), await openSqliteStorage({ path: ':memory:', log: silentLog })];
+      const [plain, sqlite] = [createPlainStorage(), await openSqliteStorage({ path: ':memory:', log: silentLog })];
       try {
-        for (const storage of [memory, sqlite]) await fill(storage);
+        for (const storage of [plain, sqlite]) await fill(storage);
         let nowMs = 1;
         for (const [i, [operation, elapsedMs]] of sequence.entries()) {
           nowMs += elapsedMs;
           const moment = { nowMs, sequence: 10 + i };
-          const expected = await outcomeOf(operation.run(memory, moment));
+          const expected = await outcomeOf(operation.run(plain, moment));
           expect(await outcomeOf(operation.run(sqlite, moment)), fc.stringify(operation)).toEqual(expected);
           occurred.add(`${operation.name} ${summarise(expected)}`);
         }
-        expect(await everything(sqlite)).toEqual(await everything(memory));
+        expect(await everything(sqlite)).toEqual(await everything(plain));
       } finally {
         await sqlite.close();
       }

@@ -11,11 +11,11 @@ import { silentLog } from '#base/log';
 import { runBackup } from '#maintenance/run-backup';
 import { runRestore } from '#maintenance/run-restore';
 import { WEBHOOK_EVENTS, type Webhook } from '#domain/webhook';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { prepareSealedWebhooks, refuseUnsealedWebhooks } from '#storage/sealed-webhooks';
 import { readServerConfig } from '../../src/config/server-config.ts';
 import { readSecretKeys } from '../../src/server/secret-keys.ts';
 import { fillStore, localStore, quiet, using } from '../durability/a-store.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 let root: string;
 beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'whetstone-sealed-'))));
@@ -63,7 +63,7 @@ test('a database has no secret in plain text, neither a new one nor one of an ol
 });
 
 test('a new operator key replaces the one in the file, and the error for a lost key names it', async () => {
-  const store = createMemoryStorage().webhooks;
+  const store = (await openStorageInMemory()).webhooks;
   const data = join(root, 'data');
   await fillStore(localStore(data));
   const webhook = aWebhook();
@@ -83,7 +83,7 @@ test('servers that share a Postgres and a store need a shared key; without one t
   expect(await keysOf(root, database)).not.toBeNull();
   const shared = { ...database, WHETSTONE_BLOBS_URL: 's3://bucket?endpoint=http://127.0.0.1:1&region=r' };
   expect(await keysOf(root, shared)).toBeNull();
-  const store = createMemoryStorage().webhooks;
+  const store = (await openStorageInMemory()).webhooks;
   const refusing = refuseUnsealedWebhooks(store, silentLog);
   await expect(refusing.create(aWebhook(), 9)).rejects.toThrow(/WHETSTONE_SECRET_KEY/);
   expect(await store.list('team')).toEqual([]);

@@ -9,10 +9,10 @@ import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engi
 import type { TrainingEngine } from '#engine/training-engine';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { ableTrainer, aJobRunner, noSampler } from '../a-job-runner.ts';
 import { BASE, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 import { openTinyChatModel, type TinyChatModel } from '../api/tiny-chat-model.ts';
+import { openStorageInMemory } from '../storage-in-memory.ts';
 
 let root: string;
 let model: TinyChatModel;
@@ -28,7 +28,9 @@ beforeAll(async () => {
     log: silentLog,
   });
   const blobs = await prepareFilesystemBlobs({ root: join(root, 'blobs') });
-  server = await openTestServer({ given: { storage: createMemoryStorage(), blobs, model, clock: movingClock() } });
+  server = await openTestServer({
+    given: { storage: await openStorageInMemory(), blobs, model, clock: movingClock() },
+  });
 });
 afterAll(async () => {
   await server.close();

@@ -3,14 +3,14 @@ import { aCaller } from '../../../test/a-caller.ts';
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { IdempotencyStore } from '#storage/storage';
 import { createIdempotent } from './idempotency.ts';
+import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
 
 const request = { caller: aCaller(), route: 'POST /things', key: 'mine', bodyHash: 'h' };
 
 test('a request that a crash interrupted runs again with the same id, and later repeats get its answer', async () => {
-  const { idempotency } = createMemoryStorage();
+  const { idempotency } = await openStorageInMemory();
   const idempotent = createIdempotent(idempotency, systemClock, silentLog);
   const ids: string[] = [];
   void idempotent(request, (id) => {
@@ -29,7 +29,7 @@ test('a request that a crash interrupted runs again with the same id, and later 
 });
 
 test('without a key every request makes its own resource; with a key, a failed request leaves the key free', async () => {
-  const { idempotency } = createMemoryStorage();
+  const { idempotency } = await openStorageInMemory();
   const idempotent = createIdempotent(idempotency, systemClock, silentLog);
   const ids = new Set<string>();
   const make = async (id: string) => ids.add(id).size;
@@ -40,7 +40,7 @@ test('without a key every request makes its own resource; with a key, a failed r
 });
 
 test('a retry finds what may have been made before a failure, because it has the same id; a refusal leaves no trace', async () => {
-  const { idempotency } = createMemoryStorage();
+  const { idempotency } = await openStorageInMemory();
   const idempotent = createIdempotent(idempotency, systemClock, silentLog);
   const ids: string[] = [];
   const failing = (error: Error) => (id: string) => {
@@ -58,7 +58,7 @@ test('a retry finds what may have been made before a failure, because it has the
 });
 
 test('an answer that could not be stored is made again with the same id', async () => {
-  const { idempotency } = createMemoryStorage();
+  const { idempotency } = await openStorageInMemory();
   let failures = 1;
   const forgetful: IdempotencyStore = {
     ...idempotency,
@@ -73,7 +73,7 @@ test('an answer that could not be stored is made again with the same id', async 
 });
 
 test('a key that was taken when the storage failed is free once the storage works again, with the same id', async () => {
-  const { idempotency } = createMemoryStorage();
+  const { idempotency } = await openStorageInMemory();
   const away = new AppError('storage_unavailable', 'The answer was lost.');
   let outages = 3; // the answer of `begin`, then two attempts to release
   const fails = <T>(done: T): Promise<T> => (outages-- > 0 ? Promise.reject(away) : Promise.resolve(done));

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { aCaller } from '../../../test/a-caller.ts';
 import { silentLog } from '#base/log';
 import { totalUsage, type RequestUse, type UsageEntry } from '#domain/usage';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createRecordingLog } from '../../../test/serving/recording-log.ts';
 import { createUsage, ENTRIES_MAX } from './usage.ts';
+import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
 
 const use = (change: Partial<RequestUse> = {}): RequestUse => ({
   entity: 'team',
@@ -54,8 +54,8 @@ function createFakeTime() {
 }
 
 /** `fault` decides, write by write, whether the storage fails or how long it takes. */
-function open(fault: (write: number) => void | Promise<void> = () => {}) {
-  const { usage: store } = createMemoryStorage();
+async function open(fault: (write: number) => void | Promise<void> = () => {}) {
+  const { usage: store } = await openStorageInMemory();
   const time = createFakeTime();
   const log = createRecordingLog();
   const writes: { atMs: number; entries: readonly UsageEntry[] }[] = [];
@@ -83,7 +83,7 @@ const away = () => {
 };
 
 test('a thousand concurrent requests make one row per key, exact to the token', async () => {
-  const usage = createUsage({ storage: createMemoryStorage().usage, log: silentLog });
+  const usage = createUsage({ storage: (await openStorageInMemory()).usage, log: silentLog });
   for (let i = 0; i < 1_000; i++) usage.record(use({ keyId: `k${i % 3}`, promptTokens: i }));
   const { rows, totals } = await usage.list(caller, {}, ALL);
   expect(rows).toHaveLength(3);
@@ -91,7 +91,7 @@ test('a thousand concurrent requests make one row per key, exact to the token', 
 });
 
 test('requests that end within a tenth of a second are written together, after their answers', async () => {
-  const { usage, time, writes } = open();
+  const { usage, time, writes } = await open();
   for (let i = 0; i < 5; i++) {
     usage.record(use());
     await time.advance(10);
@@ -103,7 +103,7 @@ test('requests that end within a tenth of a second are written together, after t
 
 test('requests that end during a write wait for the next one: only one write runs at a time', async () => {
   let finish = () => {};
-  const { usage, time, writes, running, stored } = open((write) =>
+  const { usage, time, writes, running, stored } = await open((write) =>
     write === 1 ? new Promise((resolve) => (finish = resolve)) : undefined,
   );
   usage.record(use());
@@ -120,7 +120,7 @@ test('requests that end during a write wait for the next one: only one write run
 });
 
 test('a list includes every request that ended before it, and only those of its own entity', async () => {
-  const { usage } = open();
+  const { usage } = await open();
   usage.record(use());
   usage.record(use({ entity: 'others' }));
   expect((await usage.list(caller, {}, ALL)).totals.requests).toBe(1);
@@ -131,7 +131,7 @@ test('a list includes every request that ended before it, and only those of its 
 });
 
 test('no usage is lost while the storage is away: writes are retried less and less often, and logged once', async () => {
-  const { usage, time, log, writes, stored } = open((write) => (write <= 8 ? away() : undefined));
+  const { usage, time, log, writes, stored } = await open((write) => (write <= 8 ? away() : undefined));
   usage.record(use());
   await time.advance(50_000);
   usage.record(use());
@@ -144,7 +144,7 @@ test('no usage is lost while the storage is away: writes are retried less and le
 
 test('a list that cannot be complete fails, and loses no usage', async () => {
   let broken = true;
-  const { usage } = open(() => (broken ? away() : undefined));
+  const { usage } = await open(() => (broken ? away() : undefined));
   usage.record(use());
   await expect(usage.list(caller, {}, ALL)).rejects.toThrow('away');
   broken = false;
@@ -152,7 +152,7 @@ test('a list that cannot be complete fails, and loses no usage', async () => {
 });
 
 test('a list does not wait forever for a write that is stuck', async () => {
-  const { usage, time } = open(() => new Promise(() => {}));
+  const { usage, time } = await open(() => new Promise(() => {}));
   usage.record(use());
   const refused = expect(usage.list(caller, {}, ALL)).rejects.toMatchObject({ code: 'internal' });
   await time.advance(10_000);
@@ -160,7 +160,7 @@ test('a list does not wait forever for a write that is stuck', async () => {
 });
 
 test('closing writes the rest at once, and retries if that fails', async () => {
-  const { usage, time, stored, log } = open((write) => (write <= 2 ? away() : undefined));
+  const { usage, time, stored, log } = await open((write) => (write <= 2 ? away() : undefined));
   usage.record(use());
   const closed = usage.close();
   await time.advance(4_000);
@@ -171,7 +171,7 @@ test('closing writes the rest at once, and retries if that fails', async () => {
 
 test('closing waits for the write in progress', async () => {
   let finish = () => {};
-  const { usage, time, stored } = open(() => new Promise((resolve) => (finish = resolve)));
+  const { usage, time, stored } = await open(() => new Promise((resolve) => (finish = resolve)));
   usage.record(use());
   await time.advance(100);
   let ended = false;
@@ -187,7 +187,7 @@ test.each([
   ['fails', away],
   ['is stuck', () => new Promise<void>(() => {})],
 ])('closing gives up on a storage that %s, and the log has the amounts', async (_, fault) => {
-  const { usage, time, log } = open(fault);
+  const { usage, time, log } = await open(fault);
   usage.record(use());
   await time.advance(100);
   usage.record(use({ model: 'other' }));
@@ -202,7 +202,7 @@ test.each([
 
 test('without a storage, memory is bounded: invented projects are dropped, their tokens are not', async () => {
   let broken = true;
-  const { usage, log, writes, stored } = open(() => (broken ? away() : undefined));
+  const { usage, log, writes, stored } = await open(() => (broken ? away() : undefined));
   const count = ENTRIES_MAX + 500;
   for (let i = 0; i < count; i++) usage.record(use({ project: `p${i}` }));
   await expect(usage.list(caller, {}, ALL)).rejects.toThrow('away');
@@ -230,7 +230,7 @@ test('whatever fails and whenever usage is listed, the accounts add up', async (
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), faults, async (steps, stream) => {
       let repaired = false;
-      const { usage, time, running, stored } = open(async () => {
+      const { usage, time, running, stored } = await open(async () => {
         const fault = repaired ? 'none' : (stream.next().value as string);
         if (fault === 'takes 2 s') await time.wait(2_000, new AbortController().signal);
         if (fault === 'fails') away();

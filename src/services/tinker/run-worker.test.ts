@@ -10,7 +10,6 @@ import { AppError } from '#domain/errors';
 import type { OperationKind, TinkerOperation, TinkerRun } from '#domain/tinker';
 import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import type { Storage } from '#storage/storage';
 import type { TinkerStore } from '#storage/tinker-store';
 import { createJobEvents } from '../jobs/job-events.ts';
@@ -19,6 +18,7 @@ import { createMessage } from './protobuf/wire.ts';
 import { createRunWorker, type RunWorker } from './run-worker.ts';
 import type { Saves } from './saves.ts';
 import { shareTrainer, type SharedTrainer } from './trainer-loans.ts';
+import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
 
 /** An engine whose only weight is one number, to which a step adds the gradients. */
 function createSumEngine() {
@@ -73,8 +73,8 @@ afterEach(async () => {
   await rm(work, { recursive: true, force: true });
 });
 
-function openWorld() {
-  const storage = createMemoryStorage();
+async function openWorld() {
+  const storage = await openStorageInMemory();
   const blobs = createMemoryBlobs();
   const runEvents = createJobEvents();
   const saves = { save: async () => '{"path":"saved"}' } as unknown as Saves;
@@ -90,10 +90,12 @@ function openWorld() {
       { ...about, id: modelId, project: 'tinker', name: modelId, baseModel: 'base', runId: null },
       { id: createId(), modelId, step: 0, metrics: {}, blobPrefix, fresh: true, createdAtMs: 0 },
     );
+    const session = { ...about, id: createId(), keyId: 'k' };
+    await storage.tinker.createSession({ ...session, tags: [], metadata: {}, seenAtMs: 0, endedAtMs: null });
     return storage.tinker.createRun({
       ...about,
-      id: `${createId()}:train:0`,
-      sessionId: 's',
+      id: `${session.id}:train:0`,
+      sessionId: session.id,
       keyId: 'k',
       modelId,
       baseModel: 'base',
@@ -178,7 +180,7 @@ function mortal(storage: Storage): { storage: Storage; kill: () => void } {
 
 test('operations run in the order of their numbers, in whatever order they arrive', async () => {
   const { engine, calls } = createSumEngine();
-  const world = openWorld();
+  const world = await openWorld();
   const run = await world.addRun();
   await world.data(run, 2, 3);
   await world.step(run, 3);
@@ -189,7 +191,7 @@ test('operations run in the order of their numbers, in whatever order they arriv
 });
 
 test('an acknowledged step survives the end of its server, and so do gradients that no step applied', async () => {
-  const world = openWorld();
+  const world = await openWorld();
   const run = await world.addRun();
   await world.data(run, 1, 5);
   await world.step(run, 2);
@@ -208,7 +210,7 @@ test('an acknowledged step survives the end of its server, and so do gradients t
 
 test('a lost trainer is replaced, and the run continues from the saved state', async () => {
   const { engine, calls, state } = createSumEngine();
-  const world = openWorld();
+  const world = await openWorld();
   const run = await world.addRun();
   await world.work(shareTrainer(engine), { saveEveryMs: 0 }); // saved after every step
   await world.data(run, 1, 1);
@@ -223,7 +225,7 @@ test('a lost trainer is replaced, and the run continues from the saved state', a
 
 test('a step with a failed part is not applied, and the next step has none of its gradients', async () => {
   const { engine, calls } = createSumEngine();
-  const world = openWorld();
+  const world = await openWorld();
   const run = await world.addRun();
   await world.data(run, 1, 5);
   await world.data(run, 2, null);
@@ -239,7 +241,7 @@ test('a step with a failed part is not applied, and the next step has none of it
 
 test('clients share one trainer by loans, and a job takes precedence over them', async () => {
   const { engine, calls, state } = createSumEngine();
-  const world = openWorld();
+  const world = await openWorld();
   const trainer = shareTrainer(engine);
   await world.work(trainer);
   const runs = [await world.addRun(), await world.addRun(), await world.addRun()];
@@ -266,7 +268,7 @@ test('clients share one trainer by loans, and a job takes precedence over them',
 });
 
 test('an operation whose reading ended its server twice fails with that cause, and the run goes on', async () => {
-  const world = openWorld();
+  const world = await openWorld();
   const run = await world.addRun();
   await world.data(run, 1, 5);
   const { tinker } = world.storage;

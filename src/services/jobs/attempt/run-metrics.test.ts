@@ -3,17 +3,17 @@ import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import type { Model } from '#domain/model';
 import type { TrainingJob } from '#domain/training-job';
-import { createMemoryStorage } from '#storage/memory/memory-storage';
 import { createRunMetrics } from './run-metrics.ts';
+import { openStorageInMemory } from '../../../../test/storage-in-memory.ts';
 
 const name = { entity: 'team', project: 'p', name: 'agent' };
 const payer = { keyId: 'k', keyBytesMax: null, entityBytesMax: null };
 const model = { ...name, id: createId() } as Model;
 
-let storage: ReturnType<typeof createMemoryStorage>;
+let storage: Awaited<ReturnType<typeof openStorageInMemory>>;
 let nowMs: number;
-beforeEach(() => {
-  storage = createMemoryStorage();
+beforeEach(async () => {
+  storage = await openStorageInMemory();
   nowMs = 1_000;
 });
 

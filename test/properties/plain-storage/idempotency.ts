@@ -1,6 +1,6 @@
 // Answers of POST routes per Idempotency-Key, in memory. idempotency-times.ts defines how long they are kept.
-import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '../idempotency-times.ts';
-import type { Storage } from '../storage.ts';
+import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '#storage/idempotency-times';
+import type { PlainStorage } from './plain-storage.ts';
 
 interface Answer {
   readonly bodyHash: string;
@@ -10,7 +10,7 @@ interface Answer {
   heldSinceMs: number;
 }
 
-export function createMemoryIdempotency(): Storage['idempotency'] {
+export function createIdempotency(): PlainStorage['idempotency'] {
   const answers = new Map<string, Answer>();
   return {
     async begin(key, bodyHash, resourceId, nowMs) {
@@ -31,10 +31,6 @@ export function createMemoryIdempotency(): Storage['idempotency'] {
     },
     async release(key) {
       if (answers.get(key)?.response === null) answers.delete(key);
-    },
-    async letGo(key, heldSinceMs) {
-      const known = answers.get(key);
-      if (known?.response === null && known.heldSinceMs === heldSinceMs) known.heldSinceMs = 0;
     },
     async releaseAll() {
       for (const answer of answers.values()) answer.heldSinceMs = 0;

@@ -1,9 +1,9 @@
-// Usage in memory: sums by key, model and day.
+// Usage: sums by key, model and day.
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
 import { paginate } from './page.ts';
-import type { UsageStore } from '../storage.ts';
+import type { PlainStorage } from './plain-storage.ts';
 
-export function createMemoryUsage(): UsageStore {
+export function createUsage(): PlainStorage['usage'] {
   const used = new Map<string, UsageEntry>();
   return {
     async add(entries) {

@@ -1,31 +1,18 @@
 // The slow, simple reference for sql/jobs.ts.
 import { invariant } from '#base/invariant';
-import { toldDeletions } from '#domain/save-policy';
 import { isFinished, type TrainingJob } from '#domain/training-job';
-import type { MemoryEvaluations } from './evaluations.ts';
 import { appendEvent } from './events.ts';
-import { inOrder, paginate } from './page.ts';
-import { asJson, refuseSecond, type ClaimableJob, type MemoryTables } from './tables.ts';
-import { withOldBody } from './trajectory-logs.ts';
-import type { JobStore } from '../storage.ts';
+import { paginate } from './page.ts';
+import { asJson, refuseSecond, type ClaimableJob, type Tables } from './tables.ts';
+import type { PlainStorage } from './plain-storage.ts';
 
-export function createMemoryJobs(
-  tables: MemoryTables,
-  evaluations: Pick<MemoryEvaluations, 'add' | 'cancel'>,
-  enqueueWebhooks: (job: TrainingJob, nowMs: number) => void,
-): JobStore {
+export function createJobs(tables: Tables): PlainStorage['jobs'] {
   const runningAttempt = (id: string, attempt: number) =>
     tables.jobs.find((job) => job.id === id && job.attempt === attempt && job.status === 'running');
   const updateJob = (id: string, change: Partial<ClaimableJob>) => {
     tables.jobs = tables.jobs.map((job) => (job.id === id ? { ...job, ...change } : job));
   };
-  const publicJob = ({
-    worker: _w,
-    leaseUntilMs: _l,
-    claimedAtMs: _c,
-    klReference: _k,
-    ...job
-  }: ClaimableJob): TrainingJob => job;
+  const publicJob = ({ worker: _w, leaseUntilMs: _l, claimedAtMs: _c, ...job }: ClaimableJob): TrainingJob => job;
 
   return {
     async create(job) {
@@ -34,9 +21,8 @@ export function createMemoryJobs(
         `job of model ${job.modelId}, which is gone`,
       );
       refuseSecond(tables.jobs, job);
-      const { evaluation: _, ...own } = job;
       const made: ClaimableJob = {
-        ...own,
+        ...job,
         status: 'queued',
         attempt: 0,
         savedAttempt: 0,
@@ -52,28 +38,15 @@ export function createMemoryJobs(
         claimedAtMs: 0,
       };
       tables.jobs.push(made);
-      evaluations.add(job);
       return publicJob(made);
     },
-    async find(id) {
-      const job = tables.jobs.find((j) => j.id === id);
-      return job ? publicJob(job) : null;
-    },
-    async list(filter, page, order = 'asc') {
-      const all = inOrder(tables.jobs, order)
-        .map(publicJob)
-        .filter((job) => job.entity === filter.entity);
+    async list(filter, page) {
+      const all = tables.jobs.map(publicJob).filter((job) => job.entity === filter.entity);
       const matching = all.filter(
         (job) => job.modelId === (filter.modelId ?? job.modelId) && job.status === (filter.status ?? job.status),
       );
       return paginate(all, matching, page);
     },
-    listLatest: async (modelIds) =>
-      modelIds.flatMap((id) => tables.jobs.findLast(({ modelId }) => modelId === id) ?? []).map(publicJob),
-    listReferences: async (entity) =>
-      tables.jobs
-        .filter((job) => job.entity === entity && !isFinished(job.status))
-        .flatMap(({ modelId, klReference }) => (klReference ? [{ modelId, reference: klReference }] : [])),
     async countQueued(account) {
       return tables.jobs.filter(
         (job) =>
@@ -82,12 +55,7 @@ export function createMemoryJobs(
           job.keyId === (account?.keyId ?? job.keyId),
       ).length;
     },
-    async claim(worker, nowMs, leaseMs, baseModels) {
-      const hosted = (modelId: string) => {
-        const { baseModel } = tables.models.find(({ id }) => id === modelId)!;
-        if (baseModels === null) return true;
-        return 'except' in baseModels ? !baseModels.except.includes(baseModel) : baseModels.includes(baseModel);
-      };
+    async claim(worker, nowMs, leaseMs) {
       const lastClaim = (entity: string) =>
         Math.max(0, ...tables.jobs.filter((job) => job.entity === entity).map((job) => job.claimedAtMs));
       const next = tables.jobs
@@ -97,7 +65,6 @@ export function createMemoryJobs(
             (status === 'running' && (leaseUntilMs <= nowMs || leaseUntilMs > nowMs + 3 * leaseMs)),
         )
         .filter((job) => tables.jobs.find((j) => j.modelId === job.modelId && !isFinished(j.status)) === job)
-        .filter((job) => hosted(job.modelId))
         .sort(
           (a, b) => lastClaim(a.entity) - lastClaim(b.entity) || tables.jobs.indexOf(a) - tables.jobs.indexOf(b),
         )[0];
@@ -134,7 +101,7 @@ export function createMemoryJobs(
       updateJob(id, update);
       return true;
     },
-    async finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint, surplus }) {
+    async finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint }) {
       if (!runningAttempt(id, attempt)) return false;
       if (checkpoint) {
         const taken = tables.checkpoints.some((c) => c.modelId === checkpoint.modelId && c.step === checkpoint.step);
@@ -145,30 +112,14 @@ export function createMemoryJobs(
         invariant(!taken, `model ${checkpoint.modelId} has a step ${checkpoint.step} already`);
         refuseSecond(tables.checkpoints, checkpoint);
       }
-      const unused = tables.checkpoints.filter(
-        (c) => surplus?.ids.includes(c.id) && (tables.uses.get(c.id) ?? 0) < surplus.usedSinceMs,
-      );
-      appendEvent(tables, {
-        ...event,
-        data: { ...event.data, ...toldDeletions(unused.map(({ step }) => step).sort((a, b) => a - b)) },
-      });
-      tables.checkpoints = tables.checkpoints.filter((c) => !unused.includes(c));
+      appendEvent(tables, event);
       if (checkpoint) {
         tables.checkpoints.push(asJson(checkpoint));
         const { modelId, step } = checkpoint;
         tables.lastSteps.set(modelId, Math.max(step, tables.lastSteps.get(modelId)!));
-      } else evaluations.cancel(id, endedAtMs);
+      }
       updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
-      enqueueWebhooks(
-        tables.jobs.find((job) => job.id === id)!,
-        endedAtMs,
-      );
       return true;
-    },
-    listWithOldBody: async (endedBeforeMs, limit) =>
-      withOldBody(tables.jobs.map(publicJob), endedBeforeMs).slice(0, limit),
-    async forgetBody(id) {
-      if (tables.jobs.some((job) => job.id === id && isFinished(job.status))) updateJob(id, { bodyBlob: '' });
     },
     async requestCancel(id, nowMs, event) {
       const job = tables.jobs.find((j) => j.id === id);
@@ -176,12 +127,7 @@ export function createMemoryJobs(
       if (isFinished(job.status)) return 'already_finished';
       if (job.status === 'queued') {
         appendEvent(tables, event); // throws before anything has changed
-        evaluations.cancel(id, nowMs);
         updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
-        enqueueWebhooks(
-          tables.jobs.find((each) => each.id === id)!,
-          nowMs,
-        );
       }
       updateJob(id, { cancelRequested: true });
       return job.status === 'queued' ? 'cancelled' : 'cancelling';

@@ -1,21 +1,21 @@
 // The slow, simple reference for sql/events.ts.
 import { invariant } from '#base/invariant';
 import { paginate } from './page.ts';
-import { asJson, refuseSecond, type MemoryTables } from './tables.ts';
-import type { EventStore, NewEvent } from '../storage.ts';
+import { asJson, refuseSecond, type Tables } from './tables.ts';
+import type { NewEvent } from '#storage/storage';
+import type { PlainStorage } from './plain-storage.ts';
 
-export function createMemoryEvents(tables: MemoryTables): EventStore {
+export function createEvents(tables: Tables): PlainStorage['events'] {
   const eventsOf = (jobId: string) => tables.events.filter((event) => event.jobId === jobId);
   return {
     append: async (event) => appendEvent(tables, event),
     list: async (jobId, page) => paginate(eventsOf(jobId), eventsOf(jobId), page),
     count: async (jobId) => eventsOf(jobId).length,
-    findLatest: async (jobId) => eventsOf(jobId).at(-1) ?? null,
   };
 }
 
 /** False: it already exists. */
-export function appendEvent({ events, jobs }: MemoryTables, event: NewEvent): boolean {
+export function appendEvent({ events, jobs }: Tables, event: NewEvent): boolean {
   const count = events.filter(({ jobId }) => jobId === event.jobId).length;
   if (event.ordinal < count) return false;
   invariant(
