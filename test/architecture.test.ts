@@ -110,6 +110,33 @@ test('rooms import what the table says, and the table says only what is imported
   expectArrows(arrows, MAY_IMPORT);
 });
 
+/** Rooms by floor, the highest first: a room stands one floor above the highest room that it imports. */
+function floorsOf(allowed: Readonly<Record<string, readonly string[]>>): string[][] {
+  const floors = new Map<string, number>();
+  for (const [room, below] of Object.entries(allowed))
+    floors.set(room, 1 + Math.max(-1, ...below.map((other) => floors.get(other)!)));
+  const height = Math.max(...floors.values());
+  return Array.from({ length: height + 1 }, (_, i) =>
+    [...floors].filter(([, floor]) => floor === height - i).map(([room]) => room),
+  );
+}
+
+test('the picture in ARCHITECTURE.md is drawn from the imports', async () => {
+  const path = join(ROOT, 'ARCHITECTURE.md');
+  const width = Math.max(...Object.keys(MAY_IMPORT).map((room) => room.length));
+  const draw = (room: string) => {
+    const below = MAY_IMPORT[room]!;
+    return below.length === 0 ? room : `${room.padEnd(width)} ─▶ ${below.join(' ')}`;
+  };
+  const picture = floorsOf(MAY_IMPORT)
+    .map((rooms) => rooms.toSorted().map(draw).join('\n'))
+    .join('\n\n');
+  const text = readFileSync(path, 'utf8');
+  const drawn = /(<!-- drawn from the imports.*-->\n\n```text\n)[^]*?(?=\n```)/;
+  expect(text, 'the picture is gone').toMatch(drawn);
+  await expect(text.replace(drawn, `$1${picture}`)).toMatchFileSnapshot(path);
+});
+
 /**
  * Inside api/: room → rooms that it may import. `http` knows no protocol, and protocols do not know each other; the two that answer
  * chat requests in another form share what chat has. app.ts mounts all of them.

@@ -1,4 +1,4 @@
-// The whole API over memory storage and a tiny real model, and tables of requests to send to it: each row states the request,
+// The whole API over SQLite in memory and a tiny real model, and tables of requests to send to it: each row states the request,
 // the expected answer, and its side effects.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { JobStatus } from '#domain/training-job';
 import { usageId, type UsageEntry } from '#domain/usage';
 import type { NewEvent } from '#storage/storage';
-import type { PlainStorage } from './plain-storage/plain-storage.ts';
+import type { TestedStorage } from './plain-storage/tested-storage.ts';
 
 export const ENTITIES = ['one', 'two'];
 export const MODELS = ['m0', 'm1', 'm2'];
@@ -18,7 +18,7 @@ export interface Moment {
 
 export interface Operation {
   readonly name: string;
-  run(storage: PlainStorage, moment: Moment): Promise<unknown>;
+  run(storage: TestedStorage, moment: Moment): Promise<unknown>;
   /** As shown in failures. */
   [fc.toStringMethod](): string;
 }
@@ -28,13 +28,13 @@ const STATUSES: readonly JobStatus[] = ['queued', 'running', 'succeeded', 'faile
 
 const entityOf = (modelId: string): string => ENTITIES[MODELS.indexOf(modelId) % 2]!;
 
-export const createModel = (storage: PlainStorage, id: string, { nowMs, sequence }: Moment) =>
+export const createModel = (storage: TestedStorage, id: string, { nowMs, sequence }: Moment) =>
   storage.models.create(
     { id, entity: entityOf(id), project: 'p', name: id, baseModel: 'b', runId: null, createdAtMs: nowMs },
     newCheckpoint(id, 0, sequence),
   );
 
-export const createJob = (storage: PlainStorage, id: string, modelId: string, { nowMs }: Moment) =>
+export const createJob = (storage: TestedStorage, id: string, modelId: string, { nowMs }: Moment) =>
   storage.jobs.create({
     id,
     type: 'rl',
@@ -93,7 +93,7 @@ const asked = <T>(
   name: string,
   weight: number,
   args: fc.Arbitrary<T>,
-  run: (storage: PlainStorage, args: T, moment: Moment) => Promise<unknown>,
+  run: (storage: TestedStorage, args: T, moment: Moment) => Promise<unknown>,
 ): fc.WeightedArbitrary<Operation> => ({
   weight,
   arbitrary: args.map((given) => ({

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { openSqliteStorage } from '#storage/sql/open-sqlite';
-import { createPlainStorage, type PlainStorage } from './plain-storage/plain-storage.ts';
+import { createPlainStorage } from './plain-storage/plain-storage.ts';
+import type { TestedStorage } from './plain-storage/tested-storage.ts';
 import { anOperation, createJob, createModel, ENTITIES, JOBS, MODELS, type Moment } from './storage-operations.ts';
 
 const ALL = { after: null, limit: 1_000 };
@@ -16,7 +17,7 @@ const outcomeOf = (answer: Promise<unknown>): Promise<unknown> =>
     () => 'refused',
   );
 
-async function fill(storage: PlainStorage): Promise<void> {
+async function fill(storage: TestedStorage): Promise<void> {
   let sequence = 0;
   const moment = (): Moment => ({ nowMs: 1, sequence: sequence++ });
   await createModel(storage, 'm0', moment());
@@ -24,7 +25,7 @@ async function fill(storage: PlainStorage): Promise<void> {
   for (const [i, id] of JOBS.slice(0, 3).entries()) await createJob(storage, id, MODELS[i % 2]!, moment());
 }
 
-async function everything({ models, checkpoints, jobs, events, usage }: PlainStorage): Promise<unknown> {
+async function everything({ models, checkpoints, jobs, events, usage }: TestedStorage): Promise<unknown> {
   return {
     models: await Promise.all(ENTITIES.map((entity) => models.list({ entity }, ALL))),
     checkpoints: await Promise.all(MODELS.map((id) => checkpoints.list(id, ALL, 'asc'))),

@@ -1,9 +1,9 @@
 // The slow, simple reference for sql/checkpoints.ts.
 import { bySteps, paginate } from './page.ts';
 import { asJson, type Tables } from './tables.ts';
-import type { PlainStorage } from './plain-storage.ts';
+import type { TestedStorage } from './tested-storage.ts';
 
-export function createCheckpoints(tables: Tables): PlainStorage['checkpoints'] {
+export function createCheckpoints(tables: Tables): TestedStorage['checkpoints'] {
   return {
     async findLatest(modelId) {
       return bySteps(tables.checkpoints, modelId).at(-1) ?? null;

@@ -3,9 +3,9 @@ import { invariant } from '#base/invariant';
 import { paginate } from './page.ts';
 import { asJson, refuseSecond, type Tables } from './tables.ts';
 import type { NewEvent } from '#storage/storage';
-import type { PlainStorage } from './plain-storage.ts';
+import type { TestedStorage } from './tested-storage.ts';
 
-export function createEvents(tables: Tables): PlainStorage['events'] {
+export function createEvents(tables: Tables): TestedStorage['events'] {
   const eventsOf = (jobId: string) => tables.events.filter((event) => event.jobId === jobId);
   return {
     append: async (event) => appendEvent(tables, event),

@@ -1,6 +1,6 @@
 // Answers of POST routes per Idempotency-Key, in memory. idempotency-times.ts defines how long they are kept.
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '#storage/idempotency-times';
-import type { PlainStorage } from './plain-storage.ts';
+import type { TestedStorage } from './tested-storage.ts';
 
 interface Answer {
   readonly bodyHash: string;
@@ -10,7 +10,7 @@ interface Answer {
   heldSinceMs: number;
 }
 
-export function createIdempotency(): PlainStorage['idempotency'] {
+export function createIdempotency(): TestedStorage['idempotency'] {
   const answers = new Map<string, Answer>();
   return {
     async begin(key, bodyHash, resourceId, nowMs) {

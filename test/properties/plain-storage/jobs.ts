@@ -4,9 +4,9 @@ import { isFinished, type TrainingJob } from '#domain/training-job';
 import { appendEvent } from './events.ts';
 import { paginate } from './page.ts';
 import { asJson, refuseSecond, type ClaimableJob, type Tables } from './tables.ts';
-import type { PlainStorage } from './plain-storage.ts';
+import type { TestedStorage } from './tested-storage.ts';
 
-export function createJobs(tables: Tables): PlainStorage['jobs'] {
+export function createJobs(tables: Tables): TestedStorage['jobs'] {
   const runningAttempt = (id: string, attempt: number) =>
     tables.jobs.find((job) => job.id === id && job.attempt === attempt && job.status === 'running');
   const updateJob = (id: string, change: Partial<ClaimableJob>) => {

@@ -1,9 +1,9 @@
 // The slow, simple reference for sql/models.ts.
 import { paginate } from './page.ts';
 import { asJson, refuseSecond, type Tables } from './tables.ts';
-import type { PlainStorage } from './plain-storage.ts';
+import type { TestedStorage } from './tested-storage.ts';
 
-export function createModels(tables: Tables): PlainStorage['models'] {
+export function createModels(tables: Tables): TestedStorage['models'] {
   return {
     async create(model, stepZero) {
       const existing = tables.models.find(

@@ -1,9 +1,9 @@
 // Usage: sums by key, model and day.
 import { addUsage, totalUsage, type UsageEntry } from '#domain/usage';
 import { paginate } from './page.ts';
-import type { PlainStorage } from './plain-storage.ts';
+import type { TestedStorage } from './tested-storage.ts';
 
-export function createUsage(): PlainStorage['usage'] {
+export function createUsage(): TestedStorage['usage'] {
   const used = new Map<string, UsageEntry>();
   return {
     async add(entries) {

@@ -1,0 +1,23 @@
+// The part of Storage that the property test compares.
+import type { Storage } from '#storage/storage';
+
+export interface TestedStorage {
+  readonly models: Pick<Storage['models'], 'create' | 'list' | 'delete'>;
+  readonly checkpoints: Pick<Storage['checkpoints'], 'findLatest' | 'list' | 'mergeMetrics' | 'delete'>;
+  readonly jobs: Pick<
+    Storage['jobs'],
+    | 'create'
+    | 'list'
+    | 'countQueued'
+    | 'claim'
+    | 'renewLease'
+    | 'releaseLeases'
+    | 'assignStep'
+    | 'updateProgress'
+    | 'finish'
+    | 'requestCancel'
+  >;
+  readonly events: Pick<Storage['events'], 'append' | 'list' | 'count'>;
+  readonly usage: Pick<Storage['usage'], 'add' | 'list'>;
+  readonly idempotency: Pick<Storage['idempotency'], 'begin' | 'complete' | 'release' | 'releaseAll'>;
+}
