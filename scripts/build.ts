@@ -2,7 +2,7 @@
 // keeps a hash of the files it is made from. Says what it does and how long it took, and nothing if all is up to date.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -40,7 +40,10 @@ const PARTS: readonly Part[] = [
     from: ['src', 'tsconfig.json', 'tsconfig.build.json'],
     makes: ['dist/cli.js', 'dist/main.js'],
     commands: [[`${NPM}/typescript/bin/tsc`, '-p', 'tsconfig.build.json']],
-    after: deleteOutputsWithoutSource,
+    after: () => {
+      copyData();
+      deleteOutputsWithoutSource();
+    },
   },
   {
     name: 'types of the API for the dashboard',
@@ -74,11 +77,19 @@ function hashOf(paths: readonly string[]): string {
   return hash.digest('hex');
 }
 
+/** Files that the server reads as they are: the compiler leaves them out. */
+const DATA = /\.graphql$/;
+
+function copyData(): void {
+  const files = filesIn(join(ROOT, 'src')).filter((file) => DATA.test(file));
+  for (const file of files) cpSync(file, join(DIST, relative(join(ROOT, 'src'), file)));
+}
+
 /** What sources left behind that were moved or deleted: it would be part of the package. */
 function deleteOutputsWithoutSource(): void {
   const others = new Set(['dashboard', 'onnxruntime', 'reference']);
   for (const path of filesIn(DIST).map((file) => relative(DIST, file))) {
-    const source = join('src', path.replace(/(?:\.d)?\.(?:ts|js)(?:\.map)?$/, '.ts'));
+    const source = join('src', DATA.test(path) ? path : path.replace(/(?:\.d)?\.(?:ts|js)(?:\.map)?$/, '.ts'));
     if (!others.has(folderOf(path)) && !existsSync(join(ROOT, source))) rmSync(join(DIST, path));
   }
 }
