@@ -1,11 +1,13 @@
 // Runs vitest with the arguments given. In CI, test files that fail run a second time, each from its start, and their names are
 // printed: these tests use real processes, ports and networks, and a second try of one test alone would meet what its first left.
-// A file that fails twice fails. At the end stand the time that the files took together, the slowest ones, and those that failed
-// first. What was skipped, and why, is listed by skip-reporter.ts; a skip without a reason fails in CI.
+// A file that fails twice fails. Then stand the time that the files took together, the slowest ones, and those that failed first. A
+// project that uses more processor time than its budget (test/projects.ts) fails. What was skipped, and why, is listed by skip-reporter.ts; a skip without a reason fails in CI.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { TEST_PROJECTS } from '../test/projects.ts';
 
 /** The part of vitest's JSON report that is read here. Times are milliseconds. */
 interface Report {
@@ -55,16 +57,70 @@ function printTimes({ testResults }: Report): void {
 }
 
 /** Exit code. Errors outside of every test file leave no file to try again. */
-function run(args: readonly string[]): number {
+function runOnce(args: readonly string[]): number {
   const { code, report } = runWithReport(args);
   if (!report) return code;
   const failed = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative('.', name));
   const isTriedAgain = process.env['CI'] && code !== 0 && failed.length > 0;
   if (isTriedAgain) console.log(`These test files failed and run a second time: ${failed.join(', ')}`);
   const last = isTriedAgain ? vitest('--no-file-parallelism', ...failed) : code;
-  printTimes(report);
+  if (report.testResults.length > 0) printTimes(report);
   if (isTriedAgain) console.log(`\nFailed at first:\n${failed.map((file) => `  ${file}`).join('\n')}`);
   return last;
+}
+
+/** One project after another, so that each can be held to its budget of processor time. */
+function run(args: readonly string[]): number {
+  const { project: asked } = parseArgs({
+    args: [...args],
+    options: { project: { type: 'string', multiple: true } },
+    strict: false,
+  }).values;
+  const others = args.filter((arg, i) => arg !== '--project' && args[i - 1] !== '--project');
+  const projects = TEST_PROJECTS.filter(({ name }) => asked?.includes(name) ?? true);
+  const results = projects.map(({ name, processorSeconds }) => {
+    const before = childrenProcessorSeconds();
+    const code = runOnce(['--project', name, '--passWithNoTests', ...others]);
+    return { name, code, budget: processorSeconds, used: childrenProcessorSeconds() - before };
+  });
+  console.log('\nProcessor time of each project, with all processes that it started:');
+  const slowness = Math.max(1, lapSeconds() / REFERENCE_LAP_SECONDS);
+  const wasteful = results.filter(({ name, used, budget }) => {
+    const most = Math.round(OVERDRAFT * budget * slowness);
+    console.log(`${used.toFixed(0).padStart(7)} s of at most ${most} s  ${name}`);
+    return used > most;
+  });
+  for (const { name } of wasteful)
+    console.log(
+      `The project ${name} is over its budget: make its tests cheaper, or say in test/projects.ts why they cost more.`,
+    );
+  return wasteful.length > 0 ? 1 : Math.max(0, ...results.map(({ code }) => code));
+}
+
+/** A budget may be passed by half: other work on a machine makes the same tests dearer. */
+const OVERDRAFT = 1.5;
+/** Of the machine that the budgets were measured on: two cores of an AMD EPYC (Zen 4). Slower machines get more. */
+const REFERENCE_LAP_SECONDS = 0.24;
+
+/** Processor time of a fixed piece of arithmetic, the least of three. */
+function lapSeconds(): number {
+  const lap = () => {
+    const before = process.cpuUsage();
+    const values = new Float64Array(1_000);
+    for (let i = 0; i < 1e8; i++) values[i % 1_000] = values[(i * 7) % 1_000]! * 0.5 + i;
+    return process.cpuUsage(before).user / 1e6;
+  };
+  return Math.min(lap(), lap(), lap());
+}
+
+const CLOCK_TICKS_PER_SECOND = 100; // USER_HZ, which Linux has everywhere
+
+/** Of processes that have ended and their descendants; 0 where the system does not say. */
+function childrenProcessorSeconds(): number {
+  if (!existsSync('/proc/self/stat')) return 0;
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' '); // proc(5): the name may hold anything
+  const [user, system] = [fields[13], fields[14]]; // cutime, cstime
+  return (Number(user) + Number(system)) / CLOCK_TICKS_PER_SECOND;
 }
 
 process.exitCode = run(process.argv.slice(2));

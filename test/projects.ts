@@ -5,6 +5,8 @@ export interface TestProject {
   readonly name: 'unit' | 'engine' | 'service' | 'system' | 'python' | 'install';
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  /** What all its tests use, on the machine of scripts/run-tests.ts. */
+  readonly processorSeconds: number;
 }
 
 /** Tests beside the sources that cannot share a thread with others, by their reason. */
@@ -60,7 +62,12 @@ const processes = [
 const folders = (...names: readonly string[]) => names.map((name) => `test/${name}/**/*.test.ts`);
 
 export const TEST_PROJECTS: readonly TestProject[] = [
-  { name: 'unit', include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts'], exclude: besideSources },
+  {
+    name: 'unit',
+    include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
+    exclude: besideSources,
+    processorSeconds: 80,
+  },
   {
     name: 'engine',
     include: [
@@ -70,6 +77,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
       'test/model-memory.test.ts',
     ],
     exclude: python,
+    processorSeconds: 900,
   },
   {
     name: 'service',
@@ -81,6 +89,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
       'test/troubleshooting.test.ts',
     ],
     exclude: [...python, ...processes],
+    processorSeconds: 500,
   },
   {
     name: 'system',
@@ -89,7 +98,8 @@ export const TEST_PROJECTS: readonly TestProject[] = [
       ...folders('cluster', 'crash', 'dashboard', 'deploy', 'durability', 'faults', 'load', 'postgres', 'security'),
     ],
     exclude: python,
+    processorSeconds: 1200,
   },
-  { name: 'python', include: python, exclude: [] },
-  { name: 'install', include: folders('install'), exclude: [] },
+  { name: 'python', include: python, exclude: [], processorSeconds: 1200 },
+  { name: 'install', include: folders('install'), exclude: [], processorSeconds: 400 },
 ];

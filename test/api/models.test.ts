@@ -176,9 +176,10 @@ describe('registering a model', () => {
   ]); // prettier-ignore
 
   test('with another base model is a conflict', async () => {
+    const id = createId();
     await server.storage.models.create(
       {
-        id: createId(),
+        id,
         entity: 'default',
         project: 'p',
         name: 'older',
@@ -188,10 +189,10 @@ describe('registering a model', () => {
       },
       {
         id: createId(),
-        modelId: 'x',
+        modelId: id,
         step: 0,
         metrics: {},
-        blobPrefix: 'checkpoints/x/0',
+        blobPrefix: `checkpoints/${id}/0`,
         fresh: true,
         createdAtMs: 1,
       },
