@@ -65,6 +65,17 @@ export interface TrainingSession {
   close(): Promise<void>;
 }
 
+/** The same session, with other answers to some calls. Its methods need no `this`: sessions may be classes. */
+export const withCalls = (session: TrainingSession, calls: Partial<TrainingSession>): TrainingSession => ({
+  rowsAtOnce: session.rowsAtOnce,
+  logprobs: (rows) => session.logprobs(rows),
+  forwardBackward: (rows, loss) => session.forwardBackward(rows, loss),
+  optimStep: (params) => session.optimStep(params),
+  save: (directory, options) => session.save(directory, options),
+  close: () => session.close(),
+  ...calls,
+});
+
 export interface OpenSessionOptions {
   /** PEFT directory to start from; null for a fresh adapter. Optimizer state is restored if the directory has it. */
   readonly from: string | null;

@@ -1,7 +1,7 @@
 // Shares one trainer between jobs and Tinker's training clients. A job keeps its place until it ends; a client borrows one, is notified
 // when somebody waits for it, and returns it after the current operation. Clients are served in order of arrival; jobs go first.
 import { AppError } from '#domain/errors';
-import type { OpenSessionOptions, TrainingEngine, TrainingSession } from '#engine/training-engine';
+import { withCalls, type OpenSessionOptions, type TrainingEngine, type TrainingSession } from '#engine/training-engine';
 
 export interface SharedTrainer {
   /** For jobs, whose runner counts the places itself: waits only for places that are lent. */
@@ -116,14 +116,7 @@ export function shareTrainer(engine: TrainingEngine): SharedTrainer {
     };
     try {
       const session = await opening;
-      return {
-        rowsAtOnce: session.rowsAtOnce,
-        logprobs: (rows) => session.logprobs(rows),
-        forwardBackward: (rows, loss) => session.forwardBackward(rows, loss),
-        optimStep: (params) => session.optimStep(params),
-        save: (directory, options) => session.save(directory, options),
-        close: () => session.close().finally(leave),
-      };
+      return withCalls(session, { close: () => session.close().finally(leave) });
     } catch (error) {
       leave();
       throw error;

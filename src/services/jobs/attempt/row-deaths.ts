@@ -3,7 +3,7 @@
 // (docs/decisions/0014); deaths on another machine, whose cause is unknown, count a little less (docs/decisions/0024).
 import { AppError } from '#domain/errors';
 import { EngineLost } from '#engine/engine-lost';
-import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import { withCalls, type TrainingEngine, type TrainingRow, type TrainingSession } from '#engine/training-engine';
 
 /** Deaths at one row that end its job. */
 const DEATHS_MAX = 2;
@@ -35,14 +35,11 @@ export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
     }
   }
 
-  const watchSession = (session: TrainingSession): TrainingSession => ({
-    rowsAtOnce: session.rowsAtOnce,
-    logprobs: (rows) => watch(rows, () => session.logprobs(rows)),
-    forwardBackward: (rows, loss) => watch(rows, () => session.forwardBackward(rows, loss)),
-    optimStep: (params) => session.optimStep(params),
-    save: (directory, options) => session.save(directory, options),
-    close: () => session.close(),
-  });
+  const watchSession = (session: TrainingSession): TrainingSession =>
+    withCalls(session, {
+      logprobs: (rows) => watch(rows, () => session.logprobs(rows)),
+      forwardBackward: (rows, loss) => watch(rows, () => session.forwardBackward(rows, loss)),
+    });
 
   return {
     get limits() {
