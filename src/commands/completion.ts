@@ -18,14 +18,14 @@ export function addCompletion(program: Command): void {
     .action((shell: Shell) => say(shell === 'fish' ? forFish(program) : forBash(program, shell)));
 }
 
-interface Place {
+interface CompletedCommand {
   /** The words after `whetstone`, separated by spaces. */
   readonly path: string;
   readonly commands: readonly string[];
   readonly flags: readonly string[];
 }
 
-function places(command: Command, path = ''): Place[] {
+function places(command: Command, path = ''): CompletedCommand[] {
   const below = command.commands.filter((each) => each.name() !== 'help');
   const flags = [...command.options.map(({ long }) => long!), '--help'];
   const inside = below.flatMap((each) => places(each, path === '' ? each.name() : `${path} ${each.name()}`));

@@ -8,7 +8,7 @@ import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
 import { WORK_OF_COMPILING } from './constraint-engine.ts';
 import { startGrammarWorker, type GrammarWorker } from './grammar-worker.ts';
-import { createMatcher, wordsFor, type GrammarMatcher, type Place } from './matcher.ts';
+import { createMatcher, wordsFor, type GrammarMatcher, type MatcherSlot } from './matcher.ts';
 import { createSpareWorker } from './spare-worker.ts';
 import type { KeyedConstraint, VocabularyBytes } from './thread-messages.ts';
 import { createTrials, CROWDED, unavailable, type Tried, type TrialOptions } from './trials.ts';
@@ -133,7 +133,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
       }
       const grammar: KeyedConstraint = { key, constraint };
       const worker = own ?? sharedWorker();
-      const place: Place = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };
+      const place: MatcherSlot = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };
       texts.set(worker, (texts.get(worker) ?? 0) + 1);
       const answer = await worker.ask(messageFor(place, grammar, []), limits.compileMs);
       if (answer !== 'lost' && answer !== 'late' && answer.outcome === 'done') return matcherOf(place, grammar, own);
@@ -151,7 +151,7 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
     known.delete(key);
   }
 
-  function matcherOf(place: Place, grammar: KeyedConstraint, own: GrammarWorker | null): GrammarMatcher {
+  function matcherOf(place: MatcherSlot, grammar: KeyedConstraint, own: GrammarWorker | null): GrammarMatcher {
     return createMatcher({
       place,
       maskMs: limits.maskMs,
@@ -162,9 +162,9 @@ export function createGrammars({ vocabulary, vocabSize, stopTokenIds, log, limit
   }
 
   /** Does not wait for an answer: the step loop sends the request and reads the shared memory. */
-  function reopen(grammar: KeyedConstraint, accepted: readonly number[]): Place {
+  function reopen(grammar: KeyedConstraint, accepted: readonly number[]): MatcherSlot {
     const worker = sharedWorker();
-    const place: Place = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };
+    const place: MatcherSlot = { worker, id: worker.nextId(), words: wordsFor(vocabSize) };
     worker.tell(messageFor(place, grammar, accepted));
     return place;
   }
@@ -215,7 +215,7 @@ async function orAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
-const messageFor = ({ id, words }: Place, grammar: KeyedConstraint, accepted: readonly number[]) => ({
+const messageFor = ({ id, words }: MatcherSlot, grammar: KeyedConstraint, accepted: readonly number[]) => ({
   kind: 'open' as const,
   id,
   grammar,

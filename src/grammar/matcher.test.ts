@@ -1,7 +1,7 @@
 // Which request is blamed for a lost thread, and what happens to the others. The test plays the threads.
 import { expect, test, vi } from 'vitest';
 import type { GrammarWorker } from './grammar-worker.ts';
-import { createMatcher, wordsFor, type Place } from './matcher.ts';
+import { createMatcher, wordsFor, type MatcherSlot } from './matcher.ts';
 import { ANSWERED, MASK } from './thread-messages.ts';
 
 function createWorker(guilty: number, worked: (number | null)[] = []): GrammarWorker & { readonly told: unknown[] } {
@@ -25,7 +25,7 @@ function createWorker(guilty: number, worked: (number | null)[] = []): GrammarWo
 }
 
 /** A position whose mask is ready, or never arrives. */
-function placeIn(worker: GrammarWorker, id: number, mask: number | null): Place {
+function placeIn(worker: GrammarWorker, id: number, mask: number | null): MatcherSlot {
   const words = wordsFor(32);
   if (mask !== null) words[ANSWERED] = 1;
   words[MASK] = mask ?? 0;

@@ -16,17 +16,17 @@ export interface GrammarMatcher {
 }
 
 /** The thread and the memory of a matcher. */
-export interface Place {
+export interface MatcherSlot {
   readonly worker: GrammarWorker;
   readonly id: number;
   readonly words: Int32Array;
 }
 
 export interface MatcherOptions {
-  readonly place: Place;
+  readonly place: MatcherSlot;
   readonly maskMs: number;
   /** Opens a matcher in a new thread that has accepted these tokens; null: the constraint was at fault with its own thread. */
-  readonly reopen: (accepted: readonly number[]) => Place | null;
+  readonly reopen: (accepted: readonly number[]) => MatcherSlot | null;
   /** Called when the constraint took too long. */
   readonly onFault: () => void;
   readonly onClose: () => void;
@@ -47,7 +47,7 @@ export function createMatcher({ place: first, maskMs, reopen, onFault, onClose }
   let reopens = 0;
   let closed = false;
 
-  function isAnswered({ worker, words }: Place, waitMs: number): boolean {
+  function isAnswered({ worker, words }: MatcherSlot, waitMs: number): boolean {
     const deadline = performance.now() + waitMs;
     for (let answered = Atomics.load(words, ANSWERED); answered < asked; answered = Atomics.load(words, ANSWERED)) {
       const left = deadline - performance.now();

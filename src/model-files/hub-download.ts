@@ -74,7 +74,7 @@ export async function downloadModel(model: HubModel, options: DownloadOptions): 
   try {
     const { commit, files } = await listModel(model, endpoint, token, signal);
     const folder = modelFolder(model, cacheDirectory);
-    const place: Place = {
+    const place: CommitLocation = {
       folder,
       commit,
       snapshot: joinInside(folder, 'snapshots', commit),
@@ -100,7 +100,7 @@ export async function downloadModel(model: HubModel, options: DownloadOptions): 
 }
 
 /** Where the files of one commit come from and go to. */
-interface Place {
+interface CommitLocation {
   readonly folder: string;
   readonly commit: string;
   readonly snapshot: string;
@@ -112,7 +112,7 @@ async function downloadGguf(
   model: HubModel,
   chosen: GgufChoice,
   files: readonly ListFileEntry[],
-  place: Place,
+  place: CommitLocation,
   options: DownloadOptions,
 ): Promise<DownloadedModel> {
   const file = parseHubFile(files.find(({ path }) => path === chosen.file)!);
@@ -130,7 +130,7 @@ async function downloadGguf(
 async function fetchFiles(
   model: HubModel,
   files: readonly HubFile[],
-  { folder, commit, snapshot, requestFor }: Place,
+  { folder, commit, snapshot, requestFor }: CommitLocation,
   { hub: { cacheDirectory }, progress, log }: DownloadOptions,
 ): Promise<void> {
   const blobOf = (file: HubFile) => joinInside(folder, 'blobs', file.hash);

@@ -221,7 +221,7 @@ export interface EventStore {
 /** Remembers the answer to a creating POST, per entity, route and Idempotency-Key, for 24 h. */
 export interface IdempotencyStore {
   /**
-   * `new`: the caller now owns the key and must call `complete`, `release` or `letGo`. `resourceId` is the one that it offered, or the one
+   * `new`: the caller now owns the key and must call `complete`, `release` or `abandon`. `resourceId` is the one that it offered, or the one
    * of an earlier request with this key that ended without an answer: the caller must look for what that request created.
    */
   begin(
@@ -241,7 +241,7 @@ export interface IdempotencyStore {
    * Something may have been created: the next request with the key starts at once, with the same resource id. `heldSinceMs` is
    * when the caller started; if another request has taken the key since, it keeps it.
    */
-  letGo(key: string, heldSinceMs: number): Promise<void>;
+  abandon(key: string, heldSinceMs: number): Promise<void>;
   /** Releases every key without an answer: the servers that held them are gone. */
   releaseAll(): Promise<void>;
 }

@@ -43,8 +43,8 @@ const tokensOf = async (id: string) =>
 
 /** Answers so many prompts; the others wait until they are released, as in a server that hangs. */
 function chatThatHangs(after: number) {
-  let [asked, letGo] = [0, () => {}];
-  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  let [asked, open] = [0, () => {}];
+  const gate = new Promise<void>((resolve) => (open = resolve));
   const chat: Chat = {
     ...server.services.chat,
     async start(...args) {
@@ -52,7 +52,7 @@ function chatThatHangs(after: number) {
       return server.services.chat.start(...args);
     },
   };
-  return { chat, letGo, asked: () => asked };
+  return { chat, open, asked: () => asked };
 }
 
 async function storedBytes(id: string): Promise<Map<string, string>> {
@@ -82,7 +82,7 @@ test('another server continues with the missing prompts, and the late one writes
   for (const [name, bytes] of before) expect(after.get(name), name).toBe(bytes);
   expect(await tokensOf(id)).toEqual(await tokensOf(undisturbed));
 
-  hanging.letGo();
+  hanging.open();
   await dead.stop();
   expect(await storedBytes(id)).toEqual(after);
   expect(await server.storage.evaluations.find(id)).toMatchObject({
@@ -99,7 +99,7 @@ test('a server that shuts down releases it at once', async () => {
   await first.start();
   await vi.waitFor(async () => expect(await answeredOf(id)).toBe(1), { timeout: 30_000 });
   const stopped = first.stop();
-  hanging.letGo();
+  hanging.open();
   await stopped;
   expect(await server.storage.evaluations.find(id)).toMatchObject({ status: 'running' });
   const next = aRunner(server, { exclusive: false }); // the clock stands still: no lease lapses
@@ -116,7 +116,7 @@ test('it keeps its answers if it is cancelled while it runs', async () => {
   await runner.start();
   await vi.waitFor(async () => expect(await answeredOf(id)).toBe(1), { timeout: 30_000 });
   await send(server, { method: 'POST', url: `${JOBS}/${id}/evaluation/cancel` });
-  hanging.letGo();
+  hanging.open();
   await untilEnded(server, id);
   await runner.stop();
   const { status, answeredCount } = (await server.storage.evaluations.find(id))!;
@@ -133,7 +133,7 @@ test('a model that is deleted meanwhile takes all of it along', async () => {
   await runner.start();
   await vi.waitFor(async () => expect(await answeredOf(id)).toBe(1), { timeout: 30_000 });
   await send(server, { method: 'DELETE', url: `/v1/preview/models/${gone}` });
-  hanging.letGo();
+  hanging.open();
   await vi.waitFor(async () => expect(await server.blobs.list(`evaluations/${gone}`)).toEqual([]), { timeout: 30_000 });
   await runner.stop();
   expect(await server.blobs.list(`evaluations/${gone}`)).toEqual([]);

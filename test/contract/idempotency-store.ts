@@ -38,9 +38,9 @@ export function idempotencyContract(open: () => Promise<Storage>): void {
   test('a released key is free at once, with its id; one that was begun again since is not', async () => {
     const { idempotency } = await open();
     await idempotency.begin('k', 'body', 'first', NOW);
-    await idempotency.letGo('k', NOW);
+    await idempotency.abandon('k', NOW);
     expect(await idempotency.begin('k', 'body', 'r', NOW + 1)).toEqual({ outcome: 'new', resourceId: 'first' });
-    await idempotency.letGo('k', NOW);
+    await idempotency.abandon('k', NOW);
     expect(await idempotency.begin('k', 'body', 'r', NOW + 2)).toEqual({ outcome: 'in_progress' });
   });
 
@@ -56,7 +56,7 @@ export function idempotencyContract(open: () => Promise<Storage>): void {
       response: 'late answer',
     });
     await idempotency.release('unknown');
-    await idempotency.letGo('unknown', NOW);
+    await idempotency.abandon('unknown', NOW);
     await idempotency.complete('unknown', 'answer');
     expect(await idempotency.begin('unknown', 'body', 'r', NOW)).toEqual({ outcome: 'new', resourceId: 'r' });
   });

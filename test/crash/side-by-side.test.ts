@@ -140,8 +140,8 @@ test('the job of a trainer that is not connected waits for it, while others run'
 
 test('a runner that stops releases each of its jobs after the current step, and another runner continues both', async () => {
   const { world, other } = await worldOfTwo();
-  let letGo: () => void = () => {};
-  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  let open: () => void = () => {};
+  const gate = new Promise<void>((resolve) => (open = resolve));
   let arrived: () => void = () => {};
   const bothTrain = new Promise<void>((resolve) => (arrived = resolve));
   const training = new Set<string>();
@@ -158,7 +158,7 @@ test('a runner that stops releases each of its jobs after the current step, and 
   const claim = () => world.storage.jobs.claim('another', Date.now(), 20_000, null);
   expect([(await claim())?.id, await claim()]).toEqual([ids[0], null]); // the one that still trains cannot be claimed
   await world.storage.jobs.releaseLeases('another');
-  letGo();
+  open();
   await stopped;
   const runner = createRunner(world, createTrainers(async () => {}).trainerOf);
   await runner.start();

@@ -147,8 +147,8 @@ test('two trainers of one base model train two of its models at once, and one mo
 test('a job whose trainer has left waits for room while the jobs of another trainer continue; a cancelled job does not wait', async () => {
   const { world, other } = await worldOfTwo();
   const third = { ...world, modelId: await jobLab.addModel(world, 'o', 'tiny') };
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let open = () => {};
+  const held = new Promise<void>((resolve) => (open = resolve));
   let training = 0;
   const trainers = [];
   for (let i = 0; i < 3; i++) trainers.push(await addTrainer(() => (training++, held)));
@@ -170,7 +170,7 @@ test('a job whose trainer has left waits for room while the jobs of another trai
   await vi.waitFor(async () => expect(await statusOf(world, unwanted!)).toBe('cancelled'), SOON);
   await addTrainer();
   await allEnd(world, [wanted!]); // on the new one: the first still holds its own jobs
-  letGo();
+  open();
   await allEnd(
     world,
     ids.filter((id) => id !== unwanted),

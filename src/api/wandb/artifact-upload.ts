@@ -2,7 +2,7 @@
 import { AppError } from '#domain/errors';
 import { isClientAlias } from '#services/artifacts/artifact-name';
 import { artifactFields } from './artifact.ts';
-import type { Asked } from './asked.ts';
+import type { RequestContext } from './request-context.ts';
 import { putLink, putManifestLink } from './file-link.ts';
 
 const ALIASES_MAX = 32;
@@ -26,8 +26,8 @@ interface CreateArtifactInput {
 
 const refused = (message: string, param: string) => new AppError('invalid_request', message, { param });
 
-export async function createArtifact(asked: Asked, input: CreateArtifactInput) {
-  const { caller, services } = asked;
+export async function createArtifact(context: RequestContext, input: CreateArtifactInput) {
+  const { caller, services } = context;
   const name = input.artifactCollectionName ?? input.artifactCollectionNames?.[0];
   if (!name) throw refused('An artifact needs a name.', 'artifactCollectionName');
   if ((input.digestAlgorithm ?? 'MANIFEST_MD5') !== 'MANIFEST_MD5')
@@ -46,7 +46,7 @@ export async function createArtifact(asked: Asked, input: CreateArtifactInput) {
     clientId: input.clientID,
   });
   if (begun.outcome === 'committed') {
-    const fields = artifactFields(asked, begun.artifact);
+    const fields = artifactFields(context, begun.artifact);
     return {
       artifact: { ...fields, artifactSequence: { ...fields.artifactSequence, latestArtifact: { id: fields.id } } },
     };
@@ -84,8 +84,8 @@ function checkAliases(aliases: readonly string[]): readonly string[] {
   );
 }
 
-export async function createArtifactManifest(asked: Asked, { artifactID }: { artifactID: string }) {
-  const url = await asked.fileUrls();
+export async function createArtifactManifest(context: RequestContext, { artifactID }: { artifactID: string }) {
+  const url = await context.fileUrls();
   const file = { id: artifactID, uploadUrl: url(putManifestLink(artifactID)), uploadHeaders: [], directUrl: null };
   return { artifactManifest: { id: artifactID, file } };
 }
@@ -96,15 +96,18 @@ interface FileSpec {
   readonly md5: string;
 }
 
-export async function createArtifactFiles(asked: Asked, { artifactFiles }: { artifactFiles: readonly FileSpec[] }) {
+export async function createArtifactFiles(
+  context: RequestContext,
+  { artifactFiles }: { artifactFiles: readonly FileSpec[] },
+) {
   if (artifactFiles.length > FILES_AT_ONCE_MAX)
     throw refused(`Announce at most ${FILES_AT_ONCE_MAX} files at once.`, 'artifactFiles');
   const md5s = artifactFiles.map(({ md5 }) => Buffer.from(md5, 'base64').toString('hex'));
   if (md5s.some((md5) => md5.length !== 32)) throw refused('The MD5 of a file must be 16 bytes in base64.', 'md5');
-  const url = await asked.fileUrls();
+  const url = await context.fileUrls();
   const known = new Map<string, ReadonlySet<string>>();
   for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
-    known.set(id, await asked.services.artifactDrafts.known(asked.caller, id, md5s));
+    known.set(id, await context.services.artifactDrafts.known(context.caller, id, md5s));
   return {
     files: {
       edges: artifactFiles.map(({ artifactID, name }, at) => ({
@@ -122,9 +125,9 @@ export async function createArtifactFiles(asked: Asked, { artifactFiles }: { art
   };
 }
 
-export async function commitArtifact(asked: Asked, { artifactID }: { artifactID: string }) {
-  const committed = await asked.services.artifactDrafts.commit(asked.caller, artifactID);
-  return { artifact: artifactFields(asked, committed) };
+export async function commitArtifact(context: RequestContext, { artifactID }: { artifactID: string }) {
+  const committed = await context.services.artifactDrafts.commit(context.caller, artifactID);
+  return { artifact: artifactFields(context, committed) };
 }
 
 interface AliasesInput {
@@ -132,12 +135,12 @@ interface AliasesInput {
   readonly aliases: readonly { readonly alias: string }[];
 }
 
-export async function addAliases({ caller, services }: Asked, { artifactID, aliases }: AliasesInput) {
+export async function addAliases({ caller, services }: RequestContext, { artifactID, aliases }: AliasesInput) {
   await services.artifacts.addAliases(caller, artifactID, checkAliases(aliases.map(({ alias }) => alias)));
   return { success: true };
 }
 
-export async function deleteAliases({ caller, services }: Asked, { artifactID, aliases }: AliasesInput) {
+export async function deleteAliases({ caller, services }: RequestContext, { artifactID, aliases }: AliasesInput) {
   const names = aliases.map(({ alias }) => alias);
   await services.artifacts.removeAliases(caller, artifactID, names);
   return { success: true };
@@ -150,11 +153,14 @@ interface UpdateArtifactInput {
 }
 
 /** Null leaves the metadata unchanged. */
-export async function updateArtifact(asked: Asked, { artifactID, metadata, tagsToAdd }: UpdateArtifactInput) {
+export async function updateArtifact(
+  context: RequestContext,
+  { artifactID, metadata, tagsToAdd }: UpdateArtifactInput,
+) {
   if (tagsToAdd?.length) throw refused('Whetstone does not store tags of artifacts. Use aliases.', 'tagsToAdd');
-  if (metadata) await asked.services.artifacts.setMetadata(asked.caller, artifactID, readMetadata(metadata));
-  const found = await asked.services.artifacts.look(asked.caller, { id: artifactID });
-  return { artifact: found && artifactFields(asked, found) };
+  if (metadata) await context.services.artifacts.setMetadata(context.caller, artifactID, readMetadata(metadata));
+  const found = await context.services.artifacts.look(context.caller, { id: artifactID });
+  return { artifact: found && artifactFields(context, found) };
 }
 
 interface UseArtifactInput {
@@ -164,17 +170,20 @@ interface UseArtifactInput {
   readonly artifactID: string;
 }
 
-export async function useArtifact(asked: Asked, { entityName, projectName, runName, artifactID }: UseArtifactInput) {
-  const { caller, services } = asked;
+export async function useArtifact(
+  context: RequestContext,
+  { entityName, projectName, runName, artifactID }: UseArtifactInput,
+) {
+  const { caller, services } = context;
   const found = await services.artifacts.look(caller, { id: artifactID });
   if (!found) throw new AppError('artifact_not_found', `No artifact with the id ${artifactID}.`);
   const run = { entity: entityName || caller.entity, project: projectName, name: runName };
   await services.runs.noteArtifact(caller, run, artifactID, 'used');
-  return { artifact: artifactFields(asked, found) };
+  return { artifact: artifactFields(context, found) };
 }
 
 /** Deletes one version. Checkpoints are deleted by step, through the models API. */
-export async function deleteArtifact({ caller, services }: Asked, { artifactID }: { artifactID: string }) {
+export async function deleteArtifact({ caller, services }: RequestContext, { artifactID }: { artifactID: string }) {
   const found = await services.artifacts.look(caller, { id: artifactID });
   if (!found) throw new AppError('artifact_not_found', `No artifact with the id ${artifactID}.`);
   const { artifact } = found;

@@ -5,7 +5,7 @@ import { sizeOf, type ArtifactName, type ArtifactVersion } from '#domain/artifac
 import { AppError } from '#domain/errors';
 import type { ArtifactUse, RunName } from '#domain/run';
 import type { OpenArtifact } from '#services/artifacts/artifact-content';
-import { time, type Asked } from './asked.ts';
+import { time, type RequestContext } from './request-context.ts';
 import { fileLink, manifestLink } from './file-link.ts';
 import { entityFields, projectNumber } from './names.ts';
 import { runFields } from './run.ts';
@@ -19,11 +19,11 @@ export interface PageArguments {
   readonly first?: number | null;
 }
 
-export function artifactFields(asked: Asked, found: OpenArtifact) {
+export function artifactFields(context: RequestContext, found: OpenArtifact) {
   const { artifact, isLatest } = found;
   const { id, entity, project, name, version, type, metadata, files, createdAtMs } = artifact;
-  asked.budget.files.spend(files.length);
-  const collection = collectionFields(asked, { entity, project, name }, type);
+  context.budget.files.spend(files.length);
+  const collection = collectionFields(context, { entity, project, name }, type);
   return {
     __typename: 'Artifact',
     id,
@@ -39,7 +39,7 @@ export function artifactFields(asked: Asked, found: OpenArtifact) {
     state: 'COMMITTED',
     size: sizeOf(artifact),
     async digest() {
-      asked.budget.files.spend(files.length);
+      context.budget.files.spend(files.length);
       return manifestDigest(await found.md5s());
     },
     digestAlgorithm: 'MANIFEST_MD5',
@@ -53,12 +53,12 @@ export function artifactFields(asked: Asked, found: OpenArtifact) {
     })),
     currentManifest: async () => ({
       id,
-      file: { id, directUrl: (await asked.fileUrls())(manifestLink(id)) },
+      file: { id, directUrl: (await context.fileUrls())(manifestLink(id)) },
     }),
-    files: (page: PageArguments) => filesPage(asked, found, page),
-    createdBy: async () => (await runsOf(asked, id, 'logged'))[0] ?? null,
-    usedBy: async () => connection((await runsOf(asked, id, 'used')).map((run) => ({ node: run, cursor: run.id }))),
-    artifactMemberships: () => ({ edges: [{ node: membershipFields(asked, found) }] }),
+    files: (page: PageArguments) => filesPage(context, found, page),
+    createdBy: async () => (await runsOf(context, id, 'logged'))[0] ?? null,
+    usedBy: async () => connection((await runsOf(context, id, 'used')).map((run) => ({ node: run, cursor: run.id }))),
+    artifactMemberships: () => ({ edges: [{ node: membershipFields(context, found) }] }),
   };
 }
 
@@ -68,9 +68,9 @@ const aliasesOf = ({ aliases }: ArtifactVersion, isLatest: boolean): string[] =>
 
 const aliasFields = (id: string, alias: string) => ({ __typename: 'ArtifactAlias', id: `${id}:${alias}`, alias });
 
-async function runsOf(asked: Asked, artifactId: string, how: ArtifactUse) {
-  const runs = await asked.services.runs.runsOf(asked.caller, artifactId, how);
-  return runs.map((run) => runFields(asked, run));
+async function runsOf(context: RequestContext, artifactId: string, how: ArtifactUse) {
+  const runs = await context.services.runs.runsOf(context.caller, artifactId, how);
+  return runs.map((run) => runFields(context, run));
 }
 
 export const pageInfo = (endCursor: string | null, hasNextPage: boolean) => ({
@@ -86,24 +86,28 @@ export const connection = <T>(edges: readonly T[]) => ({
 });
 
 /** The artifacts that a run logged or used, oldest first, without deleted ones. */
-export const artifactsOfRun = (asked: Asked, run: RunName) => {
+export const artifactsOfRun = (context: RequestContext, run: RunName) => {
   const list = (how: ArtifactUse) => async () => {
-    const { caller, services } = asked;
+    const { caller, services } = context;
     const found: OpenArtifact[] = [];
     for (const id of await services.runs.artifactsOf(caller, run, how)) {
       const artifact = await services.artifacts.look(caller, { id });
       if (artifact) found.push(artifact);
     }
     found.sort((a, b) => a.artifact.createdAtMs - b.artifact.createdAtMs || a.artifact.version - b.artifact.version);
-    return connection(found.map((each) => ({ node: artifactFields(asked, each), cursor: each.artifact.id })));
+    return connection(found.map((each) => ({ node: artifactFields(context, each), cursor: each.artifact.id })));
   };
   return { inputArtifacts: list('used'), outputArtifacts: list('logged') };
 };
 
-async function filesPage(asked: Asked, { artifact: { id, files } }: OpenArtifact, { after, first }: PageArguments) {
+async function filesPage(
+  context: RequestContext,
+  { artifact: { id, files } }: OpenArtifact,
+  { after, first }: PageArguments,
+) {
   const from = after ? Number(after) : 0;
   const page = files.slice(from, from + Math.min(first ?? FILES_MAX, FILES_MAX));
-  const url = await asked.fileUrls();
+  const url = await context.fileUrls();
   const next = from + page.length;
   return {
     edges: page.map(({ path }) => ({
@@ -114,8 +118,8 @@ async function filesPage(asked: Asked, { artifact: { id, files } }: OpenArtifact
   };
 }
 
-export const membershipFields = (asked: Asked, found: OpenArtifact) => {
-  const artifact = artifactFields(asked, found);
+export const membershipFields = (context: RequestContext, found: OpenArtifact) => {
+  const artifact = artifactFields(context, found);
   const { id, versionIndex, createdAt, aliases, artifactSequence, files } = artifact;
   return {
     __typename: 'ArtifactCollectionMembership',
@@ -128,7 +132,7 @@ export const membershipFields = (asked: Asked, found: OpenArtifact) => {
 export const upTo = (first: number | null | undefined): number => Math.min(Math.max(first ?? PAGE_MAX, 1), PAGE_MAX);
 
 /** A name with its versions of a type, even if it has none; the creation time exists only if it has some. */
-export function collectionFields(asked: Asked, { entity, project, name }: ArtifactName, type: string) {
+export function collectionFields(context: RequestContext, { entity, project, name }: ArtifactName, type: string) {
   const number = projectNumber(entity, project);
   return {
     __typename: 'ArtifactSequence',
@@ -137,7 +141,7 @@ export function collectionFields(asked: Asked, { entity, project, name }: Artifa
     description: null,
     async createdAt() {
       const of = { entity, project, name, type };
-      const { rows } = await asked.services.artifacts.collections(asked.caller, of, { after: null, limit: 1 });
+      const { rows } = await context.services.artifacts.collections(context.caller, of, { after: null, limit: 1 });
       if (rows[0]) return time(rows[0].createdAtMs);
       throw new AppError('artifact_not_found', `No artifact ${entity}/${project}/${name} of the type ${type}.`);
     },
@@ -147,14 +151,19 @@ export function collectionFields(asked: Asked, { entity, project, name }: Artifa
     tags: { edges: [] },
     state: 'READY',
     artifactMembership: async ({ aliasName }: { aliasName: string }) => {
-      const found = await asked.services.artifacts.look(asked.caller, { entity, project, name, version: aliasName });
-      return found && membershipFields(asked, found);
+      const found = await context.services.artifacts.look(context.caller, {
+        entity,
+        project,
+        name,
+        version: aliasName,
+      });
+      return found && membershipFields(context, found);
     },
     /** The aliases of each version of a page. */
     async aliases({ after }: PageArguments) {
       const of = { entity, project, name };
       const page = { after: after ?? null, limit: PAGE_MAX };
-      const { rows, hasMore } = await asked.services.artifacts.versions(asked.caller, of, page, 'desc');
+      const { rows, hasMore } = await context.services.artifacts.versions(context.caller, of, page, 'desc');
       const ofType = rows.filter(({ artifact }) => artifact.type === type);
       return {
         pageInfo: pageInfo(rows.at(-1)?.artifact.id ?? null, hasMore),
@@ -168,19 +177,19 @@ export function collectionFields(asked: Asked, { entity, project, name }: Artifa
         throw new AppError('invalid_request', 'Filters of artifacts are not supported. Leave them out.');
       const page = { after: after ?? null, limit: upTo(first) };
       const direction = order?.startsWith('+') ? 'asc' : 'desc';
-      const { rows, hasMore } = await asked.services.artifacts.versions(
-        asked.caller,
+      const { rows, hasMore } = await context.services.artifacts.versions(
+        context.caller,
         { entity, project, name },
         page,
         direction,
       );
       const ofType = rows.filter(({ artifact }) => artifact.type === type);
       return {
-        totalCount: () => asked.services.artifacts.countVersions(asked.caller, { entity, project, name }),
+        totalCount: () => context.services.artifacts.countVersions(context.caller, { entity, project, name }),
         pageInfo: pageInfo(rows.at(-1)?.artifact.id ?? null, hasMore),
         edges: ofType.map((row) => ({
           version: `v${row.artifact.version}`,
-          node: artifactFields(asked, row),
+          node: artifactFields(context, row),
           cursor: row.artifact.id,
         })),
       };
@@ -188,7 +197,7 @@ export function collectionFields(asked: Asked, { entity, project, name }: Artifa
   };
 }
 
-export const artifactById = async (asked: Asked, id: string) => {
-  const found = await asked.services.artifacts.look(asked.caller, { id });
-  return found && artifactFields(asked, found);
+export const artifactById = async (context: RequestContext, id: string) => {
+  const found = await context.services.artifacts.look(context.caller, { id });
+  return found && artifactFields(context, found);
 };

@@ -13,7 +13,7 @@ import {
   upTo,
   type PageArguments,
 } from './artifact.ts';
-import { time, type Asked } from './asked.ts';
+import { time, type RequestContext } from './request-context.ts';
 
 export interface ListArguments extends PageArguments {
   readonly order?: string | null;
@@ -32,8 +32,8 @@ const selects = ({ fieldNodes }: GraphQLResolveInfo, lists: readonly string[]): 
     selectionSet?.selections.some((each) => each.kind === Kind.FIELD && lists.includes(each.name.value)),
   );
 
-export const artifactsOfProject = (asked: Asked, entity: string, project: string) => {
-  const { caller, services } = asked;
+export const artifactsOfProject = (context: RequestContext, entity: string, project: string) => {
+  const { caller, services } = context;
   const look = ({ name: text }: Named) => {
     const [name = '', version = null, ...rest] = text.split(':');
     if (rest.length > 0) throw new AppError('invalid_request', 'An artifact must be given as name or name:version.');
@@ -43,7 +43,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
   /** Null: nothing has this name. */
   async function collection(name: string) {
     const newest = await services.artifacts.look(caller, { entity, project, name, version: null });
-    return newest && collectionFields(asked, { entity, project, name }, newest.artifact.type);
+    return newest && collectionFields(context, { entity, project, name }, newest.artifact.type);
   }
 
   async function collectionOfType(name: string, type: string) {
@@ -68,7 +68,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
     };
 
   const listedCollection = (row: ArtifactCollection) => ({
-    ...collectionFields(asked, { entity, project, name: row.name }, row.type),
+    ...collectionFields(context, { entity, project, name: row.name }, row.type),
     createdAt: time(row.createdAtMs),
   });
 
@@ -79,7 +79,7 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
     description: null,
     artifactCollection: async ({ name }: Named, _: unknown, info: GraphQLResolveInfo) =>
       (await collectionOfType(name, type)) ??
-      (selects(info, ['artifacts']) ? collectionFields(asked, { entity, project, name }, type) : null),
+      (selects(info, ['artifacts']) ? collectionFields(context, { entity, project, name }, type) : null),
     artifactCollections: collections(type),
   });
 
@@ -91,11 +91,11 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
   return {
     artifact: async (which: { name: string }) => {
       const found = await look(which);
-      return found && artifactFields(asked, found);
+      return found && artifactFields(context, found);
     },
     artifactCollectionMembership: async (which: { name: string }) => {
       const found = await look(which);
-      return found && membershipFields(asked, found);
+      return found && membershipFields(context, found);
     },
     artifactCollection: ({ name }: Named) => collection(name),
     artifactCollections: collections(),
@@ -113,9 +113,9 @@ export const artifactsOfProject = (asked: Asked, entity: string, project: string
 };
 
 /** By the id in its fields; null: not a valid id. */
-export function collectionById(asked: Asked, id: string) {
+export function collectionById(context: RequestContext, id: string) {
   const named = readId(id);
-  return named && collectionFields(asked, { ...named, entity: asked.caller.entity }, named.type);
+  return named && collectionFields(context, { ...named, entity: context.caller.entity }, named.type);
 }
 
 function readId(id: string): (Omit<ArtifactName, 'entity'> & { type: string }) | null {

@@ -1,11 +1,11 @@
 // Entities, projects and the viewer as the library queries them. Every named project exists; it may just be empty.
 import { artifactsOfRun } from './artifact.ts';
-import type { Asked } from './asked.ts';
+import type { RequestContext } from './request-context.ts';
 import { entityFields, projectNumber } from './names.ts';
 import { artifactsOfProject } from './project-artifacts.ts';
 import { runField, runsField } from './run.ts';
 
-export const viewerFields = ({ caller: { entity } }: Asked) => ({
+export const viewerFields = ({ caller: { entity } }: RequestContext) => ({
   id: entity,
   name: entity,
   username: entity,
@@ -20,9 +20,13 @@ export const viewerFields = ({ caller: { entity } }: Asked) => ({
 });
 
 /** Null: another entity's. */
-export function projectFields(asked: Asked, entityName: string | null | undefined, name: string | null | undefined) {
-  const entity = entityName || asked.caller.entity;
-  if (entity !== asked.caller.entity || !name) return null;
+export function projectFields(
+  context: RequestContext,
+  entityName: string | null | undefined,
+  name: string | null | undefined,
+) {
+  const entity = entityName || context.caller.entity;
+  if (entity !== context.caller.entity || !name) return null;
   const number = projectNumber(entity, name);
   return {
     id: number,
@@ -32,12 +36,12 @@ export function projectFields(asked: Asked, entityName: string | null | undefine
     entity: entityFields(entity),
     readOnly: false,
     createdAt: null,
-    ...runsField(asked, name),
-    ...artifactsOfProject(asked, entity, name),
+    ...runsField(context, name),
+    ...artifactsOfProject(context, entity, name),
     async run(which: { name: string }) {
-      const run = await runField(asked, entity, name)(which);
-      return run && { ...run, ...artifactsOfRun(asked, { entity, project: name, name: run.name }) };
+      const run = await runField(context, entity, name)(which);
+      return run && { ...run, ...artifactsOfRun(context, { entity, project: name, name: run.name }) };
     },
-    bucket: runField(asked, entity, name),
+    bucket: runField(context, entity, name),
   };
 }

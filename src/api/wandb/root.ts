@@ -5,7 +5,7 @@ import { createRunFiles, upsertBucket, type UpsertBucketInput } from './run.ts';
 import { entityFields } from './names.ts';
 import { collectionById } from './project-artifacts.ts';
 import { projectFields, viewerFields } from './project.ts';
-import { requireTrain, type Asked } from './asked.ts';
+import { requireTrain, type RequestContext } from './request-context.ts';
 import type { Root } from './execute.ts';
 
 interface Named {
@@ -13,36 +13,36 @@ interface Named {
   readonly entityName?: string | null;
 }
 
-export const createRoot = (asked: Asked): Root => ({
+export const createRoot = (context: RequestContext): Root => ({
   query: {
-    viewer: () => viewerFields(asked),
+    viewer: () => viewerFields(context),
     serverInfo: { features: [] }, // each listed feature would make clients send different queries
-    entity: ({ name }: Named) => (!name || name === asked.caller.entity ? entityFields(asked.caller.entity) : null),
-    model: ({ name, entityName }: Named) => projectFields(asked, entityName, name),
-    project: ({ name, entityName }: Named) => projectFields(asked, entityName, name),
-    artifact: ({ id }: { id: string }) => artifactById(asked, id),
-    artifactCollection: ({ id }: { id: string }) => collectionById(asked, id),
+    entity: ({ name }: Named) => (!name || name === context.caller.entity ? entityFields(context.caller.entity) : null),
+    model: ({ name, entityName }: Named) => projectFields(context, entityName, name),
+    project: ({ name, entityName }: Named) => projectFields(context, entityName, name),
+    artifact: ({ id }: { id: string }) => artifactById(context, id),
+    artifactCollection: ({ id }: { id: string }) => collectionById(context, id),
     clientIDMapping: ({ clientID }: { clientID: string }) => ({
-      serverID: asked.services.artifactDrafts.idOf(asked.caller, clientID),
+      serverID: context.services.artifactDrafts.idOf(context.caller, clientID),
     }),
   },
-  mutation: withTrain(asked, {
+  mutation: withTrain(context, {
     upsertModel: async ({ input }: { input: Named }) => {
-      const project = projectFields(asked, input.entityName, input.name);
+      const project = projectFields(context, input.entityName, input.name);
       return { inserted: false, project, model: project };
     },
-    upsertBucket: ({ input }: { input: UpsertBucketInput }) => upsertBucket(asked, input),
-    createRunFiles: ({ input }: { input: Parameters<typeof createRunFiles>[1] }) => createRunFiles(asked, input),
-    ...artifactMutations(asked),
+    upsertBucket: ({ input }: { input: UpsertBucketInput }) => upsertBucket(context, input),
+    createRunFiles: ({ input }: { input: Parameters<typeof createRunFiles>[1] }) => createRunFiles(context, input),
+    ...artifactMutations(context),
     markRunFilesUploaded: async () => ({ success: true }),
   }),
 });
 
-function artifactMutations(asked: Asked): Readonly<Record<string, Resolver>> {
+function artifactMutations(context: RequestContext): Readonly<Record<string, Resolver>> {
   const asking =
-    <T>(answer: (asked: Asked, input: T) => unknown): Resolver =>
+    <T>(answer: (context: RequestContext, input: T) => unknown): Resolver =>
     ({ input }: { input: T }) =>
-      answer(asked, input);
+      answer(context, input);
   return {
     createArtifact: asking(upload.createArtifact),
     createArtifactManifest: asking(upload.createArtifactManifest),
@@ -58,11 +58,14 @@ function artifactMutations(asked: Asked): Readonly<Record<string, Resolver>> {
 
 type Resolver = (args: never) => unknown;
 
-function withTrain(asked: Asked, resolvers: Readonly<Record<string, Resolver>>): Readonly<Record<string, Resolver>> {
+function withTrain(
+  context: RequestContext,
+  resolvers: Readonly<Record<string, Resolver>>,
+): Readonly<Record<string, Resolver>> {
   const guarded =
     (resolve: Resolver): Resolver =>
     (args) => {
-      requireTrain(asked.caller);
+      requireTrain(context.caller);
       return resolve(args);
     };
   return Object.fromEntries(Object.entries(resolvers).map(([name, resolve]) => [name, guarded(resolve)]));

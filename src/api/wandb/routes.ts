@@ -10,7 +10,7 @@ import { whenOver } from '../http/ended-answers.ts';
 import { answerSignal } from '../http/sse.ts';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
 import { createAnswerBudget } from './answer-budget.ts';
-import { createAsked, FILES_PATH } from './asked.ts';
+import { createRequestContext, FILES_PATH } from './request-context.ts';
 import { fileStream, toRunPiece } from './file-stream.ts';
 import { RUN_FILE } from './run.ts';
 import { weaveRoutes } from './weave.ts';
@@ -53,10 +53,10 @@ export function wandbRoutes(
       answer: graphQLAnswer,
       async handle({ caller, body: { query, variables, operationName = null }, request, reply }) {
         const budget = createAnswerBudget(answerSignal(reply));
-        const asked = createAsked(request, caller, asking, budget, basePath);
+        const context = createRequestContext(request, caller, asking, budget, basePath);
         const [{ answerGraphQL }, { createRoot }] = await loadGraphQL();
         const answer = await answerGraphQL({ query, variables: variables ?? {}, operationName }, budget, () =>
-          createRoot(asked),
+          createRoot(context),
         );
         if (answer.failure) log.error('graphql.failed', { requestId: request.id, err: answer.failure });
         reply.code(answer.status).headers(answer.headers);

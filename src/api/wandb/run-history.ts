@@ -3,14 +3,14 @@
 import { createYielder } from '#base/yield-to-loop';
 import type { HistoryLine, Run } from '#domain/run';
 import { quoteBare, readLoggedObject } from '#services/runs/run-json';
-import type { Asked } from './asked.ts';
+import type { RequestContext } from './request-context.ts';
 
 const PAGE = 1_000;
 const SAMPLES_MAX = 10_000;
 /** Of a longer history, only every second line is read, every third, and so on. */
 const SCANNED_LINES_MAX = 50_000;
 
-export function runHistoryFields({ caller, budget, services: { runs } }: Asked, run: Run) {
+export function runHistoryFields({ caller, budget, services: { runs } }: RequestContext, run: Run) {
   const read = (from: number, limit: number) => runs.history(caller, run, from, limit);
 
   async function* lines(from: number): AsyncGenerator<HistoryLine> {

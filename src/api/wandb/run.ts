@@ -3,7 +3,7 @@
 import { AppError } from '#domain/errors';
 import type { Run, RunName } from '#domain/run';
 import { quoteBare } from '#services/runs/run-json';
-import { time, type Asked } from './asked.ts';
+import { time, type RequestContext } from './request-context.ts';
 import { runHistoryFields } from './run-history.ts';
 import { entityFields, projectNumber } from './names.ts';
 
@@ -12,13 +12,13 @@ const TAIL_LINES = 1;
 const RUNS_MAX = 50;
 
 export const runField =
-  (asked: Asked, entity: string, project: string) =>
+  (context: RequestContext, entity: string, project: string) =>
   async ({ name }: { name: string }) => {
-    const run = await asked.services.runs.find(asked.caller, { entity, project, name });
-    return run && runFields(asked, run);
+    const run = await context.services.runs.find(context.caller, { entity, project, name });
+    return run && runFields(context, run);
   };
 
-export const runsField = (asked: Asked, project: string) => ({
+export const runsField = (context: RequestContext, project: string) => ({
   async runs({ after, first, order, filters }: { after?: string; first?: number; order?: string; filters?: string }) {
     if (filters && filters !== '{}')
       throw new AppError('invalid_request', 'Filters of runs are not supported. Leave them out.', {
@@ -26,17 +26,17 @@ export const runsField = (asked: Asked, project: string) => ({
       });
     const page = { after: after ?? null, limit: Math.min(Math.max(first ?? RUNS_MAX, 1), RUNS_MAX) };
     const direction = order === '+created_at' ? 'asc' : 'desc';
-    const { rows, hasMore } = await asked.services.runs.list(asked.caller, { project }, page, direction);
+    const { rows, hasMore } = await context.services.runs.list(context.caller, { project }, page, direction);
     return {
       totalCount: null,
-      edges: rows.map((run) => ({ node: runFields(asked, run), cursor: run.id })),
+      edges: rows.map((run) => ({ node: runFields(context, run), cursor: run.id })),
       pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.id ?? null, hasNextPage: hasMore },
     };
   },
   runCount: null,
 });
 
-export function runFields(asked: Asked, run: Run) {
+export function runFields(context: RequestContext, run: Run) {
   const { entity, project, name } = run;
   const number = projectNumber(entity, project);
   return {
@@ -69,11 +69,11 @@ export function runFields(asked: Asked, run: Run) {
     eventsLineCount: 0,
     historyTail: async () => {
       const from = Math.max(0, run.historyLines - TAIL_LINES);
-      const lines = await asked.services.runs.history(asked.caller, run, from, TAIL_LINES);
+      const lines = await context.services.runs.history(context.caller, run, from, TAIL_LINES);
       return JSON.stringify(lines.map(({ content }) => content));
     },
     eventsTail: '[]',
-    ...runHistoryFields(asked, run),
+    ...runHistoryFields(context, run),
   };
 }
 
@@ -92,12 +92,12 @@ export interface UpsertBucketInput {
 }
 
 /** Null leaves a field unchanged: the library sends only changes. */
-export async function upsertBucket(asked: Asked, input: UpsertBucketInput) {
+export async function upsertBucket(context: RequestContext, input: UpsertBucketInput) {
   const { name, modelName } = input;
   if (!name || !modelName)
     throw new AppError('invalid_request', 'A run needs a name and a project.', { param: 'name' });
   if (input.sweep) throw new AppError('invalid_request', 'Sweeps are not supported.', { param: 'sweep' });
-  const of: RunName = { entity: input.entityName || asked.caller.entity, project: modelName, name };
+  const of: RunName = { entity: input.entityName || context.caller.entity, project: modelName, name };
   const given = {
     displayName: input.displayName,
     groupName: input.groupName,
@@ -108,8 +108,8 @@ export async function upsertBucket(asked: Asked, input: UpsertBucketInput) {
     summary: input.summaryMetrics,
   };
   const change = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
-  const { run, isNew } = await asked.services.runs.upsert(asked.caller, of, { ...change, state: 'running' });
-  return { bucket: runFields(asked, run), inserted: isNew };
+  const { run, isNew } = await context.services.runs.upsert(context.caller, of, { ...change, state: 'running' });
+  return { bucket: runFields(context, run), inserted: isNew };
 }
 
 /** Files that the library sends about itself at the end of a run: accepted and dropped, because files of runs are not stored. */
@@ -117,10 +117,10 @@ const DROPPED_FILES =
   /^(?:wandb-metadata\.json|requirements\.txt|output\.log|logs\/.*|wandb-summary\.json|wandb-history\.jsonl|wandb-events\.jsonl|config\.yaml|conda-environment\.yaml|diff(?:_\w+)?\.patch|code\/.*)$/;
 
 export async function createRunFiles(
-  asked: Asked,
+  context: RequestContext,
   input: { entityName: string; projectName: string; runName: string; files: readonly string[] },
 ) {
-  const run = await asked.services.runs.get(asked.caller, {
+  const run = await context.services.runs.get(context.caller, {
     entity: input.entityName,
     project: input.projectName,
     name: input.runName,
@@ -133,7 +133,7 @@ export async function createRunFiles(
       { param: 'files' },
     );
   }
-  const url = await asked.fileUrls();
+  const url = await context.fileUrls();
   return {
     runID: run.id,
     uploadHeaders: [],

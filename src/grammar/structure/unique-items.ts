@@ -7,15 +7,15 @@ import type { ArrayShape, ItemChoice, ObjectShape, Obligation, ValueForm } from 
 const UNIQUE_MAX = 1_000;
 const SCALARS = ['null', 'boolean', 'number', 'string'];
 
-interface Asked {
+interface FormBuilder {
   readonly terms: Terms;
   readonly formOf: (obligation: Obligation) => ValueForm;
   /** The choices of the item, limited to these types. */
   readonly only: (of: Obligation, types: readonly string[]) => ItemChoice[][];
 }
 
-export function uniqueForm(shape: ArrayShape, asked: Asked): Partial<ArrayShape> {
-  const { terms, formOf, only } = asked;
+export function uniqueForm(shape: ArrayShape, builder: FormBuilder): Partial<ArrayShape> {
+  const { terms, formOf, only } = builder;
   const last = shape.items.at(-1)!;
   const isPlain = shape.items.length === 1 && shape.contained.length === 0;
   const { value } = last[0]!;
@@ -34,7 +34,7 @@ export function uniqueForm(shape: ArrayShape, asked: Asked): Partial<ArrayShape>
 }
 
 /** A key that every object requires, with enough different scalars as values. */
-function differing({ terms, formOf }: Asked, objects: readonly ObjectShape[], needed: number): string | null {
+function differing({ terms, formOf }: FormBuilder, objects: readonly ObjectShape[], needed: number): string | null {
   const candidates = objects[0]?.keys.filter(({ required }) => required).map(({ name }) => name) ?? [];
   const fits = (shape: ObjectShape, name: string) => {
     const key = shape.keys.find((each) => each.name === name);

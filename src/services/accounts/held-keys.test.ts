@@ -13,7 +13,7 @@ function createAwayStore() {
     asking: 0,
     askingMax: 0,
     freed: [] as string[],
-    async letGo(key: string) {
+    async abandon(key: string) {
       store.asked++;
       store.askingMax = Math.max(store.askingMax, ++store.asking);
       await Promise.resolve();
@@ -30,7 +30,7 @@ test('however many keys are held, the storage gets one request at a time, and al
   const log = createRecordingLog();
   const heldKeys = createHeldKeys(store, log);
   const keys = Array.from({ length: 100 }, (_, i) => `key-${i}`);
-  for (const key of keys) heldKeys.letGo(key, 1);
+  for (const key of keys) heldKeys.abandon(key, 1);
   await vi.advanceTimersByTimeAsync(20_000);
   expect(store).toMatchObject({ askingMax: 1, freed: [] });
   expect(store.asked).toBeLessThan(20);
@@ -44,7 +44,7 @@ test('retries stop if the storage stays away, and the log says why keys stay hel
   const store = createAwayStore();
   const log = createRecordingLog();
   const heldKeys = createHeldKeys(store, log);
-  for (const key of ['a', 'b']) heldKeys.letGo(key, 1);
+  for (const key of ['a', 'b']) heldKeys.abandon(key, 1);
   await vi.advanceTimersByTimeAsync(120_000);
   const { asked } = store;
   await vi.advanceTimersByTimeAsync(600_000);
@@ -58,7 +58,7 @@ test('retries stop if the storage stays away, and the log says why keys stay hel
   ]);
 
   store.away = false;
-  heldKeys.letGo('c', 1);
+  heldKeys.abandon('c', 1);
   await vi.advanceTimersByTimeAsync(0);
   expect(store.freed).toEqual(['c']);
 });
@@ -66,6 +66,6 @@ test('retries stop if the storage stays away, and the log says why keys stay hel
 test('keys over the limit stay held, and the log says so', () => {
   const log = createRecordingLog();
   const heldKeys = createHeldKeys(createAwayStore(), log);
-  for (let i = 0; i <= HELD_KEYS_MAX; i++) heldKeys.letGo(`key-${i}`, 1);
+  for (let i = 0; i <= HELD_KEYS_MAX; i++) heldKeys.abandon(`key-${i}`, 1);
   expect(log.lines).toMatchObject([{ event: 'idempotency.keys_held', fields: { keys: 1 } }]);
 });

@@ -5,7 +5,7 @@ import type { Log } from '#base/log';
 import type { IdempotencyStore } from '#storage/storage';
 
 export interface HeldKeys {
-  letGo(key: string, heldSinceMs: number): void;
+  abandon(key: string, heldSinceMs: number): void;
 }
 
 /** One minute of refused requests at the rate of a busy server. */
@@ -14,7 +14,7 @@ export const HELD_KEYS_MAX = 10_000;
 const GIVE_UP_MS = 60_000;
 const RETRIES = { retries: Infinity, minTimeout: 200, maxTimeout: 5_000, maxRetryTime: GIVE_UP_MS, unref: true };
 
-export function createHeldKeys(store: Pick<IdempotencyStore, 'letGo'>, log: Log): HeldKeys {
+export function createHeldKeys(store: Pick<IdempotencyStore, 'abandon'>, log: Log): HeldKeys {
   const held: { readonly key: string; readonly heldSinceMs: number }[] = [];
   let working = false;
 
@@ -23,7 +23,7 @@ export function createHeldKeys(store: Pick<IdempotencyStore, 'letGo'>, log: Log)
     try {
       for (let first = held[0]; first; first = held[0]) {
         const { key, heldSinceMs } = first;
-        await pRetry(() => store.letGo(key, heldSinceMs), RETRIES);
+        await pRetry(() => store.abandon(key, heldSinceMs), RETRIES);
         held.shift();
       }
     } catch (error) {
@@ -37,7 +37,7 @@ export function createHeldKeys(store: Pick<IdempotencyStore, 'letGo'>, log: Log)
   }
 
   return {
-    letGo(key, heldSinceMs) {
+    abandon(key, heldSinceMs) {
       if (held.length >= HELD_KEYS_MAX)
         return giveUp(1, `${HELD_KEYS_MAX} other keys are waiting to be released`, null);
       held.push({ key, heldSinceMs });

@@ -84,7 +84,7 @@ test('a key that was taken when the storage failed is free once the storage work
       offered.push(args[2]);
       return fails(await idempotency.begin(...args));
     },
-    letGo: async (...args) => idempotency.letGo(...(await fails(args))),
+    abandon: async (...args) => idempotency.abandon(...(await fails(args))),
   };
   const idempotent = createIdempotent(restarting, systemClock, silentLog);
   const make = (id: string) => Promise.resolve(id);

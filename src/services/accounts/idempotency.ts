@@ -45,7 +45,7 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log
       .digest('hex');
     const nowMs = clock.now();
     const begun = await store.begin(scopedKey, bodyHash, createId(), nowMs).catch((error: unknown) => {
-      heldKeys.letGo(scopedKey, nowMs); // the key may have been taken although the answer was lost
+      heldKeys.abandon(scopedKey, nowMs); // the key may have been taken although the answer was lost
       throw error;
     });
     switch (begun.outcome) {
@@ -70,8 +70,8 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log
       await store.complete(scopedKey, JSON.stringify(response));
       return response;
     } catch (error) {
-      const forgotten = isRefusal(error) ? store.release(scopedKey) : store.letGo(scopedKey, nowMs);
-      await forgotten.catch(() => heldKeys.letGo(scopedKey, nowMs)); // report the first failure, not this one
+      const forgotten = isRefusal(error) ? store.release(scopedKey) : store.abandon(scopedKey, nowMs);
+      await forgotten.catch(() => heldKeys.abandon(scopedKey, nowMs)); // report the first failure, not this one
       throw error;
     }
   };

@@ -147,7 +147,11 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
     throw new AppError('artifact_not_found', `No artifact with the id ${id}.`);
   }
 
-  async function nameIt({ id, name, version }: ArtifactVersion, isLatest: boolean, aliases: string[]): Promise<void> {
+  async function setAliases(
+    { id, name, version }: ArtifactVersion,
+    isLatest: boolean,
+    aliases: string[],
+  ): Promise<void> {
     if (await storage.artifacts.setAliases(id, aliases)) return;
     const own = `step${version}${isLatest ? ' and latest' : ''}`;
     throw new AppError('artifact_conflict', `The only alias of this checkpoint of ${name} is ${own}.`);
@@ -296,13 +300,13 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
     async addAliases(caller, id, aliases) {
       const { artifact, isLatest } = await byId(caller, id);
       const all = unique([...artifact.aliases, ...aliases]);
-      if (all.length > artifact.aliases.length) await nameIt(artifact, isLatest, all);
+      if (all.length > artifact.aliases.length) await setAliases(artifact, isLatest, all);
     },
 
     async removeAliases(caller, id, aliases) {
       const { artifact, isLatest } = await byId(caller, id);
       const left = artifact.aliases.filter((alias) => !aliases.includes(alias));
-      if (left.length < artifact.aliases.length) await nameIt(artifact, isLatest, left);
+      if (left.length < artifact.aliases.length) await setAliases(artifact, isLatest, left);
     },
 
     async setMetadata(caller, id, metadata) {

@@ -44,13 +44,13 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
   const logOf = ({ jobId, attempt }: Evaluation) => deps.log.child({ jobId, evaluationAttempt: attempt });
   const loop = createClaimLoop<Evaluation>({
     claim: (worker) => storage.evaluations.claim(worker, clock.now(), LEASE_MS, deps.baseModels),
-    run: (evaluation) => seeToItsEnd(evaluation, logOf(evaluation)),
+    run: (evaluation) => evaluate(evaluation, logOf(evaluation)),
     runningMax: EVALUATIONS_MAX,
     pollMs: POLL_MS,
     report: (err, evaluation) => (evaluation ? logOf(evaluation) : deps.log).error('evaluation_runner.failed', { err }),
   });
 
-  async function seeToItsEnd(evaluation: Evaluation, log: Log): Promise<void> {
+  async function evaluate(evaluation: Evaluation, log: Log): Promise<void> {
     const { jobId, modelId, attempt, promptCount, sampleCount } = evaluation;
     log.info('evaluation.claimed', { prompts: promptCount, samples: sampleCount });
     const renewLease = async () => {

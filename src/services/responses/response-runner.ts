@@ -42,13 +42,13 @@ export function createResponseRunner(deps: ResponseRunnerDeps): ResponseRunner {
   const logOf = ({ id, attempt }: StoredResponse) => deps.log.child({ responseId: id, attempt });
   const loop = createClaimLoop<StoredResponse>({
     claim: (worker) => storage.responses.claim(worker, clock.now(), LEASE_MS, deps.baseModels),
-    run: (row) => seeToItsEnd(row, logOf(row)),
+    run: (row) => answer(row, logOf(row)),
     runningMax: RESPONSES_MAX,
     pollMs: POLL_MS,
     report: (err, row) => (row ? logOf(row) : deps.log).error('response_runner.failed', { err }),
   });
 
-  async function seeToItsEnd(row: StoredResponse, log: Log): Promise<void> {
+  async function answer(row: StoredResponse, log: Log): Promise<void> {
     const { id, attempt } = row;
     log.info('response.claimed');
     const renewLease = async () => {
@@ -70,7 +70,7 @@ export function createResponseRunner(deps: ResponseRunnerDeps): ResponseRunner {
     }
     try {
       if (ending) await finish(row, ending, shown, log);
-      else await letGo(row, held.signal.reason as Cut, log);
+      else await release(row, held.signal.reason as Cut, log);
     } finally {
       live.end(id);
     }
@@ -93,7 +93,7 @@ export function createResponseRunner(deps: ResponseRunnerDeps): ResponseRunner {
     if (end.blob !== blob) await blobs.delete(blob);
   }
 
-  async function letGo(row: StoredResponse, why: Cut, log: Log): Promise<void> {
+  async function release(row: StoredResponse, why: Cut, log: Log): Promise<void> {
     log.info(`response.${why}`);
     if (why === 'stopped')
       await storage.responses.release(row.id, row.attempt); // any server may continue at once

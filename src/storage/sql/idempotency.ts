@@ -43,7 +43,7 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
       await db.deleteFrom('idempotency_keys').where('key', '=', key).where('response', 'is', null).execute();
     },
 
-    async letGo(key, heldSinceMs) {
+    async abandon(key, heldSinceMs) {
       await db
         .updateTable('idempotency_keys')
         .set({ held_since_ms: 0 })

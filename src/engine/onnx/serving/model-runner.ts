@@ -50,7 +50,7 @@ export interface ModelRunner {
   /** Returns logits of every sequence's token. */
   decode(input: DecodeInput, adapters: FusedAdapters): Promise<RunResult>;
   /** Releases the caches that the last call read: until the next call nothing here refers to them. */
-  letGo(): void;
+  releasePast(): void;
   close(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
         rows: rowFeed(Array.from(tokens.keys())),
       });
     },
-    letGo: () => holdPast([]),
+    releasePast: () => holdPast([]),
     close: () => session.close(),
   };
 }

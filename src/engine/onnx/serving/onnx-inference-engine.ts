@@ -301,7 +301,7 @@ class OnnxInferenceEngine implements InferenceEngine {
 
   /** No sequence is in the cache: its memory is returned to the system. The prefix cache stays. */
   #rest(): void {
-    this.#context.runner.letGo();
+    this.#context.runner.releasePast();
     this.#context.cache.trim();
     collectGarbage();
   }

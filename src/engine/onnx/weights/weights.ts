@@ -103,18 +103,18 @@ const namedTensors = (layout: readonly WeightSpec[]) =>
 const defaultDirectory = (): string =>
   join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'whetstone', 'weights');
 
-interface Place {
+interface TensorLocation {
   readonly spec: EncodedSpec;
   readonly range: Omit<FileRange, 'path'>;
 }
 
 interface Placed {
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, TensorLocation>;
   readonly byteLength: number;
 }
 
 function placeTensors(layout: readonly WeightSpec[]): Placed {
-  const places = new Map<string, Place>();
+  const places = new Map<string, TensorLocation>();
   let at = 0;
   for (const { name, shape, encoding } of layout) {
     for (const spec of encoding.specs(name, shape)) {
@@ -150,7 +150,7 @@ async function readIntoMemory(
   return { get, ensure: () => Promise.resolve() };
 }
 
-function viewAs(dtype: Dtype, buffer: ArrayBuffer, { offset, byteLength }: Place['range']): InitializerData {
+function viewAs(dtype: Dtype, buffer: ArrayBuffer, { offset, byteLength }: TensorLocation['range']): InitializerData {
   if (dtype === 'float32') return new Float32Array(buffer, offset, byteLength / 4);
   return dtype === 'int8' ? new Int8Array(buffer, offset, byteLength) : new Uint8Array(buffer, offset, byteLength);
 }
@@ -164,7 +164,7 @@ function find<T>(tensors: ReadonlyMap<string, T>, name: string): T {
 async function writeWeights(
   source: TensorSource,
   layout: readonly WeightSpec[],
-  places: ReadonlyMap<string, Place>,
+  places: ReadonlyMap<string, TensorLocation>,
   put: Put,
 ): Promise<void> {
   for await (const { spec, at, data } of encodeWeights(source, layout)) {

@@ -15,7 +15,7 @@ export interface WandbServices extends Pick<
   readonly links: SignedLinks;
 }
 
-export interface Asked {
+export interface RequestContext {
   readonly caller: Caller;
   /** Their calls are counted. */
   readonly services: WandbServices;
@@ -26,13 +26,13 @@ export interface Asked {
 
 export const FILES_PATH = '/wandb/files';
 
-export function createAsked(
+export function createRequestContext(
   request: FastifyRequest,
   caller: Caller,
   services: WandbServices,
   budget: AnswerBudget,
   basePath: string,
-): Asked {
+): RequestContext {
   const base = ownAddress(request, basePath);
   let signer: ReturnType<SignedLinks['signer']> | null = null;
   return {
