@@ -28,7 +28,7 @@ export function uniqueForm(shape: ArrayShape, builder: FormBuilder): Partial<Arr
     const size = terms.count(form.scalars, Math.max(needed, 2));
     if (size >= Math.max(needed, 2)) return { max, unique: { key: null }, items: only(value, SCALARS) };
   }
-  const key = differing(asked, form.objects, Math.max(needed, 2));
+  const key = differing(builder, form.objects, Math.max(needed, 2));
   if (key !== null) return { max, unique: { key }, items: only(value, ['object']) };
   return { max: Math.min(shape.max, 1), unique: null };
 }
