@@ -48,7 +48,8 @@ export function pythonFloatText(value: number): string {
 }
 
 export interface DumpOptions {
-  readonly indent: number | null;
+  /** Spaces, or the text that stands for one level. */
+  readonly indent: number | string | null;
   /** Separators between items, and between key and value. Null: Python's choice, which depends on `indent`. */
   readonly separators: readonly [string, string] | null;
   readonly sortKeys: boolean;
@@ -64,8 +65,9 @@ export function pythonJson(value: unknown, options: DumpOptions): string {
   function enclose(open: string, items: readonly string[], close: string, depth: number): string {
     if (items.length === 0) return open + close;
     if (indent === null) return open + items.join(betweenItems) + close;
-    const line = `\n${' '.repeat(indent * depth)}`;
-    const inner = line + ' '.repeat(indent);
+    const level = typeof indent === 'string' ? indent : ' '.repeat(indent);
+    const line = `\n${level.repeat(depth)}`;
+    const inner = line + level;
     return open + inner + items.join(betweenItems + inner) + line + close;
   }
   function write(item: unknown, depth: number): string {

@@ -1,0 +1,54 @@
+// Templates as Jinja2 3.1 runs them in Transformers: an immutable sandbox with trim_blocks, lstrip_blocks, loop controls, generation blocks
+// and Transformers' tojson. What is not supported is refused when a template is compiled, with its line or name. Compared with Jinja2
+// by python/golden/make_templates.py.
+import { Budget, type BudgetLimits } from './budget.ts';
+import { TemplateError } from './errors.ts';
+import { FILTERS } from './filters.ts';
+import { globalsFor } from './globals.ts';
+import { Interpreter, type GenerationMarks } from './interpreter.ts';
+import { parseTemplate } from './parser.ts';
+import { Scope } from './scope.ts';
+import { jinjaNodes, type Block, type JinjaNode } from './syntax.ts';
+import { TESTS } from './tests.ts';
+import { Callable, toValue, type Value } from './values.ts';
+
+/** A template that can be run. */
+export interface Program {
+  readonly body: Block;
+}
+
+/** Throws Error: what is wrong, and where. */
+export function compileJinja(source: string): Program {
+  const body = parseTemplate(source);
+  for (const node of jinjaNodes(body)) {
+    if (node.type === 'Filter' && !Object.hasOwn(FILTERS, node.name))
+      throw new TemplateError(`there is no filter ${node.name}`);
+    if (node.type === 'Test' && !Object.hasOwn(TESTS, node.name))
+      throw new TemplateError(`there is no test ${node.name}`);
+  }
+  return { body };
+}
+
+export interface RunOptions {
+  readonly limits: BudgetLimits;
+  /** Null: generation blocks leave no mark. */
+  readonly marks: GenerationMarks | null;
+}
+
+/** Python values in, a Python value out; what it throws, the template throws. */
+export type JinjaFunction = (...positional: readonly Value[]) => Value;
+
+/** Throws TemplateError, and what `functions` throw. */
+export function runJinja(
+  { body }: Program,
+  variables: Readonly<Record<string, unknown>>,
+  functions: Readonly<Record<string, JinjaFunction>>,
+  { limits, marks }: RunOptions,
+): string {
+  const budget = new Budget(limits);
+  const globals = new Scope(null);
+  for (const [name, value] of globalsFor(budget)) globals.set(name, value);
+  for (const [name, call] of Object.entries(functions)) globals.set(name, new Callable(name, (args) => call(...args)));
+  for (const [name, value] of Object.entries(variables)) if (value !== undefined) globals.set(name, toValue(value));
+  return new Interpreter(budget, marks).run(body, new Scope(globals));
+}

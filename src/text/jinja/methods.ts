@@ -1,0 +1,86 @@
+// Methods of dicts, lists, tuples and numbers. Those that change an object are refused, as in Jinja's immutable sandbox.
+import { PythonFloat } from '../python-json.ts';
+import type { Budget } from './budget.ts';
+import { isEqual } from './compare.ts';
+import { TemplateError } from './errors.ts';
+import { bind, type Given } from './parameters.ts';
+import { STRING_METHODS } from './string-methods.ts';
+import { repr } from './texts.ts';
+import { Callable, Dict, isInteger, Tuple, Undefined, View, type Value } from './values.ts';
+
+const CHANGING_LISTS = ['append', 'clear', 'extend', 'insert', 'pop', 'remove', 'reverse', 'sort'];
+const CHANGING_DICTS = ['clear', 'pop', 'popitem', 'setdefault', 'update'];
+
+/** Null: the object has no such attribute. */
+export function methodOf(object: Value, name: string, budget: Budget): Value | null {
+  if (name.startsWith('__')) return refused(object, name);
+  if (typeof object === 'string') {
+    const method = Object.hasOwn(STRING_METHODS, name) ? STRING_METHODS[name]! : null;
+    return method && bound(name, (given) => method(object, given, budget));
+  }
+  if (object instanceof Dict) {
+    if (CHANGING_DICTS.includes(name)) return refused(object, name);
+    return dictMethod(object, name);
+  }
+  if (Array.isArray(object)) {
+    if (CHANGING_LISTS.includes(name)) return refused(object, name);
+    if (name === 'copy') return bound(name, () => [...object]);
+    return listMethod(object, name);
+  }
+  if (object instanceof Tuple) return listMethod(object.items, name);
+  if (object instanceof PythonFloat && name === 'is_integer') return bound(name, () => Number.isInteger(object.value));
+  if (isInteger(object)) {
+    if (name === 'real' || name === 'numerator') return typeof object === 'boolean' ? Number(object) : object;
+    if (name === 'imag') return 0;
+    if (name === 'denominator') return 1;
+    if (name === 'bit_length')
+      return bound(name, () => (Number(object) === 0 ? 0 : BigInt(object).toString(2).replace('-', '').length));
+  }
+  return null;
+}
+
+export function bound(name: string, call: (given: Given) => Value): Callable {
+  return new Callable(name, (positional, named) => call({ positional, named }));
+}
+
+/** It writes nothing and cannot be called. */
+const refused = (object: Value, name: string): Undefined =>
+  new Undefined(
+    `access to attribute '${name}' of '${Array.isArray(object) ? 'list' : object instanceof Dict ? 'dict' : 'object'}' object is unsafe.`,
+  );
+
+function dictMethod(dict: Dict, name: string): Value | null {
+  switch (name) {
+    case 'items':
+      return bound(name, (given) => (bind(name, [], given), new View('dict_items', dict)));
+    case 'keys':
+      return bound(name, (given) => (bind(name, [], given), new View('dict_keys', dict)));
+    case 'values':
+      return bound(name, (given) => (bind(name, [], given), new View('dict_values', dict)));
+    case 'get':
+      return bound(name, (given) => {
+        const [key, otherwise = null] = bind(name, ['key', 'default'], given, 1);
+        return dict.get(key!) ?? otherwise;
+      });
+    case 'copy':
+      return bound(name, () => dict.entries().reduce((copy, [key, value]) => copy.set(key, value), new Dict()));
+    default:
+      return null;
+  }
+}
+
+function listMethod(items: readonly Value[], name: string): Value | null {
+  if (name === 'count')
+    return bound(name, (given) => {
+      const [value] = bind(name, ['value'], given, 1);
+      return items.filter((item) => isEqual(item, value!)).length;
+    });
+  if (name === 'index')
+    return bound(name, (given) => {
+      const [value, start = 0, stop = items.length] = bind(name, ['value', 'start', 'stop'], given, 1);
+      const at = items.findIndex((item, i) => i >= Number(start) && i < Number(stop) && isEqual(item, value!));
+      if (at < 0) throw new TemplateError(`${repr(value!)} is not in list`);
+      return at;
+    });
+  return null;
+}

@@ -1,0 +1,104 @@
+// The tests that templates may use: `x is defined`, `select('divisibleby', 3)`.
+import { PythonFloat } from '../python-json.ts';
+import { compare, contains, isEqual, numberOf } from './compare.ts';
+import { TemplateError } from './errors.ts';
+import { FILTERS } from './filters.ts';
+import { bind, type Given } from './parameters.ts';
+import { STRING_METHODS } from './string-methods.ts';
+import { str } from './texts.ts';
+import {
+  Callable, Dict, isInteger, isIterable, isNumber, Range, Tuple, typeName, Undefined, type Value,
+} from './values.ts'; // prettier-ignore
+
+export type Test = (value: Value, given: Given) => boolean;
+
+const alone =
+  (name: string, test: (value: Value) => boolean): Test =>
+  (value, given) => {
+    bind(name, [], given);
+    return test(value);
+  };
+
+const with_ =
+  (name: string, test: (value: Value, other: Value) => boolean): Test =>
+  (value, given) => {
+    const [other] = bind(name, ['other'], given, 1);
+    return test(value, other!);
+  };
+
+/** The remainder in Python's sense. */
+function modulo(value: Value, by: Value): number | bigint {
+  if (value instanceof Undefined) value.fail();
+  if (!isNumber(value) || !isNumber(by))
+    throw new TemplateError(`unsupported operand type(s) for %: '${typeName(value)}' and '${typeName(by)}'`);
+  const [a, b] = [numberOf(value), numberOf(by)];
+  if (Number(b) === 0) throw new TemplateError('integer modulo by zero');
+  if (typeof a === 'bigint' || typeof b === 'bigint') return ((BigInt(a) % BigInt(b)) + BigInt(b)) % BigInt(b);
+  return ((a % b) + b) % b;
+}
+
+const isSame = (a: Value, b: Value): boolean =>
+  a === b || (a instanceof PythonFloat && b instanceof PythonFloat && a === b);
+
+const cased = (method: 'islower' | 'isupper') =>
+  alone(method, (value) => STRING_METHODS[method]!(str(value), { positional: [], named: new Map() }, FREE) as boolean);
+/** Tests of letters make nothing. */
+const FREE = { make() {}, step() {} } as never;
+
+const eq = with_('eq', isEqual);
+const ne = with_('ne', (a, b) => !isEqual(a, b));
+const lt = with_('lt', (a, b) => compare(a, b, '<') < 0);
+const le = with_('le', (a, b) => compare(a, b, '<=') <= 0);
+const gt = with_('gt', (a, b) => compare(a, b, '>') > 0);
+const ge = with_('ge', (a, b) => compare(a, b, '>=') >= 0);
+
+export const TESTS: Readonly<Record<string, Test>> = {
+  '!=': ne,
+  '<': lt,
+  '<=': le,
+  '==': eq,
+  '>': gt,
+  '>=': ge,
+  boolean: alone('boolean', (value) => typeof value === 'boolean'),
+  callable: alone('callable', (value) => value instanceof Callable || value instanceof Undefined),
+  defined: alone('defined', (value) => !(value instanceof Undefined)),
+  divisibleby: with_('divisibleby', (value, by) => Number(modulo(value, by)) === 0),
+  eq,
+  equalto: eq,
+  escaped: alone('escaped', () => false),
+  even: alone('even', (value) => Number(modulo(value, 2)) === 0),
+  false: alone('false', (value) => value === false),
+  filter: alone('filter', (value) => typeof value === 'string' && Object.hasOwn(FILTERS, value)),
+  float: alone('float', (value) => value instanceof PythonFloat),
+  ge,
+  greaterthan: gt,
+  gt,
+  in: with_('in', (value, container) => contains(container, value)),
+  integer: alone('integer', (value) => isInteger(value) && typeof value !== 'boolean'),
+  iterable: alone('iterable', isIterable),
+  le,
+  lessthan: lt,
+  lower: cased('islower'),
+  lt,
+  mapping: alone('mapping', (value) => value instanceof Dict),
+  ne,
+  none: alone('none', (value) => value === null),
+  number: alone('number', isNumber),
+  odd: alone('odd', (value) => Number(modulo(value, 2)) === 1),
+  sameas: with_('sameas', isSame),
+  sequence: alone(
+    'sequence',
+    (value) =>
+      typeof value === 'string' ||
+      Array.isArray(value) ||
+      value instanceof Tuple ||
+      value instanceof Dict ||
+      value instanceof Range ||
+      value instanceof Undefined,
+  ),
+  string: alone('string', (value) => typeof value === 'string'),
+  test: alone('test', (value) => typeof value === 'string' && Object.hasOwn(TESTS, value)),
+  true: alone('true', (value) => value === true),
+  undefined: alone('undefined', (value) => value instanceof Undefined),
+  upper: cased('isupper'),
+};
