@@ -22,7 +22,6 @@ const NOT_IN_THREADS = {
     'src/base/lower-priority.test.ts',
     'src/server/job-data-child.test.ts',
     'src/storage/sql/open-sqlite.test.ts',
-    'src/text/template-sandbox/template-sandbox.test.ts',
   ],
 };
 const besideSources = Object.values(NOT_IN_THREADS).flat();

@@ -39,7 +39,6 @@ import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import type { WebhookStore } from '#storage/webhook-store';
 import { createTinker } from '#services/tinker/tinker';
-import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import type { ServerConfig } from '#config/server-config';
 import type { CloseStack } from './close-stack.ts';
 import type { HostedModels } from './hosted-models.ts';
@@ -71,8 +70,6 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
   const checkpoints = createCheckpoints({ storage, blobs, baseModels, clock, log });
 
   const sampledTokens = createSampledTokens();
-  const sandbox = config.chat.trustRequestTemplates ? createTemplateSandbox() : null;
-  if (sandbox) open.add(() => sandbox.close());
   const answering = {
     models,
     recordUsage: (use: RequestUse) => usage.record(use),
@@ -84,7 +81,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     clock,
     log,
   };
-  const chat = createChat({ ...answering, sampledTokens, sandbox });
+  const chat = createChat({ ...answering, sampledTokens, acceptsTemplates: config.chat.trustRequestTemplates });
   const completions = createCompletions(answering);
   const embed = createEmbed(answering);
   const tokenization = createTokenization({ models });

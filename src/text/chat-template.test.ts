@@ -243,7 +243,7 @@ describe('what a template can use', () => {
       expect.objectContaining({ code: 'invalid_request' }) as Error,
     );
     expect(() => render(`{% for i in range(1000000000) %}{% endfor %}`, [user('x')])).toThrow(
-      /range of 1000000000 items/,
+      /Range too big/,
     );
   });
 });

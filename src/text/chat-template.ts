@@ -1,19 +1,16 @@
-// Renders messages into the prompt text that a model was trained on, with the Jinja template in its directory. Follows Transformers'
-// apply_chat_template, so that prompts equal those of the model's makers; see test/golden/fixtures/tokenizers.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// Renders messages into the prompt text that a model was trained on, with its Jinja template. Follows Transformers' apply_chat_template, so
+// that prompts equal those of the model's makers. chat-template-files.ts finds the templates; jinja/ runs them.
 import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
-import { isObject } from '#base/is-object';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
-import { markBlocks, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
-import { jinjaNodes, mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
-import type { JinjaFunction } from './jinja-values.ts';
+import { BLOCK_MARKS, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
+import type { BudgetLimits } from './jinja/budget.ts';
+import { compileJinja, runJinja, type JinjaFunction, type Program } from './jinja/jinja.ts';
+import { jinjaNodes } from './jinja/syntax.ts';
 import { strftime } from './strftime.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
 import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
-import type { TokenizerFiles } from './tokenizer-files.ts';
 import { createUnreadArguments, type UnreadArguments } from './unread-arguments.ts';
 
 export interface RenderRequest {
@@ -23,6 +20,8 @@ export interface RenderRequest {
   readonly addGenerationPrompt: boolean;
   /** Ends inside the last message, right after its content, which the model continues. */
   readonly continueFinalMessage?: boolean | undefined;
+  /** One of the template's names; null: `tool_use` if there are tools and such a template, otherwise `default`. */
+  readonly template?: string | null | undefined;
   /** Additional variables for the template, such as `enable_thinking`. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -30,6 +29,8 @@ export interface RenderRequest {
 export interface ChatTemplate {
   /** Jinja source of the default template. */
   readonly source: string;
+  /** Of its templates; a request may choose one by its name. */
+  readonly names: readonly string[];
   /** Whether a template reads a variable of this name. */
   accepts(name: string): boolean;
   /** Throws `invalid_request` if the template refuses the conversation. */
@@ -38,63 +39,24 @@ export interface ChatTemplate {
   renderBlocks(request: RenderRequest): RenderedBlocks | null;
 }
 
-/**
- * chat_template.jinja takes precedence over tokenizer_config.json, as in Transformers; `instead`, a file of the operator's, over both.
- * Null: the model has none.
- */
-export async function findChatTemplate(
-  directory: string,
-  files: TokenizerFiles,
-  clock: Clock,
-  instead: string | null = null,
-): Promise<ChatTemplate | null> {
-  if (instead !== null) return createChatTemplate({ default: await readTemplate(instead) }, files.namedTokens, clock);
-  const path = join(directory, 'chat_template.jinja');
-  const source = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return null;
-    throw new AppError('bad_model_files', `Cannot read ${path}.`, { cause });
-  });
-  const sources = source === null ? namedSources(files.config.chat_template, directory) : { default: source };
-  return sources ? createChatTemplate(sources, files.namedTokens, clock) : null;
-}
-
-function readTemplate(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'ENOENT' ? 'there is no such file' : cause.message;
-    throw new AppError('bad_model_files', `Cannot read the chat template ${path}: ${why}.`, { cause });
-  });
-}
-
-/** One template, or a list of named ones. */
-function namedSources(value: unknown, directory: string): Readonly<Record<string, string>> | null {
-  if (typeof value === 'string') return { default: value };
-  if (!Array.isArray(value) || value.length === 0) return null;
-  const entries = (value as unknown[]).map((item) => {
-    if (isObject(item) && typeof item.name === 'string' && typeof item.template === 'string')
-      return [item.name, item.template] as const;
-    throw new AppError(
-      'bad_model_files',
-      `chat_template in ${directory}/tokenizer_config.json has an entry without name or template.`,
-    );
-  });
-  return Object.fromEntries(entries);
-}
-
 interface Compiled {
   readonly source: string;
-  /** With marks around its `{% generation %}` blocks; null: it has none. */
-  readonly marked: JinjaNode | null;
-  /** Identifiers in it. */
+  readonly program: Program;
+  /** Variables that it reads. */
   readonly names: ReadonlySet<string>;
-  readonly program: JinjaNode;
+  readonly hasBlocks: boolean;
   readonly traits: TemplateTraits;
 }
+
+/** A model's own template: a conversation of a million tokens needs a tenth of it; one that never ends, ends after some seconds. */
+const OWN_LIMITS: BudgetLimits = { stepsMax: 20_000_000, sizeMax: 200_000_000, depthMax: 200 };
 
 /** `sources`: name → Jinja text. With tools, the one named `tool_use` is used if there is one, otherwise `default`. */
 export function createChatTemplate(
   sources: Readonly<Record<string, string>>,
   namedTokens: ReadonlyMap<string, string>,
   clock: Clock,
+  limits: BudgetLimits = OWN_LIMITS,
 ): ChatTemplate {
   const compiled = new Map(Object.entries(sources).map(([name, source]) => [name, compile(name, source)]));
   const plain = compiled.get('default') ?? (compiled.size === 1 ? [...compiled.values()][0] : undefined);
@@ -106,10 +68,10 @@ export function createChatTemplate(
   }
   const functions = templateFunctions(clock);
   const names = new Set([...compiled.values()].flatMap(({ names: read }) => [...read]));
-  const templateFor = ({ tools }: RenderRequest): Compiled =>
-    (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
+  const templateFor = ({ template, tools }: RenderRequest): Compiled =>
+    compiled.get(template ?? '') ?? (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
 
-  function renderWith(request: RenderRequest, { traits }: Compiled, program: JinjaNode): string {
+  function renderWith(request: RenderRequest, { traits, program }: Compiled, marks: typeof BLOCK_MARKS | null): string {
     const { messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
     if (addGenerationPrompt && continueFinalMessage) {
       throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
@@ -128,6 +90,7 @@ export function createChatTemplate(
           tools: nonEmpty(tools),
         },
         functions,
+        { limits, marks },
       );
       return unread.restore(continueFinalMessage ? cutAtMark(text) : text);
     };
@@ -143,78 +106,52 @@ export function createChatTemplate(
 
   return {
     source: plain.source,
+    names: [...compiled.keys()],
     accepts: (name) => names.has(name),
-    render(request) {
-      const template = templateFor(request);
-      return renderWith(request, template, template.program);
-    },
+    render: (request) => renderWith(request, templateFor(request), null),
     renderBlocks(request) {
       const template = templateFor(request);
-      return template.marked && readBlocks(renderWith(request, template, template.marked));
+      return template.hasBlocks ? readBlocks(renderWith(request, template, BLOCK_MARKS)) : null;
     },
   };
 }
 
 function compile(name: string, source: string): Compiled {
   try {
-    const program = parseJinja(source);
-    const traits = readTemplateTraits(program);
-    const identifiers = jinjaNodes(program).filter(({ type }) => type === 'Identifier');
-    const names = new Set(identifiers.map(({ value }) => String(value)));
-    const marked = markBlocks(source);
+    const program = compileJinja(source);
+    const nodes = jinjaNodes(program.body);
     return {
       source,
-      marked: marked === null ? null : mendJinja(parseJinja(marked)),
-      names,
-      program: mendJinja(program),
-      traits,
+      program,
+      names: new Set(nodes.flatMap((node) => (node.type === 'Name' ? node.name : []))),
+      hasBlocks: nodes.some(({ type }) => type === 'Generation'),
+      traits: readTemplateTraits(nodes),
     };
   } catch (cause) {
     throw new AppError('bad_model_files', `The chat template "${name}" is not valid: ${messageOf(cause)}`, { cause });
   }
 }
 
-function run(
-  program: JinjaNode,
-  variables: Readonly<Record<string, unknown>>,
-  functions: Readonly<Record<string, JinjaFunction>>,
-): string {
+function run(...call: Parameters<typeof runJinja>): string {
   try {
-    return runJinja(program, variables, functions);
+    return runJinja(...call);
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    throw new AppError(
-      'invalid_request',
-      `The model's chat template cannot render this conversation: ${messageOf(cause)}`,
-      {
-        param: 'messages',
-        cause,
-      },
-    );
+    const message = `The model's chat template cannot render this conversation: ${messageOf(cause)}`;
+    throw new AppError('invalid_request', message, { param: 'messages', cause });
   }
 }
 
 /** What Transformers provides to every template, in addition to Jinja's own. */
 function templateFunctions(clock: Clock): Record<string, JinjaFunction> {
   return {
-    range: (args) => range(...(args.map((arg) => Number(arg.value)) as [number, number?, number?])),
-    raise_exception: ([message]) => {
-      const refusal = String(message?.value);
-      throw new AppError('invalid_request', `The model's chat template refuses this conversation: ${refusal}`, {
+    raise_exception: (message) => {
+      throw new AppError('invalid_request', `The model's chat template refuses this conversation: ${message}`, {
         param: 'messages',
       });
     },
-    strftime_now: ([format]) => strftime(new Date(clock.now()), String(format?.value)),
+    strftime_now: (format) => strftime(new Date(clock.now()), format),
   };
-}
-
-const MAX_RANGE = 100_000; // as Jinja's sandbox: a template must not build a list that fills the memory
-
-function range(first: number, second?: number, step = 1): number[] {
-  const [start, stop] = second === undefined ? [0, first] : [first, second];
-  const length = Math.max(0, Math.ceil((stop - start) / step));
-  if (!Number.isFinite(length) || length > MAX_RANGE) throw new Error(`range of ${length} items; at most ${MAX_RANGE}`);
-  return Array.from({ length }, (_, i) => start + i * step);
 }
 
 /**

@@ -9,17 +9,7 @@ export interface RenderedBlocks {
 
 /** Private-use characters, which no template writes; a conversation with them has no blocks. */
 const [OPEN, CLOSE] = ['\u{F5F5E}', '\u{F5F5F}'];
-const TAG = /\{%([-+]?)\s*(end)?generation\s*([-+]?)%\}/g;
-
-/** The source with marks; null: it has no blocks. The mark stands in a block of its own, so that white space around it is cut as before. */
-export function markBlocks(source: string): string | null {
-  const marked = source.replace(
-    TAG,
-    (_, left: string, end: string | undefined, right: string) =>
-      `{%${left} if true %}{{ '${end ? CLOSE : OPEN}' }}{% endif ${right}%}`,
-  );
-  return marked === source ? null : marked;
-}
+export const BLOCK_MARKS = [OPEN, CLOSE] as const;
 
 /** Null: `text` has no marks that belong together, because a block was not reached or the conversation has the marks itself. */
 export function readBlocks(text: string): RenderedBlocks | null {

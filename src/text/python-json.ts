@@ -10,7 +10,10 @@ export class PythonFloat {
   }
 }
 
-/** Integers beyond 2^53 become bigint, numbers written with a point or an exponent PythonFloat. Throws SyntaxError. */
+/**
+ * Integers beyond 2^53 become bigint, numbers written with a point or an exponent PythonFloat, and objects Maps, which keep the order of
+ * all keys. Throws SyntaxError.
+ */
 export function parsePythonJson(text: string): unknown {
   JSON.parse(text); // throws unless valid, so that the scan below can be simple
   // Every string gets a prefix and every number becomes a string with another prefix, so that they cannot be confused.
@@ -24,7 +27,7 @@ function untag(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('s') ? value.slice(1) : parseNumber(value.slice(1));
   if (Array.isArray(value)) return value.map(untag);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.slice(1), untag(item)]));
+  return new Map(Object.entries(value).map(([key, item]) => [key.slice(1), untag(item)]));
 }
 
 function parseNumber(literal: string): number | bigint | PythonFloat {

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '#base/is-object';
 import type { ChatMessage, ToolCall, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import { fromJinja, toJinja } from './jinja-values.ts';
-import { parsePythonJson, pythonJson } from './python-json.ts';
+import { parsePythonJson, PythonFloat, pythonJson } from './python-json.ts';
 import type { TemplateTraits } from './template-traits.ts';
 import type { UnreadArguments } from './unread-arguments.ts';
 
@@ -27,9 +26,16 @@ export function templateMessages(
 function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefinition[]): TemplateMessage[] {
   const at = turns.findIndex(({ role }) => role === 'system');
   const system = turns[at] ?? { role: 'system', content: '' };
-  const functions = fromJinja(toJinja(tools.map((tool) => tool.function)));
+  const functions = asMaps(tools.map((tool) => tool.function));
   const merged = { tools: pythonJson(functions, PLAIN_JSON), ...system };
   return at < 0 ? [merged, ...turns] : turns.with(at, merged);
+}
+
+/** As pythonJson writes dicts. */
+function asMaps(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asMaps);
+  if (!isObject(value) || value instanceof PythonFloat) return value;
+  return new Map(Object.entries(value).map(([key, item]) => [key, asMaps(item)]));
 }
 
 function templateMessage(

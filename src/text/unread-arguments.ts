@@ -1,6 +1,5 @@
 // Arguments of past calls that are no JSON, because max_tokens cut the call off or the model botched it. History is text: the prompt has them
 // as they stand wherever the template writes arguments as text or as JSON. A template that walks through them gets what can be read.
-import { isObject } from '#base/is-object';
 import { parsePythonJson } from './python-json.ts';
 
 export interface UnreadArguments {
@@ -38,7 +37,7 @@ const mark = (index: number): string => `WHETSTONE_ARGUMENTS_${index}_`;
 const CUTS_MAX = 200;
 
 /** The properties that the beginning of a JSON object has; if it is none, one property with the whole text. */
-function readableArguments(text: string): Record<string, unknown> {
+function readableArguments(text: string): ReadonlyMap<string, unknown> {
   let end = text.length;
   for (let cuts = 0; cuts < CUTS_MAX && end > 0; cuts++) {
     const part = text.slice(0, end);
@@ -47,13 +46,13 @@ function readableArguments(text: string): Record<string, unknown> {
     end = Math.max(...[',', '{', '[', '"'].map((each) => part.lastIndexOf(each, end - 2) + 1));
     if (end < part.length && part[end - 1] === ',') end--;
   }
-  return { arguments: text };
+  return new Map([['arguments', text]]);
 }
 
-function parsed(json: string): Record<string, unknown> | null {
+function parsed(json: string): ReadonlyMap<string, unknown> | null {
   try {
     const value = parsePythonJson(json);
-    return isObject(value) && Object.keys(value).length > 0 ? value : null;
+    return value instanceof Map && value.size > 0 ? (value as Map<string, unknown>) : null;
   } catch {
     return null;
   }

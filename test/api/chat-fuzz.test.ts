@@ -2,20 +2,17 @@
 // or a refusal in both shapes, never a server error.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { chatRequestSchema } from '#api/chat/chat-request';
 import { BASE, openTestServer, send, type TestServer } from './test-server.ts';
 
 const RUNS = 2_500;
 
-const sandbox = createTemplateSandbox();
 let server: TestServer;
 beforeAll(async () => {
-  server = await openTestServer({ sandbox });
+  server = await openTestServer({ acceptsTemplates: true });
 });
 afterAll(async () => {
   await server.close();
-  await sandbox.close();
 });
 
 const tool = {

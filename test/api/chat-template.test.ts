@@ -1,6 +1,5 @@
 // Chat templates sent with a request, and variables of the model's own template.
 import { afterAll, beforeAll, describe } from 'vitest';
-import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { chat, containing, openTestServer, runScenarios, type TestServer } from './test-server.ts';
 
 const url = '/v1/chat/completions';
@@ -21,13 +20,9 @@ describe('a server that does not trust templates', () => {
 });
 
 describe('a server that trusts templates', () => {
-  const sandbox = createTemplateSandbox({ renderMs: 1_000 });
   let server: TestServer;
-  beforeAll(async () => (server = await openTestServer({ sandbox })));
-  afterAll(async () => {
-    await server.close();
-    await sandbox.close();
-  });
+  beforeAll(async () => (server = await openTestServer({ acceptsTemplates: true })));
+  afterAll(() => server.close());
   runScenarios(() => server, [
     {
       name: 'renders it with its variables and documents',
@@ -39,7 +34,7 @@ describe('a server that trusts templates', () => {
         if (text !== 'Say something.|good|Facts|') throw new Error(text);
       },
     },
-    { name: 'stops one that never ends', url, body: body({ chat_template: '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}' }), status: 400, answer: { error: { param: 'chat_template', message: containing('longer than 1 s') } } },
+    { name: 'stops one that never ends', url, body: body({ chat_template: '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}' }), status: 400, answer: { error: { param: 'chat_template', message: containing('steps') } } },
     { name: 'names what is wrong with one', url, body: body({ chat_template: '{% if %}' }), status: 400, answer: { error: { param: 'chat_template' } } },
   ]); // prettier-ignore
 });

@@ -31,7 +31,6 @@ import { createChargedBlobs } from '#services/accounts/charged-blobs';
 import { createChat } from '#services/chat/chat';
 import { createCompletions } from '#services/chat/completions';
 import type { ChatSettings } from '#services/chat/request-serving';
-import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { createCheckpoints } from '#services/models/checkpoints';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
 import { createEvaluations } from '#services/evaluations/evaluations';
@@ -115,7 +114,7 @@ export interface TestServer {
 export interface TestServerOptions {
   readonly limits?: Partial<ApiLimits>;
   readonly settings?: Partial<ChatSettings>;
-  readonly sandbox?: TemplateSandbox | null;
+  readonly acceptsTemplates?: boolean;
   readonly tracing?: Tracing;
   readonly roles?: readonly Role[];
   readonly storeRoles?: readonly Role[];
@@ -145,7 +144,7 @@ export interface TestServerOptions {
 export async function openTestServer({
   limits: apiLimits,
   settings,
-  sandbox = null,
+  acceptsTemplates = false,
   tracing = noTracing,
   roles = ROLES,
   storeRoles = ROLES,
@@ -202,7 +201,7 @@ export async function openTestServer({
     log,
   };
   const getJob: typeof trainingJobs.get = (caller, id) => trainingJobs.get(caller, id);
-  const chat = createChat({ ...answering, sampledTokens, sandbox });
+  const chat = createChat({ ...answering, sampledTokens, acceptsTemplates });
   const live = createLiveResponses();
   const responses = createResponses({
     ...{ storage, blobs, chat, limits, live, clock, writer: responseWriter },

@@ -3,7 +3,7 @@
 import { expect, describe, test } from 'vitest';
 import { systemClock } from '#base/clock';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
-import { findChatTemplate } from '#text/chat-template';
+import { findChatTemplate } from '#text/chat-template-files';
 import { readTokenizer } from '#text/tokenizer';
 import { readTokenizerFiles } from '#text/tokenizer-files';
 import { fixturePath, readFixture } from './fixture.ts';

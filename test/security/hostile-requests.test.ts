@@ -6,7 +6,6 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { sendEvents } from '#api/http/sse';
-import { createTemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import { BASE, BOOTSTRAP_KEY, chat, openTestServer, send, type TestServer } from '../api/test-server.ts';
 
 const STALL_MS = 400;
@@ -18,11 +17,10 @@ const CLOSE_DEADLINE_MS = 40_000;
 
 let server: TestServer;
 let port: number;
-const sandbox = createTemplateSandbox();
 
 beforeAll(async () => {
   server = await openTestServer({
-    sandbox,
+    acceptsTemplates: true,
     limits: {
       bodyPace: { stallMs: STALL_MS, bytesPerSecondMin: 1_000 },
       connections: {
@@ -40,7 +38,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.close();
-  await sandbox.close();
 });
 afterEach(async () => {
   const answer = await send(server, { url: '/v1/chat/completions', body: chat() });

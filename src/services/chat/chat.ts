@@ -4,7 +4,6 @@ import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
 import type { GenerateRequest, TokenConstraint } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
 import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
-import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import type { Tokenizer } from '#text/tokenizer';
 import { HERMES, type ToolSyntax } from '#text/tool-parser';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type SaidToken } from './answer.ts';
@@ -43,12 +42,12 @@ export interface Chat {
 
 export interface ChatDeps extends AnswerDeps, ModelDeps {
   readonly sampledTokens: SampledTokens;
-  /** Null: chat templates in requests are not accepted. */
-  readonly sandbox: TemplateSandbox | null;
+  /** Whether requests may bring a chat template of their own. */
+  readonly acceptsTemplates: boolean;
   readonly settings: ChatSettings;
 }
 
-export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDeps): Chat {
+export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps }: ChatDeps): Chat {
   async function readPrompt(
     { caller, signal }: PromptContext,
     model: SampledModel,
@@ -58,7 +57,13 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
     const { text, inference, id } = model.base;
     const contextLength = Math.min(text.contextLength, inference.contextLength);
     const by = { payer: caller.keyId, signal };
-    const prompt = await buildPrompt({ sandbox }, text, conversation, { modelId: id, contextLength, answerRoom }, by);
+    const prompt = await buildPrompt(
+      { acceptsTemplates },
+      text,
+      conversation,
+      { modelId: id, contextLength, answerRoom },
+      by,
+    );
     return { prompt, contextLength, by };
   }
 

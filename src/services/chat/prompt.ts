@@ -2,7 +2,7 @@
 // anything is generated.
 import { AppError } from '#domain/errors';
 import type { ChatTemplate } from '#text/chat-template';
-import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
+import { renderRequestTemplate } from '#text/request-template';
 import type { TextModel } from '#text/text-model';
 import type { OnBehalf } from '#text/text-queue';
 import type { Conversation, PromptOptions } from './chat-request.ts';
@@ -17,13 +17,13 @@ export interface Prompt {
 }
 
 export interface PromptDeps {
-  /** Null: templates in requests are not accepted. */
-  readonly sandbox: TemplateSandbox | null;
+  /** Whether requests may bring a template of their own. */
+  readonly acceptsTemplates: boolean;
 }
 
 /** `modelId` is for messages. `answerRoom`: tokens that truncation leaves free at least. */
 export async function buildPrompt(
-  { sandbox }: PromptDeps,
+  { acceptsTemplates }: PromptDeps,
   model: TextModel,
   request: Omit<Conversation, 'model'>,
   { modelId, contextLength, answerRoom }: { modelId: string; contextLength: number; answerRoom: number },
@@ -31,22 +31,25 @@ export async function buildPrompt(
 ): Promise<Prompt> {
   const { chatTemplate, tokenizer, namedTokens, prompts } = model;
   const { messages, tools, prompt: options } = request;
-  refuseHiddenTemplate(options, sandbox);
+  refuseHiddenTemplate(options, acceptsTemplates);
+  const isNamed = options.chatTemplate !== null && chatTemplate?.names.includes(options.chatTemplate) === true;
+  const isOwn = options.chatTemplate === null || isNamed;
   const addGenerationPrompt = options.addGenerationPrompt ?? !options.continueFinalMessage;
   const render = {
     messages,
     tools,
     addGenerationPrompt,
     continueFinalMessage: options.continueFinalMessage,
-    variables: templateVariables(options, options.chatTemplate === null ? chatTemplate : null),
+    template: isNamed ? options.chatTemplate : null,
+    variables: templateVariables(options, isOwn ? chatTemplate : null),
   };
   const charactersMax = options.truncatePromptTokens === null ? contextLength * tokenizer.tokenCharactersMax : Infinity;
   const refuseLonger = (characters: number) => refuseLongText(characters, charactersMax, contextLength, options.name);
   refuseLonger(messages.reduce((sum, { content }) => sum + textOf(content).length, 0));
   let prompt: string | typeof render = render;
-  if (options.chatTemplate !== null) {
-    if (sandbox === null) refuseTemplate();
-    prompt = await sandbox.render(options.chatTemplate, namedTokens, render, by);
+  if (!isOwn) {
+    if (!acceptsTemplates) refuseTemplate();
+    prompt = renderRequestTemplate(options.chatTemplate!, namedTokens, render);
   } else if (!chatTemplate) {
     const message = `\`${modelId}\` has no chat template, so it cannot answer conversations. Send text or token ids to /v1/completions, or have the server started with --chat-template FILE.`;
     throw new AppError('invalid_request', message, { param: 'model' });
@@ -71,9 +74,9 @@ function templateVariables(options: PromptOptions, template: ChatTemplate | null
   return { ...(documents === null ? {} : { documents }), ...effort, ...Object.fromEntries(known) };
 }
 
-function refuseHiddenTemplate({ chatTemplateKwargs }: PromptOptions, sandbox: TemplateSandbox | null): void {
+function refuseHiddenTemplate({ chatTemplateKwargs }: PromptOptions, acceptsTemplates: boolean): void {
   if (!('chat_template' in chatTemplateKwargs)) return;
-  if (sandbox === null) refuseTemplate();
+  if (!acceptsTemplates) refuseTemplate();
   throw new AppError('invalid_request', 'Send the template as chat_template, not inside chat_template_kwargs.', {
     param: 'chat_template_kwargs',
   });

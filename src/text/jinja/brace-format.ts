@@ -3,7 +3,7 @@ import { PythonFloat } from '../python-json.ts';
 import type { Budget } from './budget.ts';
 import { TemplateError } from './errors.ts';
 import { numberText, truncate } from './percent-format.ts';
-import { repr, str } from './texts.ts';
+import { floatText, repr, str } from './texts.ts';
 import { characters, isInteger, isNumber, typeName, Undefined, type Value } from './values.ts';
 
 export interface FormatFields {
@@ -42,7 +42,7 @@ export function formatBraces(format: string, fields: FormatFields, budget: Budge
     if (conversion !== undefined) {
       if (!['r', 's', 'a'].includes(conversion))
         throw new TemplateError(`Unknown conversion specifier '${conversion}'`);
-      value = conversion === 's' ? str(value) : repr(value);
+      value = conversion === 's' ? str(value, budget) : repr(value, budget);
     }
     return formatValue(value, spec === undefined ? '' : read(spec, depth + 1), budget);
   };
@@ -56,7 +56,7 @@ export function formatBraces(format: string, fields: FormatFields, budget: Budge
       value = fields.positional[index]!;
     } else {
       const named = fields.named(first!);
-      if (named === undefined) throw new TemplateError(`KeyError: ${repr(first!)}`);
+      if (named === undefined) throw new TemplateError(`KeyError: '${first}'`);
       value = named;
     }
     for (const [, name, key] of rest!.matchAll(/\.([^.[]+)|\[([^\]]*)\]/g)) {
@@ -81,7 +81,7 @@ const SPEC = /^(?:([^])?([<>=^]))?([-+ ]?)(z?)(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?([
 
 /** `format(value, spec)`. */
 export function formatValue(value: Value, spec: string, budget: Budget): string {
-  if (spec === '') return str(value);
+  if (spec === '') return str(value, budget);
   const match = SPEC.exec(spec);
   if (!match) throw new TemplateError(`Invalid format specifier '${spec}' for object of type '${typeName(value)}'`);
   const [, fill, align, sign, , alternate, zero, width, grouping, precision, type] = match as unknown as string[];
@@ -97,7 +97,10 @@ export function formatValue(value: Value, spec: string, budget: Budget): string 
       throw new TemplateError(`Unknown format code '${type}' for object of type '${typeName(value)}'`);
     if (typeof value !== 'string' && typeof value !== 'boolean')
       throw new TemplateError(`unsupported format string passed to ${typeName(value)}.__format__`);
-    text = precision === undefined ? str(value) : [...characters(str(value))].slice(0, Number(precision)).join('');
+    text =
+      precision === undefined
+        ? str(value, budget)
+        : [...characters(str(value, budget))].slice(0, Number(precision)).join('');
   }
   const missing = columns - characters(text).length;
   if (missing <= 0) return text;
@@ -142,7 +145,7 @@ function numeric(value: number | bigint | boolean | PythonFloat, spec: NumberSpe
     if ('sbodxXc'.includes(type) && type !== '')
       throw new TemplateError(`Unknown format code '${type}' for object of type 'float'`);
     if (type === '%') text = `${numberText(number * 100, 'f', digits)}%`;
-    else if (type === '') text = digits === null ? str(new PythonFloat(number)) : plain(number, digits);
+    else if (type === '') text = digits === null ? floatText(number) : plain(number, digits);
     else text = numberText(number, type === 'n' ? 'g' : type, digits);
     const [, minus, whole, rest] = /^(-?)(\d*)([^]*)$/.exec(text)!;
     text = minus + grouped(whole!, grouping, 3) + rest;

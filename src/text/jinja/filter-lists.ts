@@ -6,7 +6,7 @@ import { bind, type Given } from './parameters.ts';
 import { attributeOf, itemOf } from './subscript.ts';
 import { binary } from './arithmetic.ts';
 import {
-  asCount, characters, Dict, Generated, Group, isTrue, itemsOf, Tuple, typeName, Undefined, View, type Value,
+  asCount, characters, Dict, found, Generated, Group, isTrue, itemsOf, Tuple, typeName, Undefined, View, type Value,
 } from './values.ts'; // prettier-ignore
 
 /** `a.b.0` and numbers, as `map(attribute=…)` and `sort(attribute=…)` read them. */
@@ -46,7 +46,7 @@ function sorted(
   budget.make(items.length);
   budget.step(items.length * Math.ceil(Math.log2(items.length + 1)));
   const keyed = items.map((item) => ({ item, key: key(item) }));
-  keyed.sort((a, b) => (isReversed ? -1 : 1) * (compare(a.key, b.key) || 0));
+  keyed.sort((a, b) => (isReversed ? -1 : 1) * (compare(a.key, b.key, budget) || 0));
   return keyed.map(({ item }) => item);
 }
 
@@ -79,14 +79,14 @@ const unique: Filter = (value, given, context) => {
   const [isCaseSensitive = false, attribute] = bind('unique', ['case_sensitive', 'attribute'], given);
   const key = keyOf(attribute, isTrue(isCaseSensitive), context);
   const seen = new Dict();
-  const found: Value[] = [];
+  const kept: Value[] = [];
   for (const item of itemsOf(value)) {
     const own = key(item);
     if (seen.has(own)) continue;
     seen.set(own, true);
-    found.push(item);
+    kept.push(item);
   }
-  return new Generated(found);
+  return new Generated(kept);
 };
 
 const extreme =
@@ -97,7 +97,7 @@ const extreme =
     let best: { item: Value; key: Value } | null = null;
     for (const item of itemsOf(value)) {
       const own = key(item);
-      if (best === null || compare(own, best.key) * sign > 0) best = { item, key: own };
+      if (best === null || compare(own, best.key, context.budget) * sign > 0) best = { item, key: own };
     }
     return best === null ? new Undefined('No aggregated item, sequence was empty.') : best.item;
   };
@@ -121,7 +121,7 @@ const groupby: Filter = (value, given, context) => {
   for (const item of sorted(itemsOf(value), key, false, context)) {
     const own = key(item);
     const last = groups.at(-1);
-    if (last && isEqual(last.key, own)) last.items.push(item);
+    if (last && isEqual(last.key, own, context.budget)) last.items.push(item);
     else groups.push({ key: own, items: [item] });
   }
   return groups.map(({ items }) => new Group(read(items[0]!), items));
@@ -197,14 +197,14 @@ function mapping({ positional, named }: Given, context: FilterContext): (item: V
 
 const first: Filter = (value, given) => {
   bind('first', [], given);
-  if (value instanceof Generated) return value.takeOne() ?? new Undefined('No first item, sequence was empty.');
-  return itemsOf(value)[0] ?? new Undefined('No first item, sequence was empty.');
+  if (value instanceof Generated) return found(value.takeOne(), 'No first item, sequence was empty.');
+  return found(itemsOf(value)[0], 'No first item, sequence was empty.');
 };
 
 const last: Filter = (value, given) => {
   bind('last', [], given);
   if (value instanceof Generated) throw new TemplateError("'generator' object is not reversible");
-  return itemsOf(value).at(-1) ?? new Undefined('No last item, sequence was empty.');
+  return found(itemsOf(value).at(-1), 'No last item, sequence was empty.');
 };
 
 const reverse: Filter = (value, given, { budget }) => {

@@ -19,18 +19,18 @@ const text =
   (name: string, run: (text: string) => string): Filter =>
   (value, given, { budget }) => {
     bind(name, [], given);
-    return budget.made(run(budget.made(str(value))));
+    return budget.made(run(budget.made(str(value, budget))));
   };
 
 const join: Filter = (value, given, { budget }) => {
   const [separator = '', attribute] = bind('join', ['d', 'attribute'], given);
-  const mark = str(separator);
+  const mark = str(separator, budget);
   const read = (item: Value): Value => {
     if (attribute === undefined || attribute === null) return item;
     const parts = String(attribute).split('.');
     return parts.reduce<Value>((found, part) => itemOf(found, /^\d+$/.test(part) ? Number(part) : part, budget), item);
   };
-  const parts = itemsOf(value).map((item) => budget.made(str(read(item))) + '');
+  const parts = itemsOf(value).map((item) => budget.made(str(read(item), budget)));
   budget.make(parts.length * mark.length);
   return parts.join(mark);
 };
@@ -38,7 +38,7 @@ const join: Filter = (value, given, { budget }) => {
 const indent: Filter = (value, given, { budget }) => {
   const [width = 4, isFirst = false, isBlank = false] = bind('indent', ['width', 'first', 'blank'], given);
   const space = typeof width === 'string' ? width : ' '.repeat(Math.min(Math.max(0, asCount(width)), 1e6));
-  const source = `${budget.made(str(value))}\n`;
+  const source = `${budget.made(str(value, budget))}\n`;
   const lines = STRING_METHODS['splitlines']!(source, NONE, budget) as string[];
   budget.make(lines.length * space.length);
   const indented = isTrue(isBlank)
@@ -50,13 +50,16 @@ const indent: Filter = (value, given, { budget }) => {
 const tojson: Filter = (value, given, { budget }) => {
   const names = ['ensure_ascii', 'indent', 'separators', 'sort_keys'];
   const [ensureAscii = false, indentation = null, separators = null, sortKeys = false] = bind('tojson', names, given);
-  return budget.made(
-    jsonText(value, {
+  return jsonText(
+    value,
+    {
       indent: indentation === null || typeof indentation === 'string' ? indentation : Math.max(0, asCount(indentation)),
-      separators: separators === null ? null : (itemsOf(separators).map(str) as [string, string]),
+      separators:
+        separators === null ? null : (itemsOf(separators).map((each) => str(each, budget)) as [string, string]),
       sortKeys: isTrue(sortKeys),
       ensureAscii: isTrue(ensureAscii),
-    }),
+    },
+    budget,
   );
 };
 
@@ -160,25 +163,31 @@ function roundedFloat(value: number, digits: number): number {
 const format: Filter = (value, { positional, named }, { budget }) => {
   if (named.size > 0 && positional.length > 0)
     throw new TemplateError("can't handle positional and keyword arguments at the same time");
-  if (named.size === 0) return formatPercent(str(value), new Tuple(positional), budget);
+  if (named.size === 0) return formatPercent(str(value, budget), new Tuple(positional), budget);
   const dict = new Dict();
   for (const [name, item] of named) dict.set(name, item);
-  return formatPercent(str(value), dict, budget);
+  return formatPercent(str(value, budget), dict, budget);
 };
 
 const replace: Filter = (value, given, { budget }) => {
   const [old, next, count = null] = bind('replace', ['old', 'new', 'count'], given, 2);
-  return replaceText(str(value), str(old!), str(next!), count === null ? -1 : asCount(count), budget);
+  return replaceText(
+    str(value, budget),
+    str(old!, budget),
+    str(next!, budget),
+    count === null ? -1 : asCount(count),
+    budget,
+  );
 };
 
 const trim: Filter = (value, given, { budget }) => {
   const [wanted = null] = bind('trim', ['chars'], given);
-  return STRING_METHODS['strip']!(str(value), { ...NONE, positional: [wanted] }, budget);
+  return STRING_METHODS['strip']!(str(value, budget), { ...NONE, positional: [wanted] }, budget);
 };
 
 const center: Filter = (value, given, { budget }) => {
   const [width = 80] = bind('center', ['width'], given);
-  return STRING_METHODS['center']!(str(value), { ...NONE, positional: [width] }, budget);
+  return STRING_METHODS['center']!(str(value, budget), { ...NONE, positional: [width] }, budget);
 };
 
 /** Words begin after white space, hyphens and opening brackets. */
@@ -204,9 +213,9 @@ const escape = text('escape', (source) => source.replace(/[&<>'"]/g, (character)
 const truncate: Filter = (value, given, { budget }) => {
   const names = ['length', 'killwords', 'end', 'leeway'];
   const [length = 255, killsWords = false, end = '...', leeway = 5] = bind('truncate', names, given);
-  const [most, tail, slack] = [asCount(length), str(end), asCount(leeway ?? 5)];
+  const [most, tail, slack] = [asCount(length), str(end, budget), asCount(leeway ?? 5)];
   if (most < lengthOf(tail)) throw new TemplateError(`expected length >= ${lengthOf(tail)}, got ${most}`);
-  const source = budget.made(str(value));
+  const source = budget.made(str(value, budget));
   const letters = characters(source);
   if (letters.length <= most + slack) return source;
   const cut = [...letters].slice(0, most - lengthOf(tail)).join('');
@@ -217,14 +226,14 @@ const truncate: Filter = (value, given, { budget }) => {
 
 const wordcount: Filter = (value, given, { budget }) => {
   bind('wordcount', [], given);
-  return (budget.made(str(value)).match(/[\p{L}\p{N}\p{M}_]+/gu) ?? []).length;
+  return (budget.made(str(value, budget)).match(/[\p{L}\p{N}\p{M}_]+/gu) ?? []).length;
 };
 
 /** Of RFC 3986; `/` stays. */
 const urlencode: Filter = (value, given, { budget }) => {
   bind('urlencode', [], given);
   const quote = (part: Value) =>
-    encodeURIComponent(str(part)).replace(
+    encodeURIComponent(str(part, budget)).replace(
       /[!'()*]/g,
       (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
     );
@@ -235,10 +244,10 @@ const urlencode: Filter = (value, given, { budget }) => {
   return budget.made(pairs.map(([key, item]) => `${quoteInQuery(key!)}=${quoteInQuery(item!)}`).join('&'));
 };
 
-const filesizeformat: Filter = (value, given) => {
+const filesizeformat: Filter = (value, given, { budget }) => {
   const [isBinary = false] = bind('filesizeformat', ['binary'], given);
-  const bytes = isNumber(value) ? Number(numberOf(value)) : readFloat(str(value));
-  if (bytes === null) throw new TemplateError(`could not convert string to float: ${str(value)}`);
+  const bytes = isNumber(value) ? Number(numberOf(value)) : readFloat(str(value, budget));
+  if (bytes === null) throw new TemplateError(`could not convert string to float: ${str(value, budget)}`);
   const base = isTrue(isBinary) ? 1024 : 1000;
   const units = isTrue(isBinary)
     ? ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB', 'ZiB', 'YiB']
@@ -260,10 +269,10 @@ const xmlattr: Filter = (value, given, { budget }) => {
   if (!(value instanceof Dict)) throw new TemplateError(`'${typeName(value)}' object has no attribute 'items'`);
   const parts = value.entries().flatMap(([key, item]) => {
     if (item === null || item instanceof Undefined) return [];
-    const name = str(key);
+    const name = str(key, budget);
     if (/[\s/>=]/.test(name) || isSpace(name))
       throw new TemplateError(`Invalid character in attribute name: '${name}'`);
-    const escaped = (each: Value) => str(each).replace(/[&<>'"]/g, (character) => ESCAPES[character]!);
+    const escaped = (each: Value) => str(each, budget).replace(/[&<>'"]/g, (character) => ESCAPES[character]!);
     return [budget.made(`${escaped(key)}="${escaped(item)}"`)];
   });
   return (isTrue(isSpaced) && parts.length > 0 ? ' ' : '') + parts.join(' ');

@@ -39,9 +39,9 @@ function dict(given: Given): Value {
   return made;
 }
 
-function namespace(given: Given): Value {
+function namespace(given: Given, budget: Budget): Value {
   const made = new Namespace();
-  pairsInto((key, value) => void made.attributes.set(str(key), value), 'namespace', given);
+  pairsInto((key, value) => void made.attributes.set(str(key, budget), value), 'namespace', given);
   return made;
 }
 

@@ -10,19 +10,20 @@ import { Loop } from './loop.ts';
 import type { Given } from './parameters.ts';
 import { Scope } from './scope.ts';
 import { attributeOf, itemOf, sliceOf } from './subscript.ts';
-import type {
-  Arguments,
-  Block,
-  ComparisonOperator,
-  Constant,
-  Expression,
-  FilterExpression,
-  Parameters,
-  Statement,
+import {
+  jinjaNodes,
+  type Arguments,
+  type Block,
+  type ComparisonOperator,
+  type Constant,
+  type Expression,
+  type FilterExpression,
+  type Parameters,
+  type Statement,
 } from './syntax.ts';
 import { TESTS } from './tests.ts';
 import { str } from './texts.ts';
-import { Callable, Dict, isTrue, itemsOf, Tuple, typeName, Undefined, type Value } from './values.ts';
+import { Callable, Dict, found, isTrue, itemsOf, Tuple, typeName, Undefined, type Value } from './values.ts';
 
 /** How a block ended. */
 type End = 'reached' | 'break' | 'continue';
@@ -81,7 +82,7 @@ export class Interpreter {
         this.#write(statement.text);
         break;
       case 'Output':
-        for (const value of statement.values) this.#write(str(this.#value(value, scope)));
+        for (const value of statement.values) this.#write(str(this.#value(value, scope), this.#budget));
         break;
       case 'If': {
         const taken = statement.branches.find(({ test }) => isTrue(this.#value(test, scope)));
@@ -103,12 +104,12 @@ export class Interpreter {
         break;
       case 'CallBlock': {
         const caller = this.#macro('caller', statement.parameters, statement.body, scope);
-        this.#write(str(this.#call(statement.call, scope, caller)));
+        this.#write(str(this.#call(statement.call, scope, caller), this.#budget));
         break;
       }
       case 'FilterBlock': {
         const text = this.#capture(() => this.#block(statement.body, new Scope(scope)));
-        this.#write(str(this.#filter(statement.filter, text, scope)));
+        this.#write(str(this.#filter(statement.filter, text, scope), this.#budget));
         break;
       }
       case 'With': {
@@ -149,7 +150,7 @@ export class Interpreter {
     }
     const again = (below: Value): Value =>
       this.#budget.nested(() => this.#capture(() => this.#loop(statement, below, scope, depth + 1)));
-    const loop = new Loop(items, depth, isRecursive ? again : null);
+    const loop = new Loop(items, depth, isRecursive ? again : null, this.#budget);
     for (const item of items) {
       this.#budget.step();
       loop.next();
@@ -162,7 +163,7 @@ export class Interpreter {
   }
 
   #macro(name: string, { names, defaults }: Parameters, body: Block, around: Scope): Callable {
-    const reads = new Set(namesIn(body));
+    const reads = new Set(jinjaNodes(body).flatMap((node) => (node.type === 'Name' ? node.name : [])));
     const call = (args: readonly Value[], named: ReadonlyMap<string, Value>): Value => {
       const scope = new Scope(around);
       const rest = new Map(named);
@@ -182,7 +183,7 @@ export class Interpreter {
         }
       }
       if (reads.has('caller') && !names.includes('caller')) {
-        scope.set('caller', rest.get('caller') ?? new Undefined('No caller defined'));
+        scope.set('caller', found(rest.get('caller'), 'No caller defined'));
         rest.delete('caller');
       } else if (hasCaller && rest.has('caller') && !reads.has('kwargs'))
         throw new TemplateError(
@@ -216,7 +217,7 @@ export class Interpreter {
       case 'Constant':
         return constant(expression.value);
       case 'Name':
-        return scope.get(expression.name) ?? new Undefined(`'${expression.name}' is undefined`);
+        return found(scope.get(expression.name), `'${expression.name}' is undefined`);
       case 'List':
         this.#budget.make(expression.items.length);
         return expression.items.map((item) => this.#value(item, scope));
@@ -249,7 +250,7 @@ export class Interpreter {
       case 'Comparison':
         return this.#comparison(expression, scope);
       case 'Concatenation':
-        return expression.parts.map((part) => this.#budget.made(str(this.#value(part, scope)))).join('');
+        return expression.parts.map((part) => this.#budget.made(str(this.#value(part, scope), this.#budget))).join('');
       case 'Binary': {
         const left = this.#value(expression.left, scope);
         return binary(expression.operator, left, this.#value(expression.right, scope), this.#budget);
@@ -263,7 +264,7 @@ export class Interpreter {
         const [start, stop, step] = [expression.start, expression.stop, expression.step].map(
           (part) => part && this.#value(part, scope),
         );
-        return sliceOf(object, start ?? undefined, stop ?? undefined, step ?? undefined, this.#budget);
+        return sliceOf(object, start!, stop!, step!, this.#budget);
       }
       case 'Call':
         return this.#call(expression, scope, null);
@@ -282,7 +283,7 @@ export class Interpreter {
     let left = this.#value(first, scope);
     return rest.every(({ operator, operand }) => {
       const right = this.#value(operand, scope);
-      const holds = isHeld(operator, left, right);
+      const holds = isHeld(operator, left, right, this.#budget);
       left = right;
       return holds;
     });
@@ -303,7 +304,7 @@ export class Interpreter {
     if (dict) {
       const more = this.#value(dict, scope);
       if (!(more instanceof Dict)) throw new TemplateError('the argument after ** must be a mapping');
-      for (const [name, value] of more.entries()) byName.set(str(name), value);
+      for (const [name, value] of more.entries()) byName.set(str(name, this.#budget), value);
     }
     return { positional: first, named: byName };
   }
@@ -324,45 +325,30 @@ export class Interpreter {
   #applyTest(name: string, value: Value, given: Given): boolean {
     this.#budget.step();
     if (!Object.hasOwn(TESTS, name)) throw new TemplateError(`No test named '${name}'.`);
-    return TESTS[name]!(value, given);
+    return TESTS[name]!(value, given, this.#budget);
   }
 }
 
 const constant = (value: Constant): Value =>
   typeof value === 'object' && value !== null ? new PythonFloat(value.float) : value;
 
-function isHeld(operator: ComparisonOperator, left: Value, right: Value): boolean {
+function isHeld(operator: ComparisonOperator, left: Value, right: Value, budget: Budget): boolean {
   switch (operator) {
     case '==':
-      return isEqual(left, right);
+      return isEqual(left, right, budget);
     case '!=':
-      return !isEqual(left, right);
+      return !isEqual(left, right, budget);
     case 'in':
-      return contains(right, left);
+      return contains(right, left, budget);
     case 'not in':
-      return !contains(right, left);
+      return !contains(right, left, budget);
     case '<':
-      return compare(left, right, operator) < 0;
+      return compare(left, right, budget, operator) < 0;
     case '<=':
-      return compare(left, right, operator) <= 0;
+      return compare(left, right, budget, operator) <= 0;
     case '>':
-      return compare(left, right, operator) > 0;
+      return compare(left, right, budget, operator) > 0;
     case '>=':
-      return compare(left, right, operator) >= 0;
+      return compare(left, right, budget, operator) >= 0;
   }
-}
-
-/** Names that the nodes below read. */
-function namesIn(root: unknown): string[] {
-  const names: string[] = [];
-  const visit = (node: unknown): void => {
-    if (Array.isArray(node)) node.forEach(visit);
-    else if (typeof node === 'object' && node !== null) {
-      const { type, name } = node as { type?: unknown; name?: unknown };
-      if (type === 'Name') names.push(String(name));
-      Object.values(node).forEach(visit);
-    }
-  };
-  visit(root);
-  return names;
 }

@@ -10,6 +10,7 @@ import { parseTemplate } from './parser.ts';
 import { Scope } from './scope.ts';
 import { jinjaNodes, type Block, type JinjaNode } from './syntax.ts';
 import { TESTS } from './tests.ts';
+import { str } from './texts.ts';
 import { Callable, toValue, type Value } from './values.ts';
 
 /** A template that can be run. */
@@ -20,14 +21,31 @@ export interface Program {
 /** Throws Error: what is wrong, and where. */
 export function compileJinja(source: string): Program {
   const body = parseTemplate(source);
-  for (const node of jinjaNodes(body)) {
-    if (node.type === 'Filter' && !Object.hasOwn(FILTERS, node.name))
-      throw new TemplateError(`there is no filter ${node.name}`);
+  const nodes = jinjaNodes(body);
+  const last = new Set<JinjaNode>(nodes.flatMap((node) => (node.type === 'Output' ? node.values : [])));
+  for (const node of nodes) {
     if (node.type === 'Test' && !Object.hasOwn(TESTS, node.name))
       throw new TemplateError(`there is no test ${node.name}`);
+    if (node.type !== 'Filter') continue;
+    if (UNSUPPORTED.has(node.name)) throw new TemplateError(`the filter ${node.name} is not supported`);
+    if (MAKING_MARKUP.has(node.name) && !last.has(node)) {
+      const reason = 'what it returns escapes the text that is added to it';
+      throw new TemplateError(`the filter ${node.name} is supported only as the last one of {{ … }}: ${reason}`);
+    }
+  }
+  for (const node of jinjaNodes(body, isCondition)) {
+    if (node.type === 'Filter' && !Object.hasOwn(FILTERS, node.name))
+      throw new TemplateError(`there is no filter ${node.name}`);
   }
   return { body };
 }
+
+/** Filters of Jinja whose text depends on chance or on a library for HTML. */
+const UNSUPPORTED = new Set(['pprint', 'random', 'striptags', 'urlize']);
+const MAKING_MARKUP = new Set(['e', 'escape', 'forceescape', 'safe', 'xmlattr']);
+
+/** In a condition, a filter that does not exist is an error only when it is applied, as in Jinja. */
+const isCondition = (node: JinjaNode): boolean => node.type === 'If' || node.type === 'Conditional';
 
 export interface RunOptions {
   readonly limits: BudgetLimits;
@@ -35,8 +53,8 @@ export interface RunOptions {
   readonly marks: GenerationMarks | null;
 }
 
-/** Python values in, a Python value out; what it throws, the template throws. */
-export type JinjaFunction = (...positional: readonly Value[]) => Value;
+/** Of one text, as it is written; what it throws, the template throws. */
+export type JinjaFunction = (text: string) => Value;
 
 /** Throws TemplateError, and what `functions` throw. */
 export function runJinja(
@@ -48,7 +66,8 @@ export function runJinja(
   const budget = new Budget(limits);
   const globals = new Scope(null);
   for (const [name, value] of globalsFor(budget)) globals.set(name, value);
-  for (const [name, call] of Object.entries(functions)) globals.set(name, new Callable(name, (args) => call(...args)));
+  for (const [name, call] of Object.entries(functions))
+    globals.set(name, new Callable(name, ([text = '']) => call(str(text, budget))));
   for (const [name, value] of Object.entries(variables)) if (value !== undefined) globals.set(name, toValue(value));
   return new Interpreter(budget, marks).run(body, new Scope(globals));
 }

@@ -1,23 +1,26 @@
 // The variable `loop` of a for loop.
+import type { Budget } from './budget.ts';
 import { isEqual } from './compare.ts';
 import { TemplateError } from './errors.ts';
-import { Callable, Undefined, type Value } from './values.ts';
+import { Callable, found, type Value } from './values.ts';
 
 export class Loop {
   readonly #items: readonly Value[];
   readonly #depth: number;
+  readonly #budget: Budget;
   #at = -1;
   #seen: readonly Value[] | null = null;
   readonly variable: Callable;
 
   /** `again` runs a recursive loop over other items; null: the loop is not recursive. */
-  constructor(items: readonly Value[], depth: number, again: ((items: Value) => Value) | null) {
+  constructor(items: readonly Value[], depth: number, again: ((items: Value) => Value) | null, budget: Budget) {
     this.#items = items;
     this.#depth = depth;
+    this.#budget = budget;
     const call = ([given]: readonly Value[]): Value => {
       if (again === null)
         throw new TemplateError("The loop must have the 'recursive' marker to be called recursively.");
-      return again(given ?? new Undefined('loop() needs items'));
+      return again(found(given, 'loop() needs items'));
     };
     this.variable = new Callable('loop', call, (name) => this.#attribute(name));
   }
@@ -48,9 +51,9 @@ export class Loop {
       case 'depth0':
         return this.#depth - 1;
       case 'previtem':
-        return this.#items[at - 1] ?? new Undefined('there is no previous item');
+        return found(this.#items[at - 1], 'there is no previous item');
       case 'nextitem':
-        return this.#items[at + 1] ?? new Undefined('there is no next item');
+        return found(this.#items[at + 1], 'there is no next item');
       case 'cycle':
         return new Callable(name, (values) => {
           if (values.length === 0) throw new TemplateError('no items for cycling given');
@@ -66,6 +69,10 @@ export class Loop {
   #changed(values: readonly Value[]): boolean {
     const before = this.#seen;
     this.#seen = values;
-    return before === null || before.length !== values.length || values.some((value, i) => !isEqual(value, before[i]!));
+    return (
+      before === null ||
+      before.length !== values.length ||
+      values.some((value, i) => !isEqual(value, before[i]!, this.#budget))
+    );
   }
 }

@@ -5,17 +5,16 @@ import { isEqual } from './compare.ts';
 import { TemplateError } from './errors.ts';
 import { bind, type Given } from './parameters.ts';
 import { STRING_METHODS } from './string-methods.ts';
-import { repr } from './texts.ts';
 import { Callable, Dict, isInteger, Tuple, Undefined, View, type Value } from './values.ts';
 
 const CHANGING_LISTS = ['append', 'clear', 'extend', 'insert', 'pop', 'remove', 'reverse', 'sort'];
 const CHANGING_DICTS = ['clear', 'pop', 'popitem', 'setdefault', 'update'];
 
-/** Null: the object has no such attribute. */
-export function methodOf(object: Value, name: string, budget: Budget): Value | null {
+/** Undefined: the object has no such attribute. */
+export function methodOf(object: Value, name: string, budget: Budget): Value | undefined {
   if (name.startsWith('__')) return refused(object, name);
   if (typeof object === 'string') {
-    const method = Object.hasOwn(STRING_METHODS, name) ? STRING_METHODS[name]! : null;
+    const method = Object.hasOwn(STRING_METHODS, name) ? STRING_METHODS[name]! : undefined;
     return method && bound(name, (given) => method(object, given, budget));
   }
   if (object instanceof Dict) {
@@ -25,9 +24,9 @@ export function methodOf(object: Value, name: string, budget: Budget): Value | n
   if (Array.isArray(object)) {
     if (CHANGING_LISTS.includes(name)) return refused(object, name);
     if (name === 'copy') return bound(name, () => [...object]);
-    return listMethod(object, name);
+    return listMethod(object, name, budget);
   }
-  if (object instanceof Tuple) return listMethod(object.items, name);
+  if (object instanceof Tuple) return listMethod(object.items, name, budget);
   if (object instanceof PythonFloat && name === 'is_integer') return bound(name, () => Number.isInteger(object.value));
   if (isInteger(object)) {
     if (name === 'real' || name === 'numerator') return typeof object === 'boolean' ? Number(object) : object;
@@ -36,7 +35,7 @@ export function methodOf(object: Value, name: string, budget: Budget): Value | n
     if (name === 'bit_length')
       return bound(name, () => (Number(object) === 0 ? 0 : BigInt(object).toString(2).replace('-', '').length));
   }
-  return null;
+  return undefined;
 }
 
 export function bound(name: string, call: (given: Given) => Value): Callable {
@@ -49,7 +48,7 @@ const refused = (object: Value, name: string): Undefined =>
     `access to attribute '${name}' of '${Array.isArray(object) ? 'list' : object instanceof Dict ? 'dict' : 'object'}' object is unsafe.`,
   );
 
-function dictMethod(dict: Dict, name: string): Value | null {
+function dictMethod(dict: Dict, name: string): Value | undefined {
   switch (name) {
     case 'items':
       return bound(name, (given) => (bind(name, [], given), new View('dict_items', dict)));
@@ -60,27 +59,28 @@ function dictMethod(dict: Dict, name: string): Value | null {
     case 'get':
       return bound(name, (given) => {
         const [key, otherwise = null] = bind(name, ['key', 'default'], given, 1);
-        return dict.get(key!) ?? otherwise;
+        const value = dict.get(key!);
+        return value === undefined ? otherwise : value;
       });
     case 'copy':
       return bound(name, () => dict.entries().reduce((copy, [key, value]) => copy.set(key, value), new Dict()));
     default:
-      return null;
+      return undefined;
   }
 }
 
-function listMethod(items: readonly Value[], name: string): Value | null {
+function listMethod(items: readonly Value[], name: string, budget: Budget): Value | undefined {
   if (name === 'count')
     return bound(name, (given) => {
       const [value] = bind(name, ['value'], given, 1);
-      return items.filter((item) => isEqual(item, value!)).length;
+      return items.filter((item) => isEqual(item, value!, budget)).length;
     });
   if (name === 'index')
     return bound(name, (given) => {
       const [value, start = 0, stop = items.length] = bind(name, ['value', 'start', 'stop'], given, 1);
-      const at = items.findIndex((item, i) => i >= Number(start) && i < Number(stop) && isEqual(item, value!));
-      if (at < 0) throw new TemplateError(`${repr(value!)} is not in list`);
+      const at = items.findIndex((item, i) => i >= Number(start) && i < Number(stop) && isEqual(item, value!, budget));
+      if (at < 0) throw new TemplateError('the value is not in the list');
       return at;
     });
-  return null;
+  return undefined;
 }

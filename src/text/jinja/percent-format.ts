@@ -35,10 +35,16 @@ export function formatPercent(format: string, given: Value, budget: Budget): str
       else {
         isNamed = true;
         if (!(given instanceof Dict)) throw new TemplateError('format requires a mapping');
-        value = given.get(name) ?? notFound(name);
+        const named = given.get(name);
+        value = named === undefined ? notFound(name) : named;
       }
       budget.make(Math.abs(columns) + (digits ?? 0));
-      return pad(directive(value, type, flags, digits), columns, flags, isNumber(value) && !'srac'.includes(type));
+      return pad(
+        directive(value, type, flags, digits, budget),
+        columns,
+        flags,
+        isNumber(value) && !'srac'.includes(type),
+      );
     },
   );
   if (!isNamed && used < args.length && !(given instanceof Dict) && !(Array.isArray(given) && used === 0))
@@ -47,12 +53,12 @@ export function formatPercent(format: string, given: Value, budget: Budget): str
 }
 
 const notFound = (name: string): never => {
-  throw new TemplateError(`KeyError: ${repr(name)}`);
+  throw new TemplateError(`KeyError: '${name}'`);
 };
 
-function directive(value: Value, type: string, flags: string, digits: number | null): string {
+function directive(value: Value, type: string, flags: string, digits: number | null, budget: Budget): string {
   if ('sra'.includes(type)) {
-    const text = type === 's' ? str(value) : type === 'r' ? repr(value) : ascii(repr(value));
+    const text = type === 's' ? str(value, budget) : type === 'r' ? repr(value, budget) : ascii(repr(value, budget));
     return digits === null ? text : [...characters(text)].slice(0, digits).join('');
   }
   if (type === 'c') return typeof value === 'string' ? value : String.fromCodePoint(Number(value));

@@ -12,7 +12,8 @@ export class Scope {
   }
 
   get(name: string): Value | undefined {
-    return this.#variables.get(name) ?? this.#around?.get(name);
+    const own = this.#variables.get(name);
+    return own === undefined ? this.#around?.get(name) : own; // None is a value
   }
 
   set(name: string, value: Value): void {

@@ -10,19 +10,22 @@ import {
 
 /** `object.name` */
 export function attributeOf(object: Value, name: string, budget: Budget): Value {
-  return ownAttribute(object, name, budget) ?? itemOrNull(object, name) ?? missing(object, name);
+  const attribute = ownAttribute(object, name, budget);
+  const value = attribute === undefined ? itemIfAny(object, name) : attribute;
+  return value === undefined ? missing(object, name, budget) : value;
 }
 
 /** `object[key]` */
 export function itemOf(object: Value, key: Value, budget: Budget): Value {
-  const found = itemOrNull(object, key) ?? (typeof key === 'string' ? ownAttribute(object, key, budget) : null);
-  return found ?? missing(object, key);
+  const item = itemIfAny(object, key);
+  const value = item === undefined && typeof key === 'string' ? ownAttribute(object, key, budget) : item;
+  return value === undefined ? missing(object, key, budget) : value;
 }
 
-function ownAttribute(object: Value, name: string, budget: Budget): Value | null {
+function ownAttribute(object: Value, name: string, budget: Budget): Value | undefined {
   if (object instanceof Undefined) object.fail();
-  if (object instanceof Namespace) return object.attributes.get(name) ?? null;
-  if (object instanceof Callable) return object.attribute(name) ?? null;
+  if (object instanceof Namespace) return object.attributes.get(name);
+  if (object instanceof Callable) return object.attribute(name);
   if (object instanceof Group && (name === 'grouper' || name === 'list')) return object[name];
   if (typeof object === 'string' && (name === 'format' || name === 'format_map'))
     return formatter(object, name, budget);
@@ -43,17 +46,17 @@ function formatter(text: string, name: 'format' | 'format_map', budget: Budget):
   });
 }
 
-/** Null: there is no such item, or the object has no items. */
-function itemOrNull(object: Value, key: Value): Value | null {
+/** Undefined: there is no such item, or the object has no items. */
+function itemIfAny(object: Value, key: Value): Value | undefined {
   if (object instanceof Undefined) object.fail();
   if (object instanceof Dict) {
     try {
-      return object.get(key) ?? null;
+      return object.get(key);
     } catch {
-      return null; // an unhashable key
+      return undefined; // an unhashable key
     }
   }
-  if (!isInteger(key)) return null;
+  if (!isInteger(key)) return undefined;
   const items =
     typeof object === 'string'
       ? characters(object)
@@ -62,14 +65,14 @@ function itemOrNull(object: Value, key: Value): Value | null {
         : object instanceof Tuple || object instanceof Range
           ? object.items
           : null;
-  if (items === null) return null;
+  if (items === null) return undefined;
   const index = Number(key);
-  return items[index < 0 ? items.length + index : index] ?? null;
+  return items[index < 0 ? items.length + index : index];
 }
 
-function missing(object: Value, key: Value): Undefined {
-  if (typeof key !== 'string') return new Undefined(`${typeName(object)} object has no element ${repr(key)}`);
-  return new Undefined(`'${typeName(object)} object' has no attribute ${repr(key)}`);
+function missing(object: Value, key: Value, budget: Budget): Undefined {
+  if (typeof key !== 'string') return new Undefined(`${typeName(object)} object has no element ${repr(key, budget)}`);
+  return new Undefined(`'${typeName(object)} object' has no attribute '${key}'`);
 }
 
 type Bound = Value | undefined;

@@ -1,5 +1,6 @@
 // The tests that templates may use: `x is defined`, `select('divisibleby', 3)`.
 import { PythonFloat } from '../python-json.ts';
+import type { Budget } from './budget.ts';
 import { compare, contains, isEqual, numberOf } from './compare.ts';
 import { TemplateError } from './errors.ts';
 import { FILTERS } from './filters.ts';
@@ -10,20 +11,20 @@ import {
   Callable, Dict, isInteger, isIterable, isNumber, Range, Tuple, typeName, Undefined, type Value,
 } from './values.ts'; // prettier-ignore
 
-export type Test = (value: Value, given: Given) => boolean;
+export type Test = (value: Value, given: Given, budget: Budget) => boolean;
 
 const alone =
-  (name: string, test: (value: Value) => boolean): Test =>
-  (value, given) => {
+  (name: string, test: (value: Value, budget: Budget) => boolean): Test =>
+  (value, given, budget) => {
     bind(name, [], given);
-    return test(value);
+    return test(value, budget);
   };
 
 const with_ =
-  (name: string, test: (value: Value, other: Value) => boolean): Test =>
-  (value, given) => {
+  (name: string, test: (value: Value, other: Value, budget: Budget) => boolean): Test =>
+  (value, given, budget) => {
     const [other] = bind(name, ['other'], given, 1);
-    return test(value, other!);
+    return test(value, other!, budget);
   };
 
 /** The remainder in Python's sense. */
@@ -41,16 +42,18 @@ const isSame = (a: Value, b: Value): boolean =>
   a === b || (a instanceof PythonFloat && b instanceof PythonFloat && a === b);
 
 const cased = (method: 'islower' | 'isupper') =>
-  alone(method, (value) => STRING_METHODS[method]!(str(value), { positional: [], named: new Map() }, FREE) as boolean);
-/** Tests of letters make nothing. */
-const FREE = { make() {}, step() {} } as never;
+  alone(
+    method,
+    (value, budget) =>
+      STRING_METHODS[method]!(str(value, budget), { positional: [], named: new Map() }, budget) as boolean,
+  );
 
 const eq = with_('eq', isEqual);
-const ne = with_('ne', (a, b) => !isEqual(a, b));
-const lt = with_('lt', (a, b) => compare(a, b, '<') < 0);
-const le = with_('le', (a, b) => compare(a, b, '<=') <= 0);
-const gt = with_('gt', (a, b) => compare(a, b, '>') > 0);
-const ge = with_('ge', (a, b) => compare(a, b, '>=') >= 0);
+const ne = with_('ne', (a, b, budget) => !isEqual(a, b, budget));
+const lt = with_('lt', (a, b, budget) => compare(a, b, budget, '<') < 0);
+const le = with_('le', (a, b, budget) => compare(a, b, budget, '<=') <= 0);
+const gt = with_('gt', (a, b, budget) => compare(a, b, budget, '>') > 0);
+const ge = with_('ge', (a, b, budget) => compare(a, b, budget, '>=') >= 0);
 
 export const TESTS: Readonly<Record<string, Test>> = {
   '!=': ne,
@@ -73,7 +76,7 @@ export const TESTS: Readonly<Record<string, Test>> = {
   ge,
   greaterthan: gt,
   gt,
-  in: with_('in', (value, container) => contains(container, value)),
+  in: with_('in', (value, container, budget) => contains(container, value, budget)),
   integer: alone('integer', (value) => isInteger(value) && typeof value !== 'boolean'),
   iterable: alone('iterable', isIterable),
   le,

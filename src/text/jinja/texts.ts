@@ -1,33 +1,39 @@
 // `str()` and `repr()` of Python, and values as JSON.
 import { PythonFloat, pythonFloatText, pythonJson, type DumpOptions } from '../python-json.ts';
+import type { Budget } from './budget.ts';
 import { TemplateError } from './errors.ts';
 import {
   Callable, Dict, Generated, isNumber, Namespace, Range, Tuple, typeName, Undefined, View, type Value,
 } from './values.ts'; // prettier-ignore
 
+/** What a value costs beside its characters. */
+const NODE_SIZE = 16;
+
 /** What {{ … }} writes. Throws for generators and functions, whose text in Python is an address in memory. */
-export function str(value: Value): string {
-  return typeof value === 'string' ? value : value instanceof Undefined ? '' : repr(value);
+export function str(value: Value, budget: Budget): string {
+  return typeof value === 'string' ? value : value instanceof Undefined ? '' : repr(value, budget);
 }
 
-export function repr(value: Value): string {
+export function repr(value: Value, budget: Budget): string {
+  budget.make(NODE_SIZE); // lists in lists may have one list many times
+  const each = (item: Value) => repr(item, budget);
   if (value === null) return 'None';
-  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'string') return budget.made(quote(value));
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (value instanceof PythonFloat) return floatText(value.value);
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
-  if (value instanceof Tuple) return `(${value.items.map(repr).join(', ')}${value.items.length === 1 ? ',' : ''})`;
-  if (value instanceof Dict) return `{${pairs(value.entries())}}`;
-  if (value instanceof View) return `${value.kind}([${value.items().map(repr).join(', ')}])`;
+  if (Array.isArray(value)) return `[${value.map(each).join(', ')}]`;
+  if (value instanceof Tuple) return `(${value.items.map(each).join(', ')}${value.items.length === 1 ? ',' : ''})`;
+  if (value instanceof Dict) return `{${pairs(value.entries(), each)}}`;
+  if (value instanceof View) return `${value.kind}([${value.items().map(each).join(', ')}])`;
   if (value instanceof Range) return `range(${value.start}, ${value.stop}${value.step === 1 ? '' : `, ${value.step}`})`;
-  if (value instanceof Namespace) return `<Namespace {${pairs([...value.attributes])}}>`;
+  if (value instanceof Namespace) return `<Namespace {${pairs([...value.attributes], each)}}>`;
   if (value instanceof Undefined) return 'Undefined';
   throw new TemplateError(`a ${typeName(value)} cannot be written: apply | list to it, or call it`);
 }
 
-const pairs = (entries: readonly (readonly [Value, Value])[]): string =>
-  entries.map(([key, value]) => `${repr(key)}: ${repr(value)}`).join(', ');
+const pairs = (entries: readonly (readonly [Value, Value])[], each: (value: Value) => string): string =>
+  entries.map(([key, value]) => `${each(key)}: ${each(value)}`).join(', ');
 
 /** As `repr(float)`. */
 export const floatText = (value: number): string =>
@@ -49,12 +55,15 @@ function quote(text: string): string {
 }
 
 /** `json.dumps`, as Transformers' `tojson` calls it. Throws for what JSON cannot hold, undefined values among them. */
-export const jsonText = (value: Value, options: DumpOptions): string => pythonJson(jsonValue(value), options);
+export const jsonText = (value: Value, options: DumpOptions, budget: Budget): string =>
+  budget.made(pythonJson(jsonValue(value, budget), options));
 
-function jsonValue(value: Value): unknown {
-  if (Array.isArray(value)) return value.map(jsonValue);
-  if (value instanceof Tuple) return value.items.map(jsonValue);
-  if (value instanceof Dict) return new Map(value.entries().map(([key, item]) => [keyText(key), jsonValue(item)]));
+function jsonValue(value: Value, budget: Budget): unknown {
+  budget.make(NODE_SIZE + (typeof value === 'string' ? value.length : 0));
+  const each = (item: Value) => jsonValue(item, budget);
+  if (Array.isArray(value)) return value.map(each);
+  if (value instanceof Tuple) return value.items.map(each);
+  if (value instanceof Dict) return new Map(value.entries().map(([key, item]) => [keyText(key), each(item)]));
   if (value === null || typeof value === 'string' || isNumber(value)) return value;
   const name = value instanceof Callable || value instanceof Generated ? 'function or generator' : typeName(value);
   throw new TemplateError(

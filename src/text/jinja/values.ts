@@ -146,6 +146,10 @@ export class Callable {
   }
 }
 
+/** The value, which may be None; if there is none, an undefined one with this message. */
+export const found = (value: Value | undefined, message: string): Value =>
+  value === undefined ? new Undefined(message) : value;
+
 /** A value of JavaScript: numbers with a fraction are floats; objects and Maps are dicts. */
 export function toValue(given: unknown): Value {
   if (given === null || typeof given === 'string' || typeof given === 'boolean') return given;
