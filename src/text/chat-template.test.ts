@@ -242,9 +242,7 @@ describe('what a template can use', () => {
     expect(() => render(`{{ messages[0].content + none }}`, [user('x')])).toThrow(
       expect.objectContaining({ code: 'invalid_request' }) as Error,
     );
-    expect(() => render(`{% for i in range(1000000000) %}{% endfor %}`, [user('x')])).toThrow(
-      /Range too big/,
-    );
+    expect(() => render(`{% for i in range(1000000000) %}{% endfor %}`, [user('x')])).toThrow(/Range too big/);
   });
 });
 

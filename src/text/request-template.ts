@@ -4,6 +4,7 @@ import { systemClock } from '#base/clock';
 import { AppError } from '#domain/errors';
 import { createChatTemplate, type RenderRequest } from './chat-template.ts';
 import type { BudgetLimits } from './jinja/budget.ts';
+import { BudgetError } from './jinja/errors.ts';
 
 /** The longest published ones have 20 kB. */
 const SOURCE_LENGTH_MAX = 64 * 1024;
@@ -21,8 +22,9 @@ export function renderRequestTemplate(
   try {
     return createChatTemplate({ default: source }, namedTokens, systemClock, LIMITS).render(request);
   } catch (error) {
-    if (error instanceof AppError) throw unusable(error.message, error.param ?? 'chat_template');
-    throw error;
+    if (!(error instanceof AppError)) throw error;
+    const isSpent = error.cause instanceof BudgetError;
+    throw unusable(error.message, isSpent ? 'chat_template' : (error.param ?? 'chat_template'));
   }
 }
 

@@ -78,7 +78,10 @@ function beforeStop(closed: string, place: number, stops: readonly string[]): nu
   return place;
 }
 
-/** For a conversation that the assistant begins: many templates refuse an empty one, or write it otherwise; then it is where two beginnings part. */
+/**
+ * For a conversation that the assistant begins: many templates refuse an empty one, or write it otherwise. Then the turn starts after what
+ * the template writes to begin an answer, or else where two beginnings part.
+ */
 function openingStart(
   closed: string,
   upTo: readonly ChatMessage[],
@@ -92,7 +95,17 @@ function openingStart(
     if (!(error instanceof AppError)) throw error;
   }
   const [one, other] = ['A', 'B'].map((content) => encoder.renderClosed([{ role: upTo[0]!.role, content }], context));
-  return alike(one!.slice(0, alike(one!, other!)), closed);
+  const parting = alike(one!.slice(0, alike(one!, other!)), closed);
+  const opening = answerOpening(context, encoder);
+  const at = opening === '' ? -1 : closed.indexOf(opening);
+  return at >= 0 && at + opening.length <= parting ? at + opening.length : parting;
+}
+
+/** What the template writes to begin an answer; empty: nothing, or it cannot be told. */
+function answerOpening(context: TemplateContext, encoder: ConversationEncoder): string {
+  const asked = [{ role: 'user', content: 'Hello.' }];
+  const [closed, prompt] = [encoder.renderClosed(asked, context), encoder.renderPrompt(asked, context)];
+  return prompt.startsWith(closed) ? prompt.slice(closed.length) : '';
 }
 
 function alike(a: string, b: string): number {

@@ -32,24 +32,24 @@ export async function buildPrompt(
   const { chatTemplate, tokenizer, namedTokens, prompts } = model;
   const { messages, tools, prompt: options } = request;
   refuseHiddenTemplate(options, acceptsTemplates);
-  const isNamed = options.chatTemplate !== null && chatTemplate?.names.includes(options.chatTemplate) === true;
-  const isOwn = options.chatTemplate === null || isNamed;
+  /** A template that came with the request; the name of one of the model's own is none. */
+  const brought = chatTemplate?.names.includes(options.chatTemplate ?? '') ? null : options.chatTemplate;
   const addGenerationPrompt = options.addGenerationPrompt ?? !options.continueFinalMessage;
   const render = {
     messages,
     tools,
     addGenerationPrompt,
     continueFinalMessage: options.continueFinalMessage,
-    template: isNamed ? options.chatTemplate : null,
-    variables: templateVariables(options, isOwn ? chatTemplate : null),
+    template: brought === null ? options.chatTemplate : null,
+    variables: templateVariables(options, brought === null ? chatTemplate : null),
   };
   const charactersMax = options.truncatePromptTokens === null ? contextLength * tokenizer.tokenCharactersMax : Infinity;
   const refuseLonger = (characters: number) => refuseLongText(characters, charactersMax, contextLength, options.name);
   refuseLonger(messages.reduce((sum, { content }) => sum + textOf(content).length, 0));
   let prompt: string | typeof render = render;
-  if (!isOwn) {
+  if (brought !== null) {
     if (!acceptsTemplates) refuseTemplate();
-    prompt = renderRequestTemplate(options.chatTemplate!, namedTokens, render);
+    prompt = renderRequestTemplate(brought, namedTokens, render);
   } else if (!chatTemplate) {
     const message = `\`${modelId}\` has no chat template, so it cannot answer conversations. Send text or token ids to /v1/completions, or have the server started with --chat-template FILE.`;
     throw new AppError('invalid_request', message, { param: 'model' });

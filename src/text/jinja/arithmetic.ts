@@ -79,16 +79,10 @@ function smallIntegers(operator: BinaryOperator, a: number, b: number): number |
 }
 
 function largeIntegers(operator: BinaryOperator, a: bigint, b: bigint): Value {
-  switch (operator) {
-    case '+':
-      return toInteger(a + b);
-    case '-':
-      return toInteger(a - b);
-    case '*':
-      return toInteger(a * b);
-    case '**':
-      return power(a, b);
-  }
+  if (operator === '+') return toInteger(a + b);
+  if (operator === '-') return toInteger(a - b);
+  if (operator === '*') return toInteger(a * b);
+  if (operator === '**') return power(a, b);
   if (b === 0n) throw new TemplateError('integer division or modulo by zero');
   const remainder = ((a % b) + b) % b;
   return toInteger(operator === '%' ? remainder : (a - remainder) / b);
@@ -106,22 +100,10 @@ function power(base: bigint, exponent: bigint): Value {
 }
 
 function floats(operator: BinaryOperator, a: number, b: number): number {
-  switch (operator) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
-    case '**': {
-      if (a === 0 && b < 0) throw new TemplateError('0.0 cannot be raised to a negative power');
-      if (a < 0 && !Number.isInteger(b)) throw new TemplateError('the power is a complex number');
-      const result = a ** b;
-      if (!Number.isFinite(result) && Number.isFinite(a) && Number.isFinite(b))
-        throw new TemplateError('the power is too large');
-      return result;
-    }
-  }
+  if (operator === '+') return a + b;
+  if (operator === '-') return a - b;
+  if (operator === '*') return a * b;
+  if (operator === '**') return floatPower(a, b);
   if (b === 0)
     throw new TemplateError(operator === '/' ? 'float division by zero' : 'float floor division or modulo by zero');
   if (operator === '/') return a / b;
@@ -131,4 +113,13 @@ function floats(operator: BinaryOperator, a: number, b: number): number {
   if (operator === '%') return remainder;
   const quotient = (a - remainder) / b;
   return quotient - Math.floor(quotient) > 0.5 ? Math.floor(quotient) + 1 : Math.floor(quotient);
+}
+
+function floatPower(base: number, exponent: number): number {
+  if (base === 0 && exponent < 0) throw new TemplateError('0.0 cannot be raised to a negative power');
+  if (base < 0 && !Number.isInteger(exponent)) throw new TemplateError('the power is a complex number');
+  const result = base ** exponent;
+  if (!Number.isFinite(result) && Number.isFinite(base) && Number.isFinite(exponent))
+    throw new TemplateError('the power is too large');
+  return result;
 }

@@ -1,6 +1,6 @@
 // What one rendering may cost: steps of the interpreter, and characters that it makes. Bounded here, a template of a request can run in
 // the server's own thread: it ends after a fraction of a second, whatever it does.
-import { TemplateError } from './errors.ts';
+import { BudgetError } from './errors.ts';
 
 export interface BudgetLimits {
   /** Evaluated nodes, items and arguments; a tenth of a microsecond each. */
@@ -27,14 +27,14 @@ export class Budget {
   step(count = 1): void {
     this.#steps += count;
     if (this.#steps > this.#limits.stepsMax)
-      throw new TemplateError(`It takes more than ${this.#limits.stepsMax} steps.`);
+      throw new BudgetError(`It takes more than ${this.#limits.stepsMax} steps.`);
   }
 
   /** Called before `size` characters or items are made. */
   make(size: number): void {
     this.#size += size;
     if (!(this.#size <= this.#limits.sizeMax))
-      throw new TemplateError(`It makes more than ${this.#limits.sizeMax} characters and items.`);
+      throw new BudgetError(`It makes more than ${this.#limits.sizeMax} characters and items.`);
     this.step(size / CHARACTERS_PER_STEP);
   }
 
@@ -45,7 +45,7 @@ export class Budget {
 
   nested<T>(run: () => T): T {
     if (++this.#depth > this.#limits.depthMax)
-      throw new TemplateError(`Its calls are nested more than ${this.#limits.depthMax} deep.`);
+      throw new BudgetError(`Its calls are nested more than ${this.#limits.depthMax} deep.`);
     try {
       return run();
     } finally {

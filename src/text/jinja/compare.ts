@@ -10,7 +10,7 @@ export const numberOf = (value: number | bigint | boolean | PythonFloat): number
 export function isEqual(a: Value, b: Value, budget: Budget): boolean {
   budget.step();
   if (a === b) return true;
-  if (isNumber(a) && isNumber(b)) return numberOf(a) == numberOf(b); // eslint-disable-line eqeqeq -- an int beyond 2^53 and a float
+  if (isNumber(a) && isNumber(b)) return numberOf(a) == numberOf(b); // an int beyond 2^53 and a float
   if (Array.isArray(a) && Array.isArray(b)) return areEqual(a, b, budget);
   if (a instanceof Tuple && b instanceof Tuple) return areEqual(a.items, b.items, budget);
   if (a instanceof Range && b instanceof Range) return areEqual(a.items, b.items, budget);
@@ -34,7 +34,7 @@ export function compare(a: Value, b: Value, budget: Budget, operator = '<'): num
   budget.step();
   if (isNumber(a) && isNumber(b)) {
     const [x, y] = [numberOf(a), numberOf(b)];
-    return x < y ? -1 : x > y ? 1 : x == y ? 0 : NaN; // eslint-disable-line eqeqeq -- see isEqual
+    return x < y ? -1 : x > y ? 1 : x == y ? 0 : NaN; // see isEqual
   }
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
   if (Array.isArray(a) && Array.isArray(b)) return compareLists(a, b, budget, operator);

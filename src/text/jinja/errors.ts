@@ -7,5 +7,8 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** A template that runs does what Python refuses, or passes its budget. */
+/** A template that runs does what Python refuses. */
 export class TemplateError extends Error {}
+
+/** A template has used its budget up. */
+export class BudgetError extends TemplateError {}

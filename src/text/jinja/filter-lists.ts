@@ -1,9 +1,10 @@
 // Filters of sequences: select, map, sort, group, and what else takes items and gives items.
 import { isEqual, compare } from './compare.ts';
 import { TemplateError } from './errors.ts';
-import type { Filter, FilterContext } from './filters.ts';
+import type { Filter, FilterContext } from './filter.ts';
 import { bind, type Given } from './parameters.ts';
 import { attributeOf, itemOf } from './subscript.ts';
+import { str } from './texts.ts';
 import { binary } from './arithmetic.ts';
 import {
   asCount, characters, Dict, found, Generated, Group, isTrue, itemsOf, Tuple, typeName, Undefined, View, type Value,
@@ -230,12 +231,13 @@ const items: Filter = (value, given) => {
 };
 
 const attr: Filter = (value, given, { budget }) => {
-  const [name] = bind('attr', ['name'], given, 1);
+  const [named] = bind('attr', ['name'], given, 1);
+  const name = str(named!, budget);
   if (value instanceof Dict || Array.isArray(value)) {
-    const own = attributeOf(value instanceof Dict ? new Dict() : [], String(name), budget);
-    return own instanceof Undefined ? own : attributeOf(value, String(name), budget);
+    const own = attributeOf(value instanceof Dict ? new Dict() : [], name, budget);
+    return own instanceof Undefined ? own : attributeOf(value, name, budget);
   }
-  return attributeOf(value, String(name), budget);
+  return attributeOf(value, name, budget);
 };
 
 export const LIST_FILTERS: Readonly<Record<string, Filter>> = {

@@ -2,7 +2,7 @@
 import { PythonFloat } from '../python-json.ts';
 import { numberOf } from './compare.ts';
 import { TemplateError } from './errors.ts';
-import type { Filter } from './filters.ts';
+import type { Filter } from './filter.ts';
 import { bind } from './parameters.ts';
 import { formatPercent, numberText, truncate as truncateNumber } from './percent-format.ts';
 import { capitalize, replaceText, STRING_METHODS } from './string-methods.ts';
@@ -27,7 +27,7 @@ const join: Filter = (value, given, { budget }) => {
   const mark = str(separator, budget);
   const read = (item: Value): Value => {
     if (attribute === undefined || attribute === null) return item;
-    const parts = String(attribute).split('.');
+    const parts = str(attribute, budget).split('.');
     return parts.reduce<Value>((found, part) => itemOf(found, /^\d+$/.test(part) ? Number(part) : part, budget), item);
   };
   const parts = itemsOf(value).map((item) => budget.made(str(read(item), budget)));
@@ -124,7 +124,7 @@ const abs: Filter = (value, given) => {
 
 const round: Filter = (value, given) => {
   const [precision = 0, method = 'common'] = bind('round', ['precision', 'method'], given);
-  if (!['common', 'ceil', 'floor'].includes(String(method)))
+  if (method !== 'common' && method !== 'ceil' && method !== 'floor')
     throw new TemplateError('method must be common, ceil or floor');
   if (value instanceof Undefined) value.fail();
   if (!isNumber(value)) throw new TemplateError(`type ${typeName(value)} doesn't define __round__ method`);

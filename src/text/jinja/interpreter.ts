@@ -5,7 +5,8 @@ import { binary, negative, positive } from './arithmetic.ts';
 import type { Budget } from './budget.ts';
 import { compare, contains, isEqual } from './compare.ts';
 import { TemplateError } from './errors.ts';
-import { FILTERS, type FilterContext } from './filters.ts';
+import type { FilterContext } from './filter.ts';
+import { FILTERS } from './filters.ts';
 import { Loop } from './loop.ts';
 import type { Given } from './parameters.ts';
 import { Scope } from './scope.ts';
@@ -264,7 +265,7 @@ export class Interpreter {
         const [start, stop, step] = [expression.start, expression.stop, expression.step].map(
           (part) => part && this.#value(part, scope),
         );
-        return sliceOf(object, start!, stop!, step!, this.#budget);
+        return sliceOf(object, start, stop, step, this.#budget);
       }
       case 'Call':
         return this.#call(expression, scope, null);

@@ -6,6 +6,7 @@ import { TemplateError } from './errors.ts';
 import { FILTERS } from './filters.ts';
 import { globalsFor } from './globals.ts';
 import { Interpreter, type GenerationMarks } from './interpreter.ts';
+import { refuseMixedMarkup } from './markup.ts';
 import { parseTemplate } from './parser.ts';
 import { Scope } from './scope.ts';
 import { jinjaNodes, type Block, type JinjaNode } from './syntax.ts';
@@ -22,17 +23,13 @@ export interface Program {
 export function compileJinja(source: string): Program {
   const body = parseTemplate(source);
   const nodes = jinjaNodes(body);
-  const last = new Set<JinjaNode>(nodes.flatMap((node) => (node.type === 'Output' ? node.values : [])));
   for (const node of nodes) {
     if (node.type === 'Test' && !Object.hasOwn(TESTS, node.name))
       throw new TemplateError(`there is no test ${node.name}`);
-    if (node.type !== 'Filter') continue;
-    if (UNSUPPORTED.has(node.name)) throw new TemplateError(`the filter ${node.name} is not supported`);
-    if (MAKING_MARKUP.has(node.name) && !last.has(node)) {
-      const reason = 'what it returns escapes the text that is added to it';
-      throw new TemplateError(`the filter ${node.name} is supported only as the last one of {{ … }}: ${reason}`);
-    }
+    if (node.type === 'Filter' && UNSUPPORTED.has(node.name))
+      throw new TemplateError(`the filter ${node.name} is not supported`);
   }
+  refuseMixedMarkup(nodes);
   for (const node of jinjaNodes(body, isCondition)) {
     if (node.type === 'Filter' && !Object.hasOwn(FILTERS, node.name))
       throw new TemplateError(`there is no filter ${node.name}`);
@@ -42,7 +39,6 @@ export function compileJinja(source: string): Program {
 
 /** Filters of Jinja whose text depends on chance or on a library for HTML. */
 const UNSUPPORTED = new Set(['pprint', 'random', 'striptags', 'urlize']);
-const MAKING_MARKUP = new Set(['e', 'escape', 'forceescape', 'safe', 'xmlattr']);
 
 /** In a condition, a filter that does not exist is an error only when it is applied, as in Jinja. */
 const isCondition = (node: JinjaNode): boolean => node.type === 'If' || node.type === 'Conditional';
