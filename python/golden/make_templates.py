@@ -3,6 +3,7 @@
 features.json: small templates of each feature (template_features.py). A template that Jinja2 refuses, or that raises, has no text.
 """
 
+import copy
 import json
 import os
 from datetime import datetime
@@ -32,7 +33,7 @@ def main() -> None:
     chat_template_utils.datetime = FixedTime
     folder = os.path.join(FIXTURES, "templates")
     os.makedirs(folder, exist_ok=True)
-    cases = [[area, template, render(template, VARIABLES)] for area, templates in FEATURES.items() for template in templates]
+    cases = [[area, template, render(template, copy.deepcopy(VARIABLES))] for area, templates in FEATURES.items() for template in templates]
     # Addresses in memory differ from run to run: such a text is compared by nobody.
     cases = [[area, template, None if text and " at 0x" in text else text] for area, template, text in cases]
     with open(os.path.join(folder, "features.json"), "w") as file:

@@ -209,7 +209,7 @@ const CHAT = {
     flag: '--trust-request-chat-template',
     value: switchedOn,
     default: false,
-    help: 'render chat templates that requests bring, in a separate process with limited memory and time',
+    help: 'render chat templates that requests bring, each within a budget of steps and characters',
   }),
   keepResponsesDays: setting({
     variable: 'WHETSTONE_KEEP_RESPONSES_DAYS',

@@ -1,4 +1,4 @@
-// A queue, fair to payers, for text work that runs one request at a time: the process for chat templates, the thread for long prompts.
+// A queue, fair to payers, for text work that runs one request at a time: the thread for long prompts.
 import { createFairQueue, type FairQueue, type FairQueueOptions } from '#base/fair-queue';
 import { AppError } from '#domain/errors';
 

@@ -33,7 +33,7 @@ export const KINDS = {
   json: { decoded: JSON_BODY, budget: JSON_BUDGET, costsAtMost: 'a tenth of a second, then some rows' },
   manifest: { decoded: JSON_BODY, budget: `${JSON_BUDGET}; 10,000 files`, costsAtMost: '10,000 rows in pieces of 500' },
   sample: {
-    decoded: `${JSON_BODY}; long prompts, grammars and templates in threads and processes with deadlines`,
+    decoded: `${JSON_BODY}; long prompts and grammars in threads with deadlines, templates within a budget of steps`,
     budget: `${JSON_BUDGET}; the context length`,
     costsAtMost: 'n times max_tokens of the sampler, until the client leaves',
   },

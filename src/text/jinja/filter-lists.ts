@@ -79,15 +79,15 @@ const dictsort: Filter = (value, given, context) => {
 const unique: Filter = (value, given, context) => {
   const [isCaseSensitive = false, attribute] = bind('unique', ['case_sensitive', 'attribute'], given);
   const key = keyOf(attribute, isTrue(isCaseSensitive), context);
-  const seen = new Dict();
-  const kept: Value[] = [];
-  for (const item of itemsOf(value)) {
-    const own = key(item);
-    if (seen.has(own)) continue;
-    seen.set(own, true);
-    kept.push(item);
-  }
-  return new Generated(kept);
+  return new Generated(() => {
+    const seen = new Dict();
+    return itemsOf(value).filter((item) => {
+      const own = key(item);
+      if (seen.has(own)) return false;
+      seen.set(own, true);
+      return true;
+    });
+  });
 };
 
 const extreme =
@@ -130,33 +130,36 @@ const groupby: Filter = (value, given, context) => {
 
 const batch: Filter = (value, given, { budget }) => {
   const [count, fill = null] = bind('batch', ['linecount', 'fill_with'], given, 1);
-  const size = asCount(count!);
-  const rows: Value[][] = [];
-  for (const item of itemsOf(value)) {
-    if (rows.length === 0 || rows.at(-1)!.length === size) rows.push([]);
-    rows.at(-1)!.push(item);
-  }
-  const last = rows.at(-1);
-  if (fill !== null && last && last.length < size) {
-    budget.make(size);
-    while (last.length < size) last.push(fill);
-  }
-  return new Generated(rows);
+  return new Generated(() => {
+    const size = asCount(count!);
+    const rows: Value[][] = [];
+    for (const item of itemsOf(value)) {
+      if (rows.length === 0 || rows.at(-1)!.length === size) rows.push([]);
+      rows.at(-1)!.push(item);
+    }
+    const last = rows.at(-1);
+    if (fill !== null && last && last.length < size) {
+      budget.make(size);
+      while (last.length < size) last.push(fill);
+    }
+    return rows;
+  });
 };
 
 const slice: Filter = (value, given, { budget }) => {
   const [count, fill = null] = bind('slice', ['slices', 'fill_with'], given, 1);
-  const items = itemsOf(value);
-  const slices = asCount(count!);
-  budget.make(Math.max(0, slices));
-  if (slices === 0) throw new TemplateError('integer division or modulo by zero');
-  const [each, more] = [Math.floor(items.length / slices), items.length % slices];
-  const rows = Array.from({ length: Math.max(0, slices) }, (_, i): Value[] => {
-    const from = i * each + Math.min(i, more);
-    const row = items.slice(from, from + each + (i < more ? 1 : 0));
-    return fill !== null && i >= more && more > 0 ? [...row, fill] : [...row];
+  return new Generated(() => {
+    const items = itemsOf(value);
+    const slices = asCount(count!);
+    budget.make(Math.max(0, slices));
+    if (slices === 0) throw new TemplateError('integer division or modulo by zero');
+    const [each, more] = [Math.floor(items.length / slices), items.length % slices];
+    return Array.from({ length: Math.max(0, slices) }, (_, i): Value[] => {
+      const from = i * each + Math.min(i, more);
+      const row = items.slice(from, from + each + (i < more ? 1 : 0));
+      return fill !== null && i >= more && more > 0 ? [...row, fill] : [...row];
+    });
   });
-  return new Generated(rows);
 };
 
 /** `select('test', …)` and `selectattr('name', 'test', …)`. */
@@ -168,9 +171,11 @@ const select =
     const [name, ...args] = withAttribute ? positional.slice(1) : positional;
     const test =
       name === undefined ? isTrue : (item: Value) => context.test(testName(name), item, { positional: args, named });
-    const items = itemsOf(value);
-    context.budget.make(items.length);
-    return new Generated(items.filter((item) => test(read(item)) === isWanted));
+    return new Generated(() => {
+      const items = isTrue(value) ? itemsOf(value) : [];
+      context.budget.make(items.length);
+      return items.filter((item) => test(read(item)) === isWanted);
+    });
   };
 
 const testName = (name: Value): string => {
@@ -179,10 +184,11 @@ const testName = (name: Value): string => {
 };
 
 const map: Filter = (value, given, context) => {
-  const items = itemsOf(value);
-  context.budget.make(items.length);
-  const apply = mapping(given, context);
-  return new Generated(items.map(apply));
+  return new Generated(() => {
+    const items = isTrue(value) ? itemsOf(value) : [];
+    context.budget.make(items.length);
+    return items.map(mapping(given, context));
+  });
 };
 
 function mapping({ positional, named }: Given, context: FilterContext): (item: Value) => Value {
@@ -213,7 +219,7 @@ const reverse: Filter = (value, given, { budget }) => {
   if (typeof value === 'string') return [...characters(budget.made(value))].reverse().join('');
   const items = itemsOf(value);
   budget.make(items.length);
-  return new Generated(items.toReversed());
+  return new Generated(() => items.toReversed());
 };
 
 const list: Filter = (value, given, { budget }) => {
@@ -225,9 +231,11 @@ const list: Filter = (value, given, { budget }) => {
 
 const items: Filter = (value, given) => {
   bind('items', [], given);
-  if (value instanceof Undefined) return new Generated([]);
-  if (!(value instanceof Dict)) throw new TemplateError('Can only get item pairs from a mapping.');
-  return new Generated(new View('dict_items', value).items());
+  return new Generated(() => {
+    if (value instanceof Undefined) return [];
+    if (!(value instanceof Dict)) throw new TemplateError('Can only get item pairs from a mapping.');
+    return new View('dict_items', value).items();
+  });
 };
 
 const attr: Filter = (value, given, { budget }) => {

@@ -38,7 +38,9 @@ const join: Filter = (value, given, { budget }) => {
 const indent: Filter = (value, given, { budget }) => {
   const [width = 4, isFirst = false, isBlank = false] = bind('indent', ['width', 'first', 'blank'], given);
   const space = typeof width === 'string' ? width : ' '.repeat(Math.min(Math.max(0, asCount(width)), 1e6));
-  const source = `${budget.made(str(value, budget))}\n`;
+  if (value instanceof Undefined) value.fail();
+  if (typeof value !== 'string') throw new TemplateError(`can only indent str, not ${typeName(value)}`);
+  const source = budget.made(`${value}\n`);
   const lines = STRING_METHODS['splitlines']!(source, NONE, budget) as string[];
   budget.make(lines.length * space.length);
   const indented = isTrue(isBlank)
@@ -215,9 +217,9 @@ const truncate: Filter = (value, given, { budget }) => {
   const [length = 255, killsWords = false, end = '...', leeway = 5] = bind('truncate', names, given);
   const [most, tail, slack] = [asCount(length), str(end, budget), asCount(leeway ?? 5)];
   if (most < lengthOf(tail)) throw new TemplateError(`expected length >= ${lengthOf(tail)}, got ${most}`);
-  const source = budget.made(str(value, budget));
-  const letters = characters(source);
-  if (letters.length <= most + slack) return source;
+  if (lengthOf(value) <= most + slack) return value;
+  if (typeof value !== 'string') throw new TemplateError(`can only truncate str, not ${typeName(value)}`);
+  const letters = characters(budget.made(value));
   const cut = [...letters].slice(0, most - lengthOf(tail)).join('');
   if (isTrue(killsWords)) return cut + tail;
   const at = cut.lastIndexOf(' ');
@@ -241,6 +243,7 @@ const urlencode: Filter = (value, given, { budget }) => {
   if (typeof value === 'string' || !(value instanceof Dict || Array.isArray(value)))
     return budget.made(quote(value).replaceAll('%2F', '/'));
   const pairs = value instanceof Dict ? value.entries() : value.map((pair) => itemsOf(pair));
+  if (pairs.some((pair) => pair.length !== 2)) throw new TemplateError('urlencode needs pairs');
   return budget.made(pairs.map(([key, item]) => `${quoteInQuery(key!)}=${quoteInQuery(item!)}`).join('&'));
 };
 

@@ -96,7 +96,11 @@ export function sliceOf(object: Value, start: Bound, stop: Bound, step: Bound, b
   }
   if (Array.isArray(object)) return cut(object);
   if (object instanceof Tuple) return new Tuple(cut(object.items));
-  if (object instanceof Range) return cut(object.items);
+  if (object instanceof Range) {
+    const [from, to] = bounds(object.items.length, start, stop, stride);
+    const at = (index: number) => object.start + index * object.step;
+    return new Range(at(from), at(to), object.step * stride);
+  }
   throw new TemplateError(
     object instanceof View || object instanceof Dict
       ? 'unhashable type: slice'

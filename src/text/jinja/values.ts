@@ -111,19 +111,21 @@ export class Range {
   }
 }
 
-/** A generator of Python, whose items can be read once. Its items are computed when it is made. */
+/** A generator of Python, whose items can be read once. They are computed when the first is read, so errors come then. */
 export class Generated {
-  #items: Value[];
-  constructor(items: Value[]) {
-    this.#items = items;
+  readonly #compute: () => readonly Value[];
+  #items: readonly Value[] | null = null;
+  #at = 0;
+  constructor(compute: () => readonly Value[]) {
+    this.#compute = compute;
   }
-  take(): Value[] {
-    const items = this.#items;
-    this.#items = [];
+  take(): readonly Value[] {
+    const items = (this.#items ??= this.#compute()).slice(this.#at);
+    this.#at = this.#items.length;
     return items;
   }
   takeOne(): Value | undefined {
-    return this.#items.shift();
+    return (this.#items ??= this.#compute())[this.#at++];
   }
 }
 
