@@ -76,6 +76,23 @@ describe.each([
   );
 });
 
+test('control tokens at the beginning of the vocabulary keep their ids in every library that reads tokenizer.json', () => {
+  const tokens = ['<|endoftext|>', '<|im_start|>', '<|im_end|>', 'a', 'b', 'ab'];
+  const { tokenizer } = tokenizerOf(
+    asRead({
+      ...GENERAL,
+      'tokenizer.ggml.model': text('gpt2'),
+      'tokenizer.ggml.pre': text('smollm'),
+      'tokenizer.ggml.tokens': { type: 'string', value: tokens },
+      'tokenizer.ggml.token_type': { type: 'i32', value: [3, 3, 3, 1, 1, 1] },
+      'tokenizer.ggml.merges': { type: 'string', value: ['a b'] },
+    }),
+  );
+  // The library `tokenizers` takes the id of an added token from the vocabulary, and a new one if it is not there.
+  const { vocab } = tokenizer['model'] as { vocab: Record<string, number> };
+  expect(vocab).toEqual(Object.fromEntries(tokens.map((token, id) => [token, id])));
+});
+
 /** Pieces with scores, like SentencePiece's: bytes, characters, and words of them. */
 function sentencePieceVocabulary(): Record<string, TypedValue> {
   const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`);

@@ -71,9 +71,12 @@ const addedToken = (id: number, content: string, type: number) => ({
   special: type !== TOKEN_TYPE.userDefined,
 });
 
-/** Token → id. Added tokens are found before any merge, so most need not be here. */
-const vocabOf = ({ tokens, types }: Vocabulary, isIn: (type: number | undefined) => boolean): Record<string, number> =>
-  Object.fromEntries(tokens.flatMap((token, id) => (isIn(types[id]) ? [[token, id]] : [])));
+/**
+ * Token → id, added tokens too: the library `tokenizers` gives one that is not here the next id after the vocabulary, whatever id its
+ * entry states.
+ */
+const vocabOf = ({ tokens }: Vocabulary): Record<string, number> =>
+  Object.fromEntries(tokens.map((token, id) => [token, id]));
 
 function byteLevelBpe(metadata: Metadata, vocabulary: Vocabulary) {
   const name = metadata.text('tokenizer.ggml.pre');
@@ -95,7 +98,7 @@ function byteLevelBpe(metadata: Metadata, vocabulary: Vocabulary) {
     model: {
       ...BPE,
       ignore_merges: ignoreMerges,
-      vocab: vocabOf(vocabulary, (type) => !isAdded(type)),
+      vocab: vocabOf(vocabulary),
       merges,
     },
     addsBos,
@@ -138,7 +141,7 @@ function sentencePiece(metadata: Metadata, vocabulary: Vocabulary) {
       unk_token: unknown < 0 ? null : vocabulary.tokens[unknown]!,
       fuse_unk: true,
       byte_fallback: true,
-      vocab: vocabOf(vocabulary, () => true),
+      vocab: vocabOf(vocabulary),
       merges: mergesOf(vocabulary, scores),
     },
     addsBos: true,
