@@ -2,6 +2,7 @@
 import { invariant } from '#base/invariant';
 import { toldDeletions } from '#domain/save-policy';
 import { isFinished, type TrainingJob } from '#domain/training-job';
+import type { MemoryEpisodes } from './episodes.ts';
 import type { MemoryEvaluations } from './evaluations.ts';
 import { appendEvent } from './events.ts';
 import { inOrder, paginate } from './page.ts';
@@ -12,6 +13,7 @@ import type { JobStore } from '../storage.ts';
 export function createMemoryJobs(
   tables: MemoryTables,
   evaluations: Pick<MemoryEvaluations, 'add' | 'cancel'>,
+  episodes: Pick<MemoryEpisodes, 'markTrained'>,
   enqueueWebhooks: (job: TrainingJob, nowMs: number) => void,
 ): JobStore {
   const runningAttempt = (id: string, attempt: number) =>
@@ -34,7 +36,8 @@ export function createMemoryJobs(
         `job of model ${job.modelId}, which is gone`,
       );
       refuseSecond(tables.jobs, job);
-      const { evaluation: _, ...own } = job;
+      const { evaluation: _, episodeIds = [], ...own } = job;
+      episodes.markTrained(job, episodeIds);
       const made: ClaimableJob = {
         ...own,
         status: 'queued',

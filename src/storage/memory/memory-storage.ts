@@ -1,9 +1,11 @@
 // The slow, simple reference for sql/: arrays and maps, nothing survives. It defines what the contract suite means, and gives tests
 // a storage without a disk.
+import { isFinished } from '#domain/training-job';
 import { createMemoryAccounts } from './accounts.ts';
 import { createMemoryApiKeys } from './api-keys.ts';
 import { createMemoryArtifacts } from './artifacts.ts';
 import { createMemoryCheckpoints } from './checkpoints.ts';
+import { createMemoryEpisodes } from './episodes.ts';
 import { createMemoryEvaluations } from './evaluations.ts';
 import { createMemoryEvents } from './events.ts';
 import { createMemoryIdempotency } from './idempotency.ts';
@@ -34,11 +36,15 @@ export function createMemoryStorage(): Storage {
   const responses = createMemoryResponses();
   const tinker = createMemoryTinker(isModel);
   const accounts = createMemoryAccounts();
+  const episodes = createMemoryEpisodes(accounts, isModel, (jobId) =>
+    tables.jobs.some(({ id, status }) => id === jobId && !isFinished(status)),
+  );
   const artifacts = createMemoryArtifacts(accounts, () => tables.models);
 
   function removeModel(id: string): void {
     logs.removeModel(id);
     tinker.removeModel(id);
+    episodes.removeModel(id);
   }
 
   return {
@@ -48,7 +54,7 @@ export function createMemoryStorage(): Storage {
       ...evaluations.unfinishedSteps(modelId),
       ...tinker.stepsOf(modelId),
     ]),
-    jobs: createMemoryJobs(tables, evaluations, (job, nowMs) => webhooks.enqueue(job, nowMs)),
+    jobs: createMemoryJobs(tables, evaluations, episodes, (job, nowMs) => webhooks.enqueue(job, nowMs)),
     events: createMemoryEvents(tables),
     artifacts,
     accounts,
@@ -61,6 +67,7 @@ export function createMemoryStorage(): Storage {
     webhooks: webhooks.store,
     trajectoryLogs: logs.store,
     evaluations: evaluations.store,
+    episodes: episodes.store,
     responses: responses.store,
     tinker: tinker.store,
     runs: createMemoryRuns(accounts),

@@ -16,6 +16,8 @@ const KEYS: { readonly [T in keyof Tables]: readonly (string & keyof Tables[T])[
   training_jobs: ['id'],
   training_events: ['id'],
   evaluations: ['job_id'],
+  episodes: ['id'],
+  episode_calls: ['id'],
   responses: ['id'],
   artifact_contents: ['entity', 'sha256'],
   artifacts: ['id'],

@@ -6,6 +6,7 @@ import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
 import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
+import { markTrained } from './episodes.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendEvent } from './events.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
@@ -42,6 +43,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           .returningAll()
           .executeTakeFirstOrThrow();
         if (job.evaluation) await addEvaluation(tx, job, job.evaluation);
+        if (job.episodeIds) await markTrained(tx, job, job.episodeIds);
         await noteActivity(tx, job.modelId, job.createdAtMs);
         return row;
       };
