@@ -71,8 +71,11 @@ export interface EpisodeStore {
   list(filter: EpisodeFilter, page: Page, order?: Order): Promise<Listing<Episode>>;
   /** By ordinal, from this one on. */
   calls(episodeId: string, from: number, limit: number, parts: CallParts): Promise<readonly StoredEpisodeCall[]>;
-  /** Ends an open episode, or replaces the reward of a rewarded one. Null: there is no such episode. */
-  reward(id: string, end: EpisodeEnd, nowMs: number): Promise<RewardOutcome | null>;
+  /**
+   * Ends an open episode, or replaces the reward of a rewarded one, with its webhook deliveries. `groupSizeMin`: a group is complete
+   * with so many rewarded episodes and no open one. Null: there is no such episode.
+   */
+  reward(id: string, end: EpisodeEnd, nowMs: number, groupSizeMin: number): Promise<RewardOutcome | null>;
   /** For a job that will not train them after all: they are rewarded again. */
   releaseTrained(jobId: string): Promise<void>;
   /** Of one model, in order of each group's first episode. `complete`: at least so many rewarded episodes and no open one. */

@@ -145,13 +145,18 @@ export function episodeContract(open: () => Promise<Storage>): void {
     const of = anEpisode(model, { metadata: { seed: 1 } });
     await episodes.capture(aCall(), of, BOUNDS, PAYER);
     const end = anEnd(0.25, { metrics: { tests: 3 }, turnRewards: { 'chatcmpl-1': -1 } });
-    const rewarded = await episodes.reward(of.id, end, NOW + 1);
+    const rewarded = await episodes.reward(of.id, end, NOW + 1, 2);
     expect(rewarded).toMatchObject({
       outcome: 'rewarded',
       episode: { ...end, status: 'rewarded', metadata: { seed: 1 }, groupName: null, rewardedAtMs: NOW + 1 },
     });
-    expect(await episodes.reward(of.id, end, NOW + 2)).toEqual({ ...rewarded, outcome: 'same' });
-    const again = await episodes.reward(of.id, anEnd(1, { outcome: 'failed', groupName: 'g', metadata: {} }), NOW + 3);
+    expect(await episodes.reward(of.id, end, NOW + 2, 2)).toEqual({ ...rewarded, outcome: 'same' });
+    const again = await episodes.reward(
+      of.id,
+      anEnd(1, { outcome: 'failed', groupName: 'g', metadata: {} }),
+      NOW + 3,
+      2,
+    );
     expect(again).toMatchObject({
       outcome: 'rewarded',
       episode: { reward: 1, outcome: 'failed', metrics: {}, metadata: {}, groupName: 'g', rewardedAtMs: NOW + 3 },
@@ -161,9 +166,9 @@ export function episodeContract(open: () => Promise<Storage>): void {
     await storage.jobs.create(job);
     const trained = { status: 'trained', trainedBy: job.id, reward: 1 };
     expect(await episodes.find(of.id)).toMatchObject(trained);
-    expect(await episodes.reward(of.id, anEnd(0), NOW + 4)).toMatchObject({ outcome: 'trained', episode: trained });
+    expect(await episodes.reward(of.id, anEnd(0), NOW + 4, 2)).toMatchObject({ outcome: 'trained', episode: trained });
     expect(await episodes.capture(aCall(), of, BOUNDS, PAYER)).toMatchObject({ outcome: 'ended' });
-    expect(await episodes.reward(createId(), end, NOW)).toBeNull();
+    expect(await episodes.reward(createId(), end, NOW, 2)).toBeNull();
     await episodes.releaseTrained(job.id);
     expect(await episodes.find(of.id)).toMatchObject({ status: 'rewarded', trainedBy: null });
   });
@@ -171,7 +176,7 @@ export function episodeContract(open: () => Promise<Storage>): void {
   test('a job takes all of its episodes or is not made', async () => {
     const { episodes, storage, model, add } = await opened();
     const [one, two, unfinished] = [await add(), await add(), await add()];
-    for (const id of [one, two]) await episodes.reward(id, anEnd(1), NOW);
+    for (const id of [one, two]) await episodes.reward(id, anEnd(1), NOW, 2);
     const job = aJob(model.id);
     const refused = { code: 'episode_conflict', message: expect.stringContaining(unfinished) as unknown };
     await expect(storage.jobs.create({ ...job, episodeIds: [one, unfinished] })).rejects.toMatchObject(refused);
@@ -192,7 +197,7 @@ export function episodeContract(open: () => Promise<Storage>): void {
     await episodes.create(others, BOUNDS, PAYER, NOW);
     const strangers = await addModel(storage, { entity: 'others' });
     await episodes.create(anEpisode(strangers), BOUNDS, PAYER, NOW);
-    await episodes.reward(ids[0]!, anEnd(1), NOW);
+    await episodes.reward(ids[0]!, anEnd(1), NOW, 2);
     const list = async (filter: object, page = FIRST as { after: string | null; limit: number }) => {
       const { rows, hasMore } = await episodes.list({ entity: 'team', ...filter }, page, 'desc');
       return [rows.map(({ id }) => id), hasMore];
@@ -214,11 +219,11 @@ export function episodeContract(open: () => Promise<Storage>): void {
     const [a, b] = [await add({ groupName: 'g' }), await add({ groupName: 'g' })];
     await add({ groupName: 'h' });
     await add();
-    await episodes.reward(a, anEnd(1), NOW);
+    await episodes.reward(a, anEnd(1), NOW, 2);
     const g = { modelId: model.id, name: 'g', open: 1, rewarded: 1, trained: 0, expired: 0, rewardsDiffer: false };
     expect(await episodes.groups(model.id, 9)).toEqual([g, { ...g, name: 'h', rewarded: 0 }]);
     expect(await episodes.groups(model.id, 9, { rewardedMin: 1 })).toEqual([]);
-    await episodes.reward(b, anEnd(0.5), NOW);
+    await episodes.reward(b, anEnd(0.5), NOW, 2);
     const complete = { ...g, open: 0, rewarded: 2, rewardsDiffer: true };
     expect(await episodes.groups(model.id, 9, { rewardedMin: 2 })).toEqual([complete]);
     expect(await episodes.groups(model.id, 9, { rewardedMin: 3 })).toEqual([]);
@@ -245,14 +250,14 @@ export function episodeContract(open: () => Promise<Storage>): void {
     const of = anEpisode(model);
     await episodes.capture(aCall(), of, BOUNDS, PAYER);
     const [rewarded, trained] = [await add(), await add()];
-    await episodes.reward(rewarded, anEnd(1), NOW + 50);
-    await episodes.reward(trained, anEnd(1), NOW);
+    await episodes.reward(rewarded, anEnd(1), NOW + 50, 2);
+    await episodes.reward(trained, anEnd(1), NOW, 2);
     const job = { ...aJob(model.id), episodeIds: [trained] };
     await storage.jobs.create(job);
     expect(await episodes.expire(NOW + 10, NOW + 100, 9)).toEqual({ expired: 1, deleted: 0 });
     expect(await episodes.find(of.id)).toMatchObject({ status: 'expired', expiredAtMs: NOW + 100, callBytes: 0 });
     expect(await episodes.calls(of.id, 0, 9, [])).toEqual([]);
-    expect(await episodes.reward(of.id, anEnd(1), NOW)).toMatchObject({ outcome: 'expired' });
+    expect(await episodes.reward(of.id, anEnd(1), NOW, 2)).toMatchObject({ outcome: 'expired' });
     expect(await episodes.find(rewarded)).toMatchObject({ status: 'rewarded' });
     expect(await episodes.expire(NOW + 60, NOW + 200, 9)).toEqual({ expired: 1, deleted: 0 });
     const claimed = (await storage.jobs.claim('w', NOW, 1000, null))!;

@@ -8,6 +8,7 @@ import {
   sampledTokens,
   type Episode,
   type EpisodeBounds,
+  type EpisodeGroup,
   type EpisodeStatus,
   type NewEpisode,
   type StoredEpisodeCall,
@@ -32,6 +33,7 @@ export function createMemoryEpisodes(
   accounts: Pick<MemoryAccounts, 'chargeWithin' | 'forget'>,
   isModel: (id: string) => boolean,
   isUnfinished: (jobId: string) => boolean,
+  enqueueWebhooks: (episode: Episode, completed: EpisodeGroup | null, nowMs: number) => void,
 ): MemoryEpisodes {
   let rows: Row[] = [];
   let calls: StoredEpisodeCall[] = [];
@@ -130,7 +132,7 @@ export function createMemoryEpisodes(
           tokens: parts.includes('tokens') ? call.tokens : new Uint8Array(),
           content: parts.includes('content') ? call.content : new Uint8Array(),
         })),
-    async reward(id, end, nowMs) {
+    async reward(id, end, nowMs, groupSizeMin) {
       const before = find(id);
       if (!before) return null;
       const { status } = before;
@@ -148,6 +150,8 @@ export function createMemoryEpisodes(
       const row: Row = { ...before, ...change, status: 'rewarded', rewardedAtMs: nowMs, activeAtMs: nowMs };
       fits(row, UNLIMITED);
       put(row);
+      const complete = await store.groups(row.modelId, Infinity, { rewardedMin: groupSizeMin });
+      enqueueWebhooks(shown(row), complete.find(({ name }) => name === row.groupName) ?? null, nowMs);
       return { outcome: 'rewarded', episode: shown(row) };
     },
     async releaseTrained(jobId) {

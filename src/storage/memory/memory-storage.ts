@@ -36,8 +36,11 @@ export function createMemoryStorage(): Storage {
   const responses = createMemoryResponses();
   const tinker = createMemoryTinker(isModel);
   const accounts = createMemoryAccounts();
-  const episodes = createMemoryEpisodes(accounts, isModel, (jobId) =>
-    tables.jobs.some(({ id, status }) => id === jobId && !isFinished(status)),
+  const episodes = createMemoryEpisodes(
+    accounts,
+    isModel,
+    (jobId) => tables.jobs.some(({ id, status }) => id === jobId && !isFinished(status)),
+    (episode, completed, nowMs) => webhooks.enqueueOfEpisode(episode, completed, nowMs),
   );
   const artifacts = createMemoryArtifacts(accounts, () => tables.models);
 

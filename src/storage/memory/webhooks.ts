@@ -1,7 +1,8 @@
 // The slow, simple reference for sql/webhooks.ts.
 import { invariant } from '#base/invariant';
+import type { Episode, EpisodeGroup } from '#domain/episode';
 import type { TrainingJob } from '#domain/training-job';
-import { deliveriesOf, type Webhook, type WebhookDelivery } from '#domain/webhook';
+import { deliveriesOf, episodeDeliveriesOf, type Webhook, type WebhookDelivery } from '#domain/webhook';
 import { paginate } from './page.ts';
 import type { WebhookStore } from '../webhook-store.ts';
 
@@ -9,6 +10,8 @@ export interface MemoryWebhooks {
   readonly store: WebhookStore;
   /** Called by jobs.ts when a job has ended. */
   enqueue(job: TrainingJob, nowMs: number): void;
+  /** Called by episodes.ts when an episode gets a reward. */
+  enqueueOfEpisode(episode: Episode, completed: EpisodeGroup | null, nowMs: number): void;
 }
 
 export function createMemoryWebhooks(): MemoryWebhooks {
@@ -19,6 +22,10 @@ export function createMemoryWebhooks(): MemoryWebhooks {
   const webhookOf = ({ webhookId }: WebhookDelivery) => webhooks.find(({ id }) => id === webhookId)!;
   const update = (matches: (delivery: WebhookDelivery) => boolean, change: Partial<WebhookDelivery>) => {
     deliveries = deliveries.map((each) => (matches(each) ? { ...each, ...change } : each));
+  };
+
+  const add = (made: readonly WebhookDelivery[]) => {
+    for (const delivery of made) if (!deliveries.some(({ id }) => id === delivery.id)) deliveries.push(delivery);
   };
 
   const store: WebhookStore = {
@@ -82,11 +89,9 @@ export function createMemoryWebhooks(): MemoryWebhooks {
 
   return {
     store,
-    enqueue(job, nowMs) {
-      for (const delivery of deliveriesOf(job, ofEntity(job.entity), nowMs)) {
-        if (!deliveries.some(({ id }) => id === delivery.id)) deliveries.push(delivery);
-      }
-    },
+    enqueue: (job, nowMs) => add(deliveriesOf(job, ofEntity(job.entity), nowMs)),
+    enqueueOfEpisode: (episode, completed, nowMs) =>
+      add(episodeDeliveriesOf(episode, completed, ofEntity(episode.entity), nowMs)),
   };
 }
 

@@ -12,19 +12,16 @@ import {
   type EpisodeStatus,
   type NewEpisode,
 } from '#domain/episode';
-import { AppError } from '#domain/errors';
-import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
 import type { Payer } from '../account-store.ts';
 import type { EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
 import { chargeWithin } from './accounts.ts';
+import { PIECE, UNFINISHED } from './episodes-of-jobs.ts';
+import { completedBy, groupsOf } from './episode-groups.ts';
 import { fromEpisodeCall, toEpisode, toEpisodeCall } from './episode-rows.ts';
 import { listPage } from './listing.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import type { Tables } from './rows.ts';
-
-const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => NEXT_STATUS[status].length > 0);
-/** Ids per statement. */
-const PIECE = 500;
+import { enqueueEpisodeDeliveries } from './webhooks.ts';
 
 const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
 
@@ -130,7 +127,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       return rows.map(toEpisodeCall);
     },
 
-    reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs) =>
+    reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs, groupSizeMin) =>
       db.transaction().execute(async (tx) => {
         const before = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
         if (!before) return null;
@@ -154,6 +151,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           .executeTakeFirstOrThrow();
         const episode = toEpisode(row);
         await charge(tx, episode, UNLIMITED);
+        await enqueueEpisodeDeliveries(tx, episode, await completedBy(tx, episode, groupSizeMin), nowMs);
         return { outcome: 'rewarded' as const, episode };
       }),
 
@@ -166,34 +164,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         .execute();
     },
 
-    async groups(modelId, limit, complete) {
-      const count = (status: EpisodeStatus) => sql<number>`sum(case when status = ${status} then 1 else 0 end)`;
-      const rewardOf = sql`case when status = 'rewarded' then reward end`;
-      let query = db
-        .selectFrom('episodes')
-        .select([
-          'group_name',
-          count('open').as('open'),
-          count('rewarded').as('rewarded'),
-          count('trained').as('trained'),
-          count('expired').as('expired'),
-          sql<number>`case when max(${rewardOf}) > min(${rewardOf}) then 1 else 0 end`.as('differ'),
-        ])
-        .where('model_id', '=', modelId)
-        .where('group_name', 'is not', null)
-        .groupBy('group_name')
-        .orderBy(sql`min(ordinal)`)
-        .limit(limit);
-      if (complete)
-        query = query.having(sql<boolean>`${count('rewarded')} >= ${complete.rewardedMin} and ${count('open')} = 0`);
-      const rows = await query.execute();
-      return rows.map(({ group_name: name, differ, ...counts }) => ({
-        modelId,
-        name: name!,
-        ...counts,
-        rewardsDiffer: differ !== 0,
-      }));
-    },
+    groups: (modelId, limit, complete) => groupsOf(db, modelId, { limit, complete }),
 
     async rewardedIds(modelId, groupName) {
       const rows = await db
@@ -247,47 +218,6 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       return Object.fromEntries(EPISODE_STATUSES.map((status) => [status, counts.get(status) ?? 0])) as Record<EpisodeStatus, number>; // prettier-ignore
     },
   };
-}
-
-/** Within the transaction that creates the job. Throws `episode_conflict`. */
-export async function markTrained(
-  tx: Kysely<Tables>,
-  job: { readonly id: string; readonly modelId: string; readonly createdAtMs: number },
-  episodeIds: readonly string[],
-): Promise<void> {
-  for (let at = 0; at < episodeIds.length; at += PIECE) {
-    const ids = episodeIds.slice(at, at + PIECE);
-    const rows = await tx
-      .updateTable('episodes')
-      .set({ status: 'trained', trained_by: job.id, active_at_ms: job.createdAtMs })
-      .where('id', 'in', ids)
-      .where('model_id', '=', job.modelId)
-      .where('status', '=', 'rewarded')
-      .returning('id')
-      .execute();
-    const marked = new Set(rows.map(({ id }) => id));
-    const missing = ids.find((id) => !marked.has(id));
-    if (missing !== undefined) throw notRewarded(missing);
-  }
-}
-
-export const notRewarded = (id: string): AppError =>
-  new AppError(
-    'episode_conflict',
-    `Episode ${id} is not a rewarded episode of this model (any more): another job has used it, or it has expired or was deleted. Leave it out.`,
-  );
-
-/** Within the transaction that deletes the model: its episodes go with it, their charges are not part of the model. */
-export async function forgetEpisodeCharges(tx: Kysely<Tables>, modelId: string): Promise<void> {
-  await tx
-    .deleteFrom('stored_blobs')
-    .where('blob', 'in', (query) =>
-      query
-        .selectFrom('episodes')
-        .select(sql<string>`${episodeRows('')} || id`.as('blob'))
-        .where('model_id', '=', modelId),
-    )
-    .execute();
 }
 
 const UNLIMITED: Payer = { keyId: '', keyBytesMax: null, entityBytesMax: null };

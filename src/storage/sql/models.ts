@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
-import { forgetEpisodeCharges } from './episodes.ts';
+import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
 
