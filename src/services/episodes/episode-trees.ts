@@ -6,7 +6,8 @@ import type { TreeCall } from './call-tree.ts';
 import { readTree } from './read-calls.ts';
 
 export interface EpisodeTrees {
-  of(episodeId: string): Promise<readonly TreeCall[]>;
+  /** `callCount`: as many as the episode is known to have, at least. */
+  of(episodeId: string, callCount: number): Promise<readonly TreeCall[]>;
   add(episodeId: string, call: TreeCall, ordinal: number): void;
   forget(episodeId: string): void;
 }
@@ -19,12 +20,10 @@ const CALL_BYTES = 500;
 export function createEpisodeTrees(store: Pick<EpisodeStore, 'calls'>): EpisodeTrees {
   const trees = new LRUCache<string, TreeCall[]>({ maxSize: BYTES_MAX, sizeCalculation: bytesOf });
   return {
-    async of(episodeId) {
+    async of(episodeId, callCount) {
       const known = trees.get(episodeId);
-      if (known) return known;
+      if (known && known.length >= callCount) return known;
       const read = await readTree(store, episodeId);
-      const added = trees.get(episodeId); // a call that was stored meanwhile
-      if (added) return added;
       trees.set(episodeId, read);
       return read;
     },

@@ -91,11 +91,11 @@ export function createRecorder({ store, trees, limits, bounds, clock, log }: Rec
   }
 
   async function plan(
-    episode: Pick<Episode, 'id'> | null,
+    episode: Pick<Episode, 'id' | 'callCount'> | null,
     { promptTokens, choices, reshapedBy, isCut, content }: SampledCall,
     known: Pick<NewEpisodeCall, 'id' | 'answerId' | 'model' | 'policyStep' | 'createdAtMs'> & { isTrained: boolean },
   ): Promise<Planned> {
-    const tree = episode ? await trees.of(episode.id) : [];
+    const tree = episode ? await trees.of(episode.id, episode.callCount) : [];
     const messageDigests = (content.messages ?? []).map(digestOf);
     const place = placeOf(tree, { promptTokens, messageDigests });
     const { parent = null, parentChoice = null, sharedTokenCount = 0, sharedMessages = 0 } = place ?? {};
