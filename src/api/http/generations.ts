@@ -108,7 +108,7 @@ export function createGenerations(
         caller,
         project: projectOf(headers, caller),
         requestId,
-        ...(episode ? { episode: { ...episode, answerId: answerId!(requestId) } } : {}),
+        ...(episode ? { episode: { ...episode, answerId: answerId(requestId) } } : {}),
         signal: clientSignal(reply, cut),
       },
       startMs,
