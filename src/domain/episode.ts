@@ -116,7 +116,7 @@ export interface EpisodeGroup {
 
 /** Columns, indexes and page overhead; measured in SQLite. */
 const EPISODE_ROW_BYTES = 600;
-const CALL_ROW_BYTES = 400;
+export const CALL_ROW_BYTES = 400;
 
 export const callBytes = ({ tokens, content }: Pick<StoredEpisodeCall, 'tokens' | 'content'>): number =>
   CALL_ROW_BYTES + tokens.length + content.length;

@@ -239,6 +239,16 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await episodes.delete(one.id)).toBe(false);
     expect(await episodes.calls(one.id, 0, 9, [])).toEqual([]);
     expect(await accounts.storedBytes(ACCOUNT)).toBe(episodeBytes((await episodes.find(two.id))!));
+    const inventoried = [];
+    for await (const each of storage.inventory.episodes()) inventoried.push(each);
+    const { callBytes: bytes, name } = (await episodes.find(two.id))!;
+    expect(inventoried).toEqual([
+      {
+        ...{ id: two.id, entity: 'team', name, modelId: model.id, keepsCalls: true },
+        ...{ callCount: 1, callBytes: bytes, storedCalls: 1, storedCallBytes: bytes },
+        sizeBytes: await accounts.storedBytes(ACCOUNT),
+      },
+    ]);
     await storage.models.delete(model.id);
     expect(await episodes.find(two.id)).toBeNull();
     expect(await episodes.calls(two.id, 0, 9, [])).toEqual([]);

@@ -22,6 +22,8 @@ import { asJson } from './tables.ts';
 
 export interface MemoryEpisodes {
   readonly store: EpisodeStore;
+  /** For the inventory. */
+  rows(): { episodes: readonly Episode[]; episodeCalls: readonly StoredEpisodeCall[] };
   removeModel(id: string): void;
   /** As `markTrained` of sql/episodes.ts: throws before anything has changed. */
   markTrained(job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]): void;
@@ -205,6 +207,7 @@ export function createMemoryEpisodes(
 
   return {
     store,
+    rows: () => ({ episodes: rows.map(shown), episodeCalls: calls }),
     removeModel: (id) => remove(rows.filter(({ modelId }) => modelId === id).map((row) => row.id)),
     markTrained({ id: jobId, modelId, createdAtMs }, ids) {
       for (const id of ids) {

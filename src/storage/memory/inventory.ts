@@ -1,11 +1,12 @@
 // The slow, simple reference for sql/inventory.ts.
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
+import type { Episode, StoredEpisodeCall } from '#domain/episode';
 import type { Model } from '#domain/model';
 import type { StoredResponse } from '#domain/stored-response';
 import type { TrainingEvent, TrainingJob } from '#domain/training-job';
 import type { StoredBlob } from '../account-store.ts';
-import type { EventSummary, Inventory } from '../inventory.ts';
+import { inventoriedEpisode, type EventSummary, type Inventory } from '../inventory.ts';
 
 export interface MemoryRows {
   readonly models: readonly Model[];
@@ -15,6 +16,8 @@ export interface MemoryRows {
   readonly contents: readonly ArtifactContent[];
   readonly blobs: readonly StoredBlob[];
   readonly responses: readonly StoredResponse[];
+  readonly episodes: readonly Episode[];
+  readonly episodeCalls: readonly StoredEpisodeCall[];
 }
 
 export function createMemoryInventory(rows: () => MemoryRows): Inventory {
@@ -34,6 +37,14 @@ export function createMemoryInventory(rows: () => MemoryRows): Inventory {
       for (const { id, type, modelId, entity, keyId, status, bodyBlob } of jobs.toSorted(by('id'))) {
         const own = events.filter((event) => event.jobId === id);
         yield { id, type, modelId, entity, keyId, status, bodyBlob, events: summarize(own) };
+      }
+    },
+    async *episodes() {
+      const { episodes, episodeCalls } = rows();
+      for (const episode of episodes.toSorted(by('id'))) {
+        const own = episodeCalls.filter(({ episodeId }) => episodeId === episode.id);
+        const bytes = own.reduce((sum, { tokens, content }) => sum + tokens.length + content.length, 0);
+        yield inventoriedEpisode(episode, own.length, bytes);
       }
     },
     async *responses() {

@@ -66,6 +66,7 @@ export function createMemoryStorage(): Storage {
       contents: artifacts.contents(),
       blobs: accounts.blobs(),
       responses: responses.rows(),
+      ...episodes.rows(),
     })),
     webhooks: webhooks.store,
     trajectoryLogs: logs.store,
