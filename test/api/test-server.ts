@@ -253,6 +253,7 @@ export async function openTestServer({
     metrics: createMetrics({
       baseModels: () => baseModels.list(),
       workers: () => workers.tallies(),
+      episodes: () => storage.episodes.countByStatus(),
       queuedJobs: () => health.queuedJobs(),
       queuedJobsMax: QUEUED_JOBS_MAX,
     }),

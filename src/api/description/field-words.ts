@@ -247,9 +247,6 @@ const WORDS: Readonly<Record<string, string>> = {
   last_call_at: 'When its last call was answered; null if it has none.',
   rewarded_at: 'When it got its reward; null if it has none.',
   expired_at: 'When it expired; null if it has not.',
-  call_count: 'Number of calls.',
-  'Episodes/stored_bytes': 'What its calls occupy, in bytes.',
-  constrained: 'Some of its tokens were sampled under a constraint.',
 
   // Runs
   run: 'Id of the run, as chosen by its client.',

@@ -140,10 +140,10 @@ export const episodeResponse = z
     rewarded_at: z.iso.datetime().nullable(),
     expired_at: z.iso.datetime().nullable(),
     trained_by: z.string().nullable().meta({ description: 'Id of the training job that used it.' }),
-    call_count: z.int(),
+    call_count: z.int().meta({ description: 'Number of calls.' }),
     token_count: z.int().meta({ description: 'Stored tokens; those that calls share count once.' }),
     trained_token_count: z.int().meta({ description: 'Sampled tokens of the calls that are trained.' }),
-    stored_bytes: z.int(),
+    stored_bytes: z.int().meta({ description: 'What its calls occupy, in bytes.' }),
   })
   .meta({ title: 'Episode' });
 
@@ -222,7 +222,7 @@ export const callTokensResponse = z
       z.object({
         index: z.int(),
         finish_reason: z.string().nullable(),
-        constrained: boolean(),
+        constrained: boolean().meta({ description: 'Some of its tokens were sampled under a constraint.' }),
         token_ids: z.array(z.int()),
         logprobs: z.array(z.number()).meta({ description: 'Of each token, in nats, as it was sampled.' }),
       }),
