@@ -191,6 +191,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
               and training_jobs.status in (${sql.join(UNFINISHED)}))`,
           )
           .orderBy('active_at_ms')
+          .orderBy('ordinal')
           .limit(Math.min(limit, PIECE))
           .execute();
         const isOver = ({ status }: { status: EpisodeStatus }) => status === 'trained' || status === 'expired';
