@@ -84,6 +84,7 @@ async function start(
   const metrics = createMetrics({
     baseModels: () => hosted.sampled(),
     workers: () => workers.tallies(),
+    episodes: () => storage.episodes.countByStatus(),
     queuedJobs: () => services.health.queuedJobs(),
     queuedJobsMax: config.jobs.queuedMax,
   });

@@ -51,7 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const INTERFACES: Readonly<Record<string, RegExp>> = {
   engine: /^engine\/(capabilities|inference-engine|training-engine|loss-program|engine-lost)$/,
   storage:
-    /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|evaluation-store|inventory|response-store|tinker-store|webhook-store)$/,
+    /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|episode-store|evaluation-store|inventory|response-store|tinker-store|webhook-store)$/,
 };
 
 interface Import {
@@ -147,6 +147,7 @@ const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   messages: ['chat', 'http'],
   responses: ['chat', 'http'],
   artifacts: ['http'],
+  episodes: ['http'],
   training: ['http'],
   models: ['http', 'training'],
   tinker: ['http'],

@@ -49,6 +49,8 @@ async def check_async(url: str, key: str, base: str) -> None:
         steps = [step async for step in client.list_history(model.id)]
         assert steps[-1].metrics["val/reward"] == 5, steps
 
+        await check_async_episode(client, key, model.path)
+
         stopping = EarlyStopping(patience=2)
         rewards = {2: 9.0, 3: 9.0, 4: 1.0, 5: 20.0}
         for step, reward in rewards.items():
@@ -60,6 +62,38 @@ async def check_async(url: str, key: str, base: str) -> None:
         best = await client.best_checkpoint(model.id, "val/reward")
         assert (step, best) == (4, stopping.best), (step, best, stopping)
         assert best == Evaluated(2, 9.0), best
+
+
+async def check_async_episode(client: AsyncClient, key: str, model: str) -> None:
+    episode = await client.episode(model, group="sums", name="judged")
+    assert episode.headers == {"X-Whetstone-Episode": "judged", "X-Whetstone-Group": "sums"}, episode.headers
+    async with AsyncClient(episode.base_url, key) as agent:
+        answer = await agent.chat([{"role": "user", "content": "What is 2 + 3?"}], model=model, max_tokens=4)
+    rewarded = await episode.reward(0.5, turn_rewards={answer.id: 1})
+    assert (rewarded.status, rewarded.reward, rewarded.call_count) == ("rewarded", 0.5, 1), rewarded
+    calls = [call async for call in client.list_episode_calls(episode.id)]
+    assert [call.answer_id for call in calls] == [answer.id], calls
+    listed = [each.name async for each in client.list_episodes(group="sums", status="rewarded")]
+    assert listed == ["judged"], listed
+    await episode.delete()
+
+
+def check_episode(client: Client, url: str, key: str, model: str) -> None:
+    episode = client.episode(model, metadata={"seed": 7})
+    assert episode.anthropic_base_url == f"{url.removesuffix('/v1')}/e/{episode.name}", episode.anthropic_base_url
+    with Client(episode.base_url, key) as agent:
+        agent.chat([{"role": "user", "content": "What is 2 + 3?"}], model=model, max_tokens=4)
+    assert episode.reward(1, metrics={"right": 1}).metrics == {"right": 1}
+    (call,) = client.list_episode_tokens(episode.name)
+    (choice,) = call.choices
+    assert len(choice.token_ids) == len(choice.logprobs) > 0, choice
+    episode.delete()
+    try:
+        episode.read()
+    except ApiError as error:
+        assert (error.status, error.code) == (404, "episode_not_found"), error
+    else:
+        raise AssertionError("a deleted episode was read")
 
 
 def check_plain(url: str, key: str, base: str, directory: Path) -> None:
@@ -78,6 +112,7 @@ def check_plain(url: str, key: str, base: str, directory: Path) -> None:
         assert (directory / "pulled" / "examples.jsonl").read_bytes() == examples.read_bytes()
 
         model = client.register_model("python", "echo", base)
+        check_episode(client, url, key, model.path)
         config = SftConfig(batch_size=1, epochs=2, lr_scheduler_type="cosine")
         job = client.train(SftJob(model_id=model.id, training_data_url=pushed.uri, config=config))
         assert client.follow(job.id).status == "succeeded"

@@ -18,6 +18,7 @@ import type { Dashboard } from './description/dashboard.ts';
 import { drainOnDemand } from './http/draining.ts';
 import { endWaitingAnswers, whenOver } from './http/ended-answers.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { withoutEpisode } from './http/episode-address.ts';
 import { sendError } from './http/error-response.ts';
 import { createGenerations } from './http/generations.ts';
 import { describeApi } from './description/openapi.ts';
@@ -30,6 +31,7 @@ import { completionRoutes } from './chat/completions.ts';
 import { datasetRowRoutes } from './artifacts/dataset-rows.ts';
 import { dashboardRoutes } from './description/dashboard-route.ts';
 import { embeddingRoutes } from './chat/embeddings.ts';
+import { episodeRoutes } from './episodes/episodes.ts';
 import { evaluationRoutes } from './training/evaluations.ts';
 import { jobInputRoutes } from './training/job-inputs.ts';
 import { keptResponseRoutes } from './responses/kept-responses.ts';
@@ -90,7 +92,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     exposeHeadRoutes: true,
     return503OnClosing: false, // draining.ts answers with a message of its own
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
-    rewriteUrl: (raw) => withoutBasePath(raw.url ?? '/', basePath),
+    rewriteUrl: (raw) => withoutEpisode(raw, withoutBasePath(raw.url ?? '/', basePath)),
     frameworkErrors: (error, request, reply) => {
       void reply.header('x-request-id', request.id);
       void sendError(reply, error);
@@ -131,6 +133,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...stepHistoryRoutes(services),
     ...artifactRoutes(services),
     ...datasetRowRoutes(services),
+    ...episodeRoutes(services, limits),
     ...runRoutes(services),
     ...wandbRoutes(services, limits),
     ...usageRoutes(services),

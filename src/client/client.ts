@@ -3,6 +3,7 @@
 import { follow, followEvents, waitForEvaluation, within, type FollowOptions, type WaitOptions } from './follow.ts';
 import { ApiError, createHttp, type ClientOptions, type FileContent } from './http.ts';
 import { chunksOf } from './chunks.ts';
+import { createEpisodeCalls } from './episodes.ts';
 import { bestCheckpoint, type Evaluated } from './early-stopping.ts';
 import { rewardAnswers, type AnswerReward } from './evaluation.ts';
 import { insist, type OnConnection } from './retry.ts';
@@ -41,8 +42,10 @@ export {
   type EarlyStoppingOptions,
   type Evaluated,
 } from './early-stopping.ts';
+export type { Episode, EpisodeNamed, EpisodeOptions } from './episodes.ts';
 export type { AnswerReward } from './evaluation.ts';
 export type { OnConnection } from './retry.ts';
+export type * from './episode-wire.ts';
 export type * from './wire.ts';
 
 export interface SubmitOptions {
@@ -212,6 +215,8 @@ export function createClient(options: ClientOptions) {
     },
     log: (modelId: string, body: LogRequest): Promise<{ readonly metrics: Readonly<Record<string, number>> }> =>
       call('POST', `${modelPath(modelId)}/log`, { body }),
+
+    ...createEpisodeCalls(http),
 
     listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
       rows<Artifact>('/v1/artifacts', filter),

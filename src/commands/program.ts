@@ -11,6 +11,7 @@ import { addCheckpoints } from './checkpoints.ts';
 import { showDownloads } from './download-progress.ts';
 import { addData } from './data.ts';
 import { addDoctor } from './doctor.ts';
+import { addEpisodes } from './episodes.ts';
 import { addJobs } from './jobs.ts';
 import { addKeys, addLimits } from './keys.ts';
 import type { Local } from './local.ts';
@@ -94,6 +95,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
   addModels(program, remote);
   addTrain(program, remote);
   addJobs(program, remote);
+  addEpisodes(program, remote);
   addCheckpoints(program, remote, STARTER_DIRECTORY);
   addArtifacts(program, remote);
   addData(program, async (request, flags) =>

@@ -6,6 +6,7 @@ import type { ApiLimits } from '#api/http/api-services';
 import type { AllowedHosts } from '#api/http/browsers';
 import { isLoopback } from '#base/loopback';
 import type { AnswerParsers } from '#domain/answer-parsers';
+import type { EpisodeBounds } from '#domain/episode';
 import { UsageError } from '#domain/errors';
 import type { Network } from '#domain/network';
 import { ADAPTERS_PROJECT } from '#domain/model-name';
@@ -110,6 +111,10 @@ export interface ServerConfig extends StoreConfig {
     /** Background responses that wait or are being answered. */
     readonly backgroundMax: number;
   };
+  readonly episodes: EpisodeBounds & {
+    /** Without activity for this long an episode expires, and is deleted the same time later. */
+    readonly keepMs: number;
+  };
   readonly evaluation: EvaluationLimits;
   readonly stop: {
     /** Time for running requests. */
@@ -188,6 +193,12 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       keepDataMs: settings.keepDataDays === null ? null : DAY_MS * settings.keepDataDays,
     },
     responses: { keepMs: DAY_MS * settings.keepResponsesDays, backgroundMax: BOUNDS.backgroundResponsesMax },
+    episodes: {
+      openMax: settings.episodesMax,
+      callsMax: settings.episodeCallsMax,
+      tokensMax: settings.episodeTokensMax,
+      keepMs: DAY_MS * settings.episodeDays,
+    },
     evaluation: {
       promptsMax: settings.evaluationPromptsMax,
       samplesMax: BOUNDS.evaluationSamplesMax,

@@ -6,6 +6,7 @@ import { METRICS_ACCESS } from '#domain/metrics-access';
 import { ROLES } from '#domain/role';
 import { WEAVE_TRACES } from '#domain/weave-traces';
 import { SAMPLER_LIMITS } from '#engine/sampler-limits';
+import { EPISODE_SETTINGS } from './episode-settings.ts';
 import { HUB_SETTINGS } from './hub-settings.ts';
 import { MEMORY_SETTINGS } from './memory-settings.ts';
 import { PRECISION_SETTINGS } from './precision-settings.ts';
@@ -379,6 +380,7 @@ export const SECTIONS = {
   Storage: STORE_SETTINGS,
   Models: MODELS,
   Chat: CHAT,
+  Episodes: EPISODE_SETTINGS,
   Training: TRAINING,
   Requests: REQUESTS,
   Running: RUNNING,
@@ -389,6 +391,7 @@ export const SETTINGS = {
   ...STORE_SETTINGS,
   ...MODELS,
   ...CHAT,
+  ...EPISODE_SETTINGS,
   ...TRAINING,
   ...REQUESTS,
   ...RUNNING,

@@ -34,6 +34,9 @@ const ROWS = 'rows/';
 export const artifactRows = (id: string): string => `${ROWS}artifacts/${id}`;
 /** The same for a run's rows. */
 export const runRows = (id: string): string => `${ROWS}runs/${id}`;
+/** The same for an episode and its calls. */
+export const episodeRows = (id: string): string => `${ROWS}episodes/${id}`;
+export const isEpisodeRows = (blob: string): boolean => blob.startsWith(episodeRows(''));
 /** Whether an accounted name stands for database rows instead of a blob. */
 export const isRows = (blob: string): boolean => blob.startsWith(ROWS);
 

@@ -21,6 +21,8 @@ export type ErrorCode =
   | 'not_found'
   | 'model_conflict'
   | 'job_finished'
+  | 'episode_not_found'
+  | 'episode_conflict' // it has ended, was trained, or has expired; or its name is not clear
   | 'idempotency_mismatch'
   | 'idempotency_in_progress'
   | 'body_too_large'

@@ -1,9 +1,13 @@
-// Calls to a team's own server when one of its jobs ends, and the record of each. The content is fixed here, once, when the job ends;
+// Calls to a team's own server when one of its jobs ends or one of its episodes gets a reward, and the record of each. The content is
+// fixed here, once, when that happens;
 // services/webhooks/webhook-sender.ts signs and sends it.
 import { createHash } from 'node:crypto';
+import type { Episode, EpisodeGroup } from './episode.ts';
 import type { JobStatus, TrainingJob } from './training-job.ts';
 
-export const WEBHOOK_EVENTS = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const;
+export const JOB_EVENTS = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const;
+export const EPISODE_EVENTS = ['episode.rewarded', 'group.complete'] as const;
+export const WEBHOOK_EVENTS = [...JOB_EVENTS, ...EPISODE_EVENTS] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 export interface Webhook {
@@ -22,6 +26,7 @@ export interface WebhookDelivery {
   /** The same in every attempt, so that receivers recognise repeats. */
   readonly id: string;
   readonly webhookId: string;
+  /** Of the job; for events of episodes, of the episode whose reward caused it. */
   readonly jobId: string;
   readonly event: WebhookEvent;
   /** The body to send, byte for byte. */
@@ -48,13 +53,60 @@ const EVENT_OF = {
 export function deliveriesOf(job: TrainingJob, webhooks: readonly Webhook[], nowMs: number): WebhookDelivery[] {
   const event = EVENT_OF[job.status];
   if (event === null) return [];
-  const payload = payloadOf(job, event, nowMs);
+  const occasion = { event, subject: [job.id], causeId: job.id, data: dataOf(job) };
+  return deliveriesFor(occasion, webhooks, nowMs);
+}
+
+/** The calls to make for an episode that has just got a reward. `completed`: its group, if that is complete with it. */
+export function episodeDeliveriesOf(
+  episode: Episode,
+  completed: EpisodeGroup | null,
+  webhooks: readonly Webhook[],
+  nowMs: number,
+): WebhookDelivery[] {
+  const { id, modelId } = episode;
+  const rewarded = {
+    event: 'episode.rewarded' as const,
+    subject: ['episode.rewarded', id, String(nowMs), String(episode.reward)], // another reward is another call
+    causeId: id,
+    data: {
+      ...{ id, name: episode.name, group: episode.groupName, model_id: modelId },
+      ...{ status: episode.outcome, reward: episode.reward, metrics: episode.metrics },
+    },
+  };
+  const complete = completed && {
+    event: 'group.complete' as const,
+    subject: ['group.complete', modelId, completed.name], // once per group
+    causeId: id,
+    data: {
+      ...{ group: completed.name, model_id: modelId, episodes: completed.rewarded },
+      rewards_differ: completed.rewardsDiffer,
+    },
+  };
+  return [rewarded, ...(complete ? [complete] : [])].flatMap((occasion) => deliveriesFor(occasion, webhooks, nowMs));
+}
+
+interface Occasion {
+  readonly event: WebhookEvent;
+  /** Identifies it: the same subject is called once per webhook. */
+  readonly subject: readonly string[];
+  readonly causeId: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** `webhooks`: all of the entity. */
+function deliveriesFor(
+  { event, subject, causeId, data }: Occasion,
+  webhooks: readonly Webhook[],
+  nowMs: number,
+): WebhookDelivery[] {
+  const payload = JSON.stringify({ type: event, timestamp: new Date(nowMs).toISOString(), data });
   return webhooks
     .filter(({ events, disabledAtMs }) => disabledAtMs === null && events.includes(event))
     .map(({ id }) => ({
-      id: deliveryId(id, job.id),
+      id: deliveryId(id, subject),
       webhookId: id,
-      jobId: job.id,
+      jobId: causeId,
       event,
       payload,
       createdAtMs: nowMs,
@@ -67,22 +119,17 @@ export function deliveriesOf(job: TrainingJob, webhooks: readonly Webhook[], now
 }
 
 /** A job ends once, so there is one id per call: creating the call again gives the same row. */
-const deliveryId = (webhookId: string, jobId: string): string =>
+const deliveryId = (webhookId: string, subject: readonly string[]): string =>
   `msg_${createHash('sha256')
-    .update(JSON.stringify([webhookId, jobId]))
+    .update(JSON.stringify([webhookId, ...subject]))
     .digest('hex')
     .slice(0, 32)}`;
 
-const payloadOf = (job: TrainingJob, type: WebhookEvent, nowMs: number): string =>
-  JSON.stringify({
-    type,
-    timestamp: new Date(nowMs).toISOString(),
-    data: {
-      id: job.id,
-      type: job.type,
-      model_id: job.modelId,
-      status: job.status,
-      step: job.step,
-      error_message: job.errorMessage,
-    },
-  });
+const dataOf = (job: TrainingJob): Occasion['data'] => ({
+  id: job.id,
+  type: job.type,
+  model_id: job.modelId,
+  status: job.status,
+  step: job.step,
+  error_message: job.errorMessage,
+});

@@ -4,6 +4,7 @@
 import { parseBlobOwner } from '#domain/blob-names';
 import type { BlobReader } from '#storage/blobs';
 import type { Inventory, InventoriedJob } from '#storage/inventory';
+import { findEpisodeFaults } from './doctor-episodes.ts';
 import { findLedgerFaults } from './doctor-ledger.ts';
 import type { Finding, Repair } from './finding.ts';
 import { bytesOf, countReads, type OnProgress } from './read-progress.ts';
@@ -57,6 +58,7 @@ export async function examine({ inventory, blobs, onProgress, ...deps }: Examine
     }),
     ...orphans(rows, units),
     ...findLedgerFaults(rows, units, faults),
+    ...findEpisodeFaults(rows),
   ];
   return { findings, looked: count(rows, units) };
 }

@@ -1,9 +1,9 @@
 // Which blobs the rows refer to: what they are, who owns them, and what the owner can do if they are lost. stored-checks.ts checks
 // whether they exist; doctor.ts and backup.ts decide what that means.
-import { jobOfBlob, jobRecordBlob, parseBlobOwner } from '#domain/blob-names';
+import { episodeRows, jobOfBlob, jobRecordBlob, parseBlobOwner } from '#domain/blob-names';
 import { isFinished } from '#domain/training-job';
 import type { StoredBlob } from '#storage/account-store';
-import type { Inventory, InventoriedCheckpoint, InventoriedJob } from '#storage/inventory';
+import type { Inventory, InventoriedCheckpoint, InventoriedEpisode, InventoriedJob } from '#storage/inventory';
 
 /** How its bytes are known to be those that were stored. */
 export type Form =
@@ -33,6 +33,8 @@ export interface StoredRows {
   /** By blob. */
   readonly references: ReadonlyMap<string, StoredReference>;
   readonly ledger: ReadonlyMap<string, StoredBlob>;
+  /** By the name under which their rows are on an account. */
+  readonly episodes: ReadonlyMap<string, InventoriedEpisode>;
 }
 
 const RESTORE = 'restore it from a backup';
@@ -46,6 +48,9 @@ export async function readStoredRows(inventory: Inventory): Promise<StoredRows> 
   for await (const checkpoint of inventory.checkpoints()) checkpoints.push(checkpoint);
   const ledger = new Map<string, StoredBlob>();
   for await (const stored of inventory.storedBlobs()) ledger.set(stored.blob, stored);
+
+  const episodes = new Map<string, InventoriedEpisode>();
+  for await (const episode of inventory.episodes()) episodes.set(episodeRows(episode.id), episode);
 
   const nameOf = (modelId: string): string => models.get(modelId) ?? modelId;
   const references = checkpoints.map(({ blobPrefix, modelId, entity, step }): StoredReference => {
@@ -101,6 +106,7 @@ export async function readStoredRows(inventory: Inventory): Promise<StoredRows> 
     contentCount,
     references: new Map(references.map((reference) => [reference.blob, reference])),
     ledger,
+    episodes,
   };
 }
 

@@ -50,6 +50,7 @@ export async function startBackground(
       await keepClean('data', () => deleteOldData({ storage, blobs, clock, log, keepMs }), log, open);
     const old = { storage, blobs, clock, log, keepMs: config.responses.keepMs };
     await keepClean('responses', () => deleteOldResponses(old), log, open);
+    await keepClean('episodes', () => services.episodes.expire(config.episodes.keepMs), log, open);
   }
 
   const runner = createJobRunner({

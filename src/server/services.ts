@@ -14,6 +14,9 @@ import { createCompletions } from '#services/chat/completions';
 import { createEmbed } from '#services/chat/embeddings';
 import { createSampledTokens } from '#services/chat/sampled-tokens';
 import { createTokenization } from '#services/chat/tokenization';
+import { createEpisodeTrees } from '#services/episodes/episode-trees';
+import { createEpisodes } from '#services/episodes/episodes';
+import { createRecorder } from '#services/episodes/recorder';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
 import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
@@ -70,6 +73,15 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
   const checkpoints = createCheckpoints({ storage, blobs, baseModels, clock, log });
 
   const sampledTokens = createSampledTokens();
+  const episodeTrees = createEpisodeTrees(storage.episodes);
+  const recorder = createRecorder({
+    store: storage.episodes,
+    trees: episodeTrees,
+    limits,
+    bounds: config.episodes,
+    clock,
+    log,
+  });
   const answering = {
     models,
     recordUsage: (use: RequestUse) => usage.record(use),
@@ -78,6 +90,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
       logprobsMax: config.chat.logprobsMax,
     },
     limits,
+    recorder,
     clock,
     log,
   };
@@ -126,6 +139,16 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
   const overviews = createOverviews({ storage, usage, clock });
   const logTrajectories = createLogTrajectories({ storage, blobs, limits, clock });
 
+  const episodes = createEpisodes({
+    storage,
+    trees: episodeTrees,
+    limits,
+    bounds: config.episodes,
+    jobEvents,
+    clock,
+    log,
+  });
+
   const webhookAddresses = createWebhookAddresses(config.webhookNetworks);
   const webhooks = createWebhooks({ store: webhookStore, jobEvents, clock, addresses: webhookAddresses });
 
@@ -167,6 +190,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     commitAdapter,
     datasetRows,
     runs,
+    episodes,
     jobEvents,
     trainingJobs,
     jobInputs,

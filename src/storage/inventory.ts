@@ -3,6 +3,7 @@
 // database sorts them.
 import type { ArtifactContent } from '#domain/artifact';
 import type { Checkpoint } from '#domain/checkpoint';
+import { CALL_ROW_BYTES, episodeBytes, type Episode } from '#domain/episode';
 import type { StoredResponse } from '#domain/stored-response';
 import type { TrainingJob } from '#domain/training-job';
 import type { StoredBlob } from './account-store.ts';
@@ -26,6 +27,19 @@ export interface InventoriedJob extends Pick<
 
 export type InventoriedResponse = Pick<StoredResponse, 'id' | 'entity' | 'keyId' | 'blob'>;
 
+export interface InventoriedEpisode extends Pick<
+  Episode,
+  'id' | 'entity' | 'name' | 'modelId' | 'callCount' | 'callBytes'
+> {
+  /** What it must be on an account with. */
+  readonly sizeBytes: number;
+  /** False: its calls were deleted by age. */
+  readonly keepsCalls: boolean;
+  /** As its calls are, not as its row says. */
+  readonly storedCalls: number;
+  readonly storedCallBytes: number;
+}
+
 /** The events of one job. */
 export interface EventSummary {
   readonly count: number;
@@ -47,8 +61,24 @@ export interface Inventory {
   jobs(): AsyncIterable<InventoriedJob>;
   /** By id. */
   responses(): AsyncIterable<InventoriedResponse>;
+  /** By id. */
+  episodes(): AsyncIterable<InventoriedEpisode>;
   /** By blob. */
   artifactContents(): AsyncIterable<ArtifactContent>;
   /** By blob. */
   storedBlobs(): AsyncIterable<StoredBlob>;
 }
+
+/** `bytes`: of the tokens and texts of these calls. */
+export const inventoriedEpisode = (episode: Episode, calls: number, bytes: number): InventoriedEpisode => ({
+  id: episode.id,
+  entity: episode.entity,
+  name: episode.name,
+  modelId: episode.modelId,
+  callCount: episode.callCount,
+  callBytes: episode.callBytes,
+  sizeBytes: episodeBytes(episode),
+  keepsCalls: episode.status !== 'expired',
+  storedCalls: calls,
+  storedCallBytes: calls * CALL_ROW_BYTES + bytes,
+});

@@ -12,6 +12,7 @@ import type { KlReference } from '#domain/trajectory';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
+import type { EpisodeStore } from './episode-store.ts';
 import type { EvaluationStore, NewEvaluation } from './evaluation-store.ts';
 import type { Inventory } from './inventory.ts';
 import type { ResponseStore } from './response-store.ts';
@@ -33,6 +34,7 @@ export interface Storage {
   readonly webhooks: WebhookStore;
   readonly trajectoryLogs: TrajectoryLogStore;
   readonly evaluations: EvaluationStore;
+  readonly episodes: EpisodeStore;
   readonly responses: ResponseStore;
   readonly tinker: TinkerStore;
   readonly runs: RunStore;
@@ -122,6 +124,8 @@ export interface NewJob {
   readonly klReference?: KlReference;
   /** Created together with the job. */
   readonly evaluation?: NewEvaluation;
+  /** Rewarded episodes of the model, which become trained by this job. */
+  readonly episodeIds?: readonly string[];
 }
 
 export interface NewEvent {
@@ -140,7 +144,7 @@ export interface JobFilter {
 }
 
 export interface JobStore {
-  /** Throws if the model was deleted. */
+  /** Throws if the model was deleted, and `episode_conflict` if one of the episodes is not (or no longer) rewarded. */
   create(job: NewJob): Promise<TrainingJob>;
   find(id: string): Promise<TrainingJob | null>;
   /** Newest last, or newest first. */

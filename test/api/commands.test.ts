@@ -93,6 +93,10 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   'jobs follow': [['id', ...NO_SERVER], NOBODY],
   'jobs logs': [['id', ...NO_SERVER], NOBODY],
   'jobs cancel': [['id', ...NO_SERVER], NOBODY],
+  'episodes list': [NO_SERVER, NOBODY],
+  'episodes get': [['e', ...NO_SERVER], NOBODY],
+  'episodes reward': [['e', 'much', ...NO_SERVER], /^The reward must be a number, not "much"\.$/],
+  'episodes rm': [['e', ...NO_SERVER], NOBODY],
   'artifacts push': [['p/a', import.meta.filename, ...NO_SERVER], NOBODY],
   'artifacts pull': [['p/a', ...NO_SERVER], NOBODY],
   'artifacts ls': [NO_SERVER, NOBODY],
@@ -249,6 +253,19 @@ describe('--json', () => {
     expect(await json('checkpoints', 'export', 'p/listed', '--out', peft, ...remote)).toEqual({ out: peft });
     const again = await run('checkpoints', 'export', 'p/listed', '--out', peft, ...remote);
     expect(again.said).toBe(`${peft} is not empty. Choose another path with --out.`);
+  });
+
+  test('episodes', async () => {
+    await register(await server, 'played');
+    const body = { model: 'p/played', messages: [{ role: 'user', content: 'Go' }], max_tokens: 2 };
+    await send(await server, { url: '/e/g/first/v1/chat/completions', body });
+    const given = ['--metric', 'a=b=0.5', '--failed', '--model', 'p/played', ...remote];
+    const rewarded = { reward: 0.5, outcome: 'failed', metrics: { 'a=b': 0.5 } };
+    expect(await json('episodes', 'reward', 'first', '0.5', ...given)).toMatchObject(rewarded);
+    expect(await json('episodes', 'list', '--group', 'g', '--status', 'rewarded', ...remote)).toMatchObject([rewarded]);
+    expect(await json('episodes', 'get', 'first', ...remote)).toHaveProperty('calls.0.policy_step', 0);
+    await asks('Delete the episode first with 1 call?', 'episodes', 'rm', 'first', ...remote);
+    expect(await json('episodes', 'rm', 'first', '--yes', ...remote)).toMatchObject({ deleted: true });
   });
 
   test('jobs', async () => {

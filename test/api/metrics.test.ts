@@ -241,6 +241,7 @@ describe('the Grafana dashboard', () => {
   test('queries only metrics and labels that the server has', async () => {
     const withWorker = createMetrics({
       ...{ baseModels: () => [], workers: () => [A_WORKER], queuedJobs: async () => 0, queuedJobsMax: 1 },
+      episodes: async () => ({ open: 1, rewarded: 0, trained: 0, expired: 0 }),
     });
     const samples = [...(await read()), ...parseSamples(await withWorker.text())];
     const labelsOf = (name: string) =>

@@ -33,6 +33,9 @@ import { createCompletions } from '#services/chat/completions';
 import type { ChatSettings } from '#services/chat/request-serving';
 import { createCheckpoints } from '#services/models/checkpoints';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
+import { createEpisodeTrees } from '#services/episodes/episode-trees';
+import { createEpisodes } from '#services/episodes/episodes';
+import { createRecorder } from '#services/episodes/recorder';
 import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
 import { createIdempotent } from '#services/accounts/idempotency';
@@ -69,6 +72,7 @@ export const BASE = 'tiny/chat';
 export const FILE_BYTES_MAX = 1_000_000;
 export const QUEUED_JOBS_MAX = 4;
 export const BACKGROUND_MAX = 6;
+export const EPISODE_BOUNDS = { openMax: 50, callsMax: 40, tokensMax: 20_000 };
 export const EVALUATION_LIMITS = { promptsMax: 8, samplesMax: 4, tokensMax: 500, promptBytesMax: 20_000 };
 export const BOOTSTRAP_KEY = 'wk-bootstrap';
 
@@ -192,11 +196,13 @@ export async function openTestServer({
     limits,
     observer: noObserver,
   });
+  const trees = createEpisodeTrees(storage.episodes);
   const answering = {
     models,
     recordUsage: (use: RequestUse) => usage.record(use),
     settings: { priorities: false, logprobsMax: 20, ...settings },
     limits,
+    recorder: createRecorder({ store: storage.episodes, trees, limits, bounds: EPISODE_BOUNDS, clock, log }),
     clock,
     log,
   };
@@ -230,6 +236,7 @@ export async function openTestServer({
     tokenization: createTokenization({ models }),
     artifacts,
     runs,
+    episodes: createEpisodes({ storage, trees, limits, bounds: EPISODE_BOUNDS, jobEvents, clock, log }),
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
     datasetRows: createDatasetRows({ artifacts, baseModels }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),
@@ -245,6 +252,7 @@ export async function openTestServer({
     metrics: createMetrics({
       baseModels: () => baseModels.list(),
       workers: () => workers.tallies(),
+      episodes: () => storage.episodes.countByStatus(),
       queuedJobs: () => health.queuedJobs(),
       queuedJobsMax: QUEUED_JOBS_MAX,
     }),

@@ -5,7 +5,7 @@ import type { Described } from './example-calls.ts';
 
 const TAGS: Readonly<Record<string, readonly Tag[]>> = {
   chat: ['Chat'],
-  training: ['Models', 'Checkpoints', 'Training jobs'],
+  training: ['Models', 'Checkpoints', 'Training jobs', 'Episodes'],
   service: ['Artifacts', 'Runs', 'Keys', 'Webhooks', 'Workers', 'Server'],
   tinker: ['Tinker'],
   wandb: ['W&B'],

@@ -17,6 +17,7 @@ type Named<T> = { [Key in keyof T as string extends Key ? never : Key]: T[Key] }
 
 type Job = '/v1/preview/training-jobs/{training_job_id}';
 type Model = '/v1/preview/models/{model_id}';
+type Episode = '/v1/preview/episodes/{episode}';
 
 test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Answer<'/v1/preview/models', 'post'>>().toExtend<Wire.Model>();
@@ -29,6 +30,11 @@ test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Answer<`${Job}/config`>>().toExtend<Wire.JobConfig>();
   expectTypeOf<Item<`${Job}/groups`>>().toExtend<Wire.JobGroup>();
   expectTypeOf<Item<`${Job}/groups/{group}/tokens`>>().toExtend<Wire.TrajectoryTokens>();
+  expectTypeOf<Answer<'/v1/preview/episodes', 'post'>>().toExtend<Wire.CreatedEpisode>();
+  expectTypeOf<Item<'/v1/preview/episodes'>>().toExtend<Wire.EpisodeData>();
+  expectTypeOf<Answer<Episode>>().toExtend<Wire.EpisodeWithCalls>();
+  expectTypeOf<Item<`${Episode}/tokens`>>().toExtend<Wire.EpisodeCallTokens>();
+  expectTypeOf<Answer<`${Episode}/reward`, 'post'>>().toExtend<Wire.EpisodeData>();
   expectTypeOf<Item<'/v1/artifacts'>>().toExtend<Wire.Artifact>();
   expectTypeOf<Item<'/v1/workers'>>().toExtend<Wire.Worker>();
   type Answered = Item<`${Job}/evaluation/answers`>; // the document leaves the type of its messages open
@@ -43,6 +49,8 @@ test('every field of a request is one that the server uses', () => {
   type DpoBody = paths['/v1/preview/dpo-training-jobs']['post']['requestBody']['content']['application/json'];
   expectTypeOf<DpoConfig>().toExtend<keyof NonNullable<DpoBody['config']>>();
   expectTypeOf<keyof Wire.ChatRequest>().toExtend<Field<'/v1/chat/completions'>>();
+  expectTypeOf<keyof Wire.EpisodeRequest>().toExtend<Field<'/v1/preview/episodes'>>();
+  expectTypeOf<keyof Wire.RewardRequest>().toExtend<Field<`${Episode}/reward`>>();
   expectTypeOf<keyof Wire.LogRequest>().toExtend<Field<`${Model}/log`>>();
 });
 

@@ -4,6 +4,7 @@ import { createId } from '#base/ids';
 import type { Storage } from '#storage/storage';
 import { accountContract } from './account-store.ts';
 import { artifactContract } from './artifact-store.ts';
+import { episodeContract } from './episode-store.ts';
 import { evaluationContract } from './evaluation-store.ts';
 import { idempotencyContract } from './idempotency-store.ts';
 import { inventoryContract } from './inventory.ts';
@@ -100,6 +101,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
     webhookContract(open, addModel);
     trajectoryLogContract(open, addModel);
     runContract(open);
+    episodeContract(open);
     evaluationContract(open, addModel);
     responseContract(open);
     tinkerContract(open, addModel);

@@ -116,6 +116,10 @@ test.each([`${FOLDER}nginx.conf`, 'docs/operations.md'])(
     expect(serve.length).toBeGreaterThan(5);
     expect(serve.filter((each) => !new RegExp(pattern!).test(each))).toEqual([]);
     expect(api.filter((each) => new RegExp(pattern!).test(each))).toEqual([]);
+    const ofEpisodes = serve
+      .filter((each) => each.startsWith('/v1/'))
+      .flatMap((each) => [`/e/name${each}`, `/e/group/name${each}`]);
+    expect(ofEpisodes.filter((each) => !new RegExp(pattern!).test(each))).toEqual([]);
   },
 );
 

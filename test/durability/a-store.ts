@@ -48,6 +48,8 @@ export interface Stored {
   readonly logBlob: string;
   /** The job that succeeded; its evaluation is running. */
   readonly answersBlob: string;
+  /** With two calls. */
+  readonly episodeId: string;
 }
 
 /** A new store with data, under `root`. */
@@ -81,6 +83,7 @@ export async function fillStore(config: StoreConfig): Promise<Stored> {
     const answersBlob = `evaluations/${modelId}/${endedId}/answers-0.json`;
     for (const blob of [`evaluations/${modelId}/${endedId}/request.json`, answersBlob])
       await charge(blob, (await blobs.put(blob, sealJson({ prompts: [] }))).sizeBytes);
+    const episodeId = await playEpisode(storage, modelId);
     const runningId = await submitRl(storage, blobs, modelId);
     await storage.jobs.claim('worker', NOW, 1_000_000, null);
     await storage.events.append(anEvent(runningId, 0, 'training_started'));
@@ -144,7 +147,7 @@ export async function fillStore(config: StoreConfig): Promise<Stored> {
     await storage.usage.add([
       { entity: 'team', keyId: 'k', project: 'p', model: 'm', dayUtc: '2026-01-01', ...amounts },
     ]);
-    return { modelId, endedId, runningId, queuedId, artifactBlob, sha256, logBlob, answersBlob };
+    return { modelId, endedId, runningId, queuedId, artifactBlob, sha256, logBlob, answersBlob, episodeId };
   });
 }
 
@@ -202,3 +205,26 @@ const anEvent = (jobId: string, ordinal: number, type: EventType) => ({
   data: { loss: 1 / 3 },
   createdAtMs: NOW,
 });
+
+/** Two calls, the second of which continues the first. */
+async function playEpisode(storage: Storage, modelId: string): Promise<string> {
+  const of = { id: createId(), entity: 'team', modelId, name: 'played', groupName: 'g', metadata: {} };
+  const bounds = { openMax: 9, callsMax: 9, tokensMax: 99 };
+  const root = createId();
+  for (const [id, parentId, sharedTokenCount] of [
+    [root, null, 0],
+    [createId(), root, 1],
+  ] as const) {
+    const call = {
+      ...{ id, answerId: id, model: 'team/p/m', policyStep: 0, isTrainable: true, isCut: false, reshapedBy: [] },
+      ...{ parentId, parentChoice: null, sharedTokenCount, promptTokenCount: 1, createdAtMs: NOW },
+      choices: [{ tokenCount: 1, finishReason: 'stop', isConstrained: false }],
+      tokens: Uint8Array.of(1, 0, 0, 0, 0xff),
+      content: Uint8Array.of(0, 1, 2),
+    };
+    await storage.episodes.capture(call, of, bounds, aPayer());
+  }
+  const end = { outcome: 'completed' as const, reward: 0.5, metrics: {}, turnRewards: {} };
+  await storage.episodes.reward(of.id, end, NOW, 2);
+  return of.id;
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { rowBytes } from '#domain/artifact';
+import { episodeBytes } from '#domain/episode';
 import { sealJson } from '#services/jobs/data/sealed-json';
 import { SCHEMA_VERSION } from '#storage/sql/migrate';
 import type { StoreConfig } from '../../src/config/server-config.ts';
@@ -204,7 +205,8 @@ test('repair removes exactly what nothing refers to, and corrects accounts', asy
     expect(await listAll(blobs)).toEqual(left);
     const sizes = [...(await sizesOf(blobs, left)).values()].reduce((sum, size) => sum + size, 0);
     const rows = { metadata: {}, files: [{ path: 'train.jsonl', sizeBytes: 0, sha256: '' }] }; // of the one version
-    const paid = sizes + rowBytes(rows, 1);
+    const episode = (await storage.episodes.find(stored.episodeId))!;
+    const paid = sizes + rowBytes(rows, 1) + episodeBytes(episode);
     expect(await storage.accounts.storedBytes({ entity: 'team', keyId: null })).toBe(paid);
   });
 });

@@ -16,6 +16,7 @@ export function readRows(directory: string): Rows {
     return Object.fromEntries(
       tables.map(({ name }) => {
         const rows = database.prepare(`select * from ${name}`).all() as Record<string, unknown>[];
+        for (const row of rows) for (const [column, value] of Object.entries(row)) row[column] = readable(value);
         return [name, rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))];
       }),
     );
@@ -23,6 +24,10 @@ export function readRows(directory: string): Rows {
     database.close();
   }
 }
+
+/** Bytes as text, which can be compared. */
+const readable = (value: unknown): unknown =>
+  value instanceof ArrayBuffer ? Buffer.from(value).toString('hex') : value;
 
 /** SHA-256 by name. */
 export async function readBlobs(directory: string): Promise<Map<string, string>> {

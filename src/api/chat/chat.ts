@@ -24,7 +24,7 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
       answer: completionSchema,
       alsoStreams: true,
       async handle({ body: { request, format }, ...call }) {
-        const generation = generations.begin(call, 'chat', format.requestId);
+        const generation = generations.begin(call, 'chat', format.requestId, wire.chatId);
         const { context, startMs, because } = generation;
         try {
           const answer = await chat.start(context, request);

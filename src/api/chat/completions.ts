@@ -29,7 +29,7 @@ export function completionRoutes(
       answer: textCompletionSchema,
       alsoStreams: true,
       async handle({ body: { request, format }, ...call }) {
-        const generation = generations.begin(call, 'text_completion', format.requestId);
+        const generation = generations.begin(call, 'text_completion', format.requestId, wire.completionId);
         const { context, startMs, because } = generation;
         try {
           const answers = await completions.start(context, request);

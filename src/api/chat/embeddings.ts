@@ -23,7 +23,7 @@ export function embeddingRoutes({ embed }: Pick<ApiServices, 'embed'>, generatio
       body: { schema: embeddingRequestSchema, read: parseEmbeddingRequest },
       answer: embeddingListSchema,
       async handle({ body: { request, format }, ...call }) {
-        const { context, because } = generations.begin(call, 'embeddings', format.requestId);
+        const { context, because } = generations.begin(call, 'embeddings', format.requestId, null);
         try {
           return embeddingList(await embed(context, request), format);
         } catch (error) {

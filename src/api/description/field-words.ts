@@ -239,6 +239,15 @@ const WORDS: Readonly<Record<string, string>> = {
   sha256: 'SHA-256 of the content, as 64 hex digits.',
   size_bytes: 'Size of the content, in bytes.',
 
+  // Episodes
+  episode: 'The episode: its id, or its name.',
+  'Episodes/group': 'Group of episodes at the same task; null if it is in none.',
+  'Episodes/status': 'Only episodes with this status.',
+  turn_rewards: 'Rewards of single calls, by the `id` of their answers.',
+  last_call_at: 'When its last call was answered; null if it has none.',
+  rewarded_at: 'When it got its reward; null if it has none.',
+  expired_at: 'When it expired; null if it has not.',
+
   // Runs
   run: 'Id of the run, as chosen by its client.',
   'Runs/group': 'Group that the client assigned the run to; null if it assigned none.',

@@ -320,6 +320,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   'Training jobs':
     'Train a model with reinforcement learning, examples or preference pairs; follow jobs and inspect what they trained on.',
   Artifacts: 'Versioned files, such as training data.',
+  Episodes: 'Runs of an agent, recorded call by call as the server answers them. A reward makes them training data.',
   Runs: 'Runs that scripts logged with the `wandb` library.',
   Keys: 'API keys with their scopes and limits, and usage.',
   Webhooks: 'Notifications to a URL when jobs end.',

@@ -15,6 +15,7 @@ import type { Embed } from '#services/chat/embeddings';
 import type { Tokenization } from '#services/chat/tokenization';
 import type { Checkpoints } from '#services/models/checkpoints';
 import type { Evaluations } from '#services/evaluations/evaluations';
+import type { Episodes } from '#services/episodes/episodes';
 import type { Health } from '#services/health';
 import type { Idempotent } from '#services/accounts/idempotency';
 import type { DatasetRows } from '#services/jobs/reading-back/dataset-rows';
@@ -59,6 +60,7 @@ export interface ApiServices {
   readonly datasetRows: DatasetRows;
   readonly tinker: Tinker;
   readonly runs: Runs;
+  readonly episodes: Episodes;
   readonly usage: Usage;
   readonly webhooks: Webhooks;
   readonly workers: Workers;

@@ -15,6 +15,7 @@ export type Tag =
   | 'Training jobs'
   | 'Artifacts'
   | 'Runs'
+  | 'Episodes'
   | 'Keys'
   | 'Webhooks'
   | 'Workers'

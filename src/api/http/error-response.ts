@@ -27,6 +27,8 @@ const STATUS = {
   not_found: 404,
   model_conflict: 409,
   job_finished: 409,
+  episode_not_found: 404,
+  episode_conflict: 409,
   idempotency_mismatch: 422,
   idempotency_in_progress: 409,
   body_too_large: 413,

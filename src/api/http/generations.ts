@@ -7,6 +7,7 @@ import type { Answer, ChatContext, ChatDelta } from '#services/chat/answer';
 import type { ApiLimits, ApiServices } from './api-services.ts';
 import { serverStopping } from './draining.ts';
 import { whenOver } from './ended-answers.ts';
+import { episodeOf } from './episode-address.ts';
 import { clientSignal, sendEvents } from './sse.ts';
 
 export type GenerationServices = Pick<ApiServices, 'metrics' | 'clock' | 'log'>;
@@ -33,7 +34,13 @@ export interface GenerationCall {
 }
 
 export interface Generations {
-  begin(call: GenerationCall, operation: Operation, bodyRequestId: string | null): Generation;
+  /** `answerId`: the `id` of the answer, by which clients name the call of an episode; null: answers have none, and are not recorded. */
+  begin(
+    call: GenerationCall,
+    operation: Operation,
+    bodyRequestId: string | null,
+    answerId: ((requestId: string) => string) | null,
+  ): Generation;
   /** Number of generation requests that are not finished. */
   readonly running: number;
 }
@@ -47,10 +54,15 @@ export function createGenerations(
   let running = 0;
 
   function begin(
-    { caller, request: { id, headers, span }, reply }: GenerationCall,
+    { caller, request, reply }: GenerationCall,
     operation: Operation,
     bodyRequestId: string | null,
+    answerId: ((requestId: string) => string) | null,
   ): Generation {
+    const { id, headers, span } = request;
+    // The header takes precedence over request_id of the body.
+    const requestId = headers['x-request-id'] === undefined ? (bodyRequestId ?? id) : id;
+    const episode = answerId && episodeOf(request);
     running++;
     whenOver(reply.raw, () => void running--);
     const startMs = clock.now();
@@ -95,8 +107,8 @@ export function createGenerations(
       context: {
         caller,
         project: projectOf(headers, caller),
-        // The header takes precedence over request_id of the body.
-        requestId: headers['x-request-id'] === undefined ? (bodyRequestId ?? id) : id,
+        requestId,
+        ...(episode ? { episode: { ...episode, answerId: answerId(requestId) } } : {}),
         signal: clientSignal(reply, cut),
       },
       startMs,

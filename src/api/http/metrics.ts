@@ -2,6 +2,7 @@
 // operations, base models and worker names; never entities, keys or client text, because /metrics is public.
 // docs/observability.md documents them; deploy/grafana/whetstone.json displays them.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { EPISODE_STATUSES, type EpisodeStatus } from '#domain/episode';
 import type { WorkerTally } from '#domain/worker';
 import type { BaseModel } from '#services/models/base-models';
 import { createChatMetrics, type ChatMetrics } from './metrics-chat.ts';
@@ -24,11 +25,13 @@ export interface Metrics {
 
 /** Called only when /metrics is read. */
 export interface MetricsSources extends JobMetricsSources {
+  /** Of all servers that share the storage. */
+  readonly episodes: () => Promise<Readonly<Record<EpisodeStatus, number>>>;
   readonly baseModels: () => readonly BaseModel[];
   readonly workers: () => readonly WorkerTally[];
 }
 
-export function createMetrics({ baseModels, workers, ...jobs }: MetricsSources): Metrics {
+export function createMetrics({ baseModels, workers, episodes, ...jobs }: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'whetstone_' });
@@ -65,6 +68,17 @@ export function createMetrics({ baseModels, workers, ...jobs }: MetricsSources):
       },
     });
   }
+  new Gauge({
+    name: 'whetstone_episodes',
+    help: 'Episodes of all entities.',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      // Unknown while the database fails; the other metrics are still needed then.
+      const counts = await episodes().catch(() => null);
+      for (const status of EPISODE_STATUSES) this.set({ status }, counts?.[status] ?? NaN);
+    },
+  });
   createWorkerMetrics(registry, workers);
   return {
     requestArrived() {

@@ -30,7 +30,7 @@ export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: 
       answer: messageSchema,
       alsoStreams: true,
       async handle({ body: { request, stream, warnings }, ...call }) {
-        const generation = generations.begin(call, 'chat', null);
+        const generation = generations.begin(call, 'chat', null, wire.messageId);
         const { context, because } = generation;
         try {
           const answer = await chat.start(context, request);

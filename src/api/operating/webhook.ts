@@ -1,6 +1,6 @@
 // Webhooks and their deliveries on the wire.
 import { z } from 'zod';
-import { WEBHOOK_EVENTS, type Webhook, type WebhookDelivery } from '#domain/webhook';
+import { EPISODE_EVENTS, WEBHOOK_EVENTS, type Webhook, type WebhookDelivery } from '#domain/webhook';
 import { isoOrNull } from '../http/time.ts';
 
 export const createWebhook = z
@@ -10,7 +10,11 @@ export const createWebhook = z
       .min(1)
       .max(2_000)
       .meta({ description: 'The URL to call: http or https, without user name and password.' }),
-    events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).optional().meta({ description: 'Default: all.' }),
+    events: z
+      .array(z.enum(WEBHOOK_EVENTS))
+      .min(1)
+      .optional()
+      .meta({ description: 'Default: the three of training jobs.' }),
   })
   .meta({ title: 'CreateWebhookRequest' });
 
@@ -37,7 +41,8 @@ export const deliveryResponse = z
     id: z.string().meta({ description: 'Id of the delivery, as in the header webhook-id.' }),
     object: z.literal('webhook_delivery'),
     webhook_id: z.guid(),
-    training_job_id: z.string(),
+    training_job_id: z.string().nullable(),
+    episode_id: z.string().nullable().meta({ description: 'The episode whose reward caused the event.' }),
     event: z.enum(WEBHOOK_EVENTS),
     status: z.enum(['pending', 'delivered', 'failed']).meta({ description: 'pending: another attempt will be made.' }),
     created_at: z.iso.datetime(),
@@ -62,7 +67,8 @@ export const toDeliveryResponse = (delivery: WebhookDelivery): z.input<typeof de
   id: delivery.id,
   object: 'webhook_delivery',
   webhook_id: delivery.webhookId,
-  training_job_id: delivery.jobId,
+  training_job_id: isOfEpisode(delivery) ? null : delivery.jobId,
+  episode_id: isOfEpisode(delivery) ? delivery.jobId : null,
   event: delivery.event,
   status: delivery.nextAttemptAtMs !== null ? 'pending' : delivery.deliveredAtMs !== null ? 'delivered' : 'failed',
   created_at: new Date(delivery.createdAtMs).toISOString(),
@@ -72,3 +78,5 @@ export const toDeliveryResponse = (delivery: WebhookDelivery): z.input<typeof de
   last_error: delivery.lastError,
   delivered_at: isoOrNull(delivery.deliveredAtMs),
 });
+
+const isOfEpisode = ({ event }: WebhookDelivery): boolean => (EPISODE_EVENTS as readonly string[]).includes(event);

@@ -1,7 +1,7 @@
 // Webhooks that are called when training jobs end, for keys with the scope admin. Creating one does not support Idempotency-Key:
 // that would store the secret.
 import { z } from 'zod';
-import { WEBHOOK_EVENTS } from '#domain/webhook';
+import { JOB_EVENTS } from '#domain/webhook';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { envelope, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
@@ -21,12 +21,13 @@ export function webhookRoutes({ webhooks }: Pick<ApiServices, 'webhooks'>): Endp
       method: 'POST',
       path: '/v1/webhooks',
       tag: 'Webhooks',
-      summary: 'Create a webhook: a URL that is called when training jobs end. The signing secret is shown only once',
+      summary:
+        'Create a webhook: a URL that is called when training jobs end or episodes get a reward. The signing secret is shown only once',
       access: 'admin',
       errors: [400, 429],
       body: { schema: createWebhook, read: (raw) => parse(createWebhook, raw, 'body') },
       answer: createdWebhook,
-      async handle({ caller, body: { url, events = WEBHOOK_EVENTS } }) {
+      async handle({ caller, body: { url, events = JOB_EVENTS } }) {
         const webhook = await webhooks.create(caller, { url, events });
         return { ...toWebhookResponse(webhook), secret: webhook.secret };
       },

@@ -56,9 +56,10 @@ export function responseRoutes(
           content: { ...content, input: listedItems(input, id) },
         });
 
-        const generation = generations.begin(call, 'chat', null);
+        const generation = generations.begin(call, 'chat', null, () => id);
         const { context, because } = generation;
         if (asked.background) {
+          if (context.episode) refuseBackground();
           const response = wire.queuedResponse(head);
           const events = asked.stream ? wire.openingEvents(head) : null;
           const work = { request: chatRequest, head: head as unknown as WireObject };
@@ -110,6 +111,12 @@ export function responseRoutes(
 }
 
 const isRepeatable = (headers: Readonly<Record<string, unknown>>): boolean => headers['idempotency-key'] !== undefined;
+
+/** It would be answered later, when the episode may have ended. */
+function refuseBackground(): never {
+  const message = 'A response in the background cannot be a call of an episode. Send background: false.';
+  throw new AppError('invalid_request', message, { param: 'background' });
+}
 
 /** A stream cannot be repeated as an answer. */
 function refuseRepeats(): never {

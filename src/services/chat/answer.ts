@@ -6,6 +6,7 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import { dayUtcAt, type RequestUse } from '#domain/usage';
 import type { GenerateRequest, PromptReport, TokenEvent } from '#engine/inference-engine';
+import type { EpisodeRef } from '../episodes/recorder.ts';
 import type { SampledModel } from '../models/models.ts';
 import { searchBeams } from './beam-search.ts';
 import type { GenerationOptions } from './chat-request.ts';
@@ -37,6 +38,8 @@ export interface ChatContext {
   readonly signal: AbortSignal;
   /** Background work: queued after all other requests, and not remembered for training. */
   readonly isBackground?: boolean;
+  /** The episode that the call belongs to; undefined: none. */
+  readonly episode?: EpisodeRef;
 }
 
 export interface SaidToken {
@@ -52,7 +55,14 @@ export interface Asked {
   readonly beamSearch: GenerationOptions['beamSearch'];
   /** Called with each choice's tokens when it ends. Null: they are not remembered. */
   readonly remember: ((said: readonly SaidToken[]) => void) | null;
+  /**
+   * Stores the tokens of all choices, by choice: awaited before the last delta is passed on, or when the answer was cut off. Null: they
+   * are not stored.
+   */
+  readonly capture: Capture | null;
 }
+
+export type Capture = (said: readonly (readonly SaidToken[])[], isCut: boolean) => Promise<void>;
 
 export interface AnswerDeps {
   /** Called once for each request that started, however it ends. */
@@ -64,8 +74,8 @@ export interface AnswerDeps {
 /** Nothing runs before the deltas are read; reading them throws the engine's errors. */
 export function beginAnswer(
   { recordUsage, clock, log }: AnswerDeps,
-  { caller, project, signal }: ChatContext,
-  { model, generate, choice, beamSearch, remember }: Asked,
+  { caller, project, requestId, signal }: ChatContext,
+  { model, generate, choice, beamSearch, remember, capture }: Asked,
 ): Answer {
   const { inference, capabilities, text } = model.base;
   const replaying = (asked: GenerateRequest) => generateWithReplay(inference, asked, capabilities, log, signal);
@@ -77,6 +87,11 @@ export function beginAnswer(
     const said = choices.map((): SaidToken[] => []);
     const open = new Set(choices.keys());
     let completionTokens = 0;
+    let isCaptured = capture === null;
+    const captured = async (isCut: boolean) => {
+      isCaptured = true;
+      await capture!(said, isCut);
+    };
     try {
       for await (const token of stream) {
         completionTokens++;
@@ -85,16 +100,20 @@ export function beginAnswer(
         const delta = choices[choiceIndex]!.push(token);
         if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
         if (delta.finish) open.delete(choiceIndex);
-        if (remember) said[choiceIndex]!.push({ token, delta });
+        if (remember || capture) said[choiceIndex]!.push({ token, delta });
         if (remember && delta.finish) remember(said[choiceIndex]!);
+        if (!isCaptured && open.size === 0) await captured(false);
         yield { choiceIndex, token, ...delta };
       }
     } catch (error) {
       // An answer that has begun is returned, streamed or not: the tokens so far, and why it ended.
       const isDeadEnd = error instanceof AppError && error.code === 'dead_end';
       if (!isDeadEnd || completionTokens === 0) throw error;
+      if (!isCaptured) await captured(false);
       for (const choiceIndex of open) yield { choiceIndex, token: null, ...choices[choiceIndex]!.endDead() };
     } finally {
+      if (!isCaptured && completionTokens > 0)
+        await captured(true).catch((err: unknown) => log.warn('episode.cut_not_stored', { requestId, err }));
       recordUsage({
         entity: caller.entity,
         keyId: caller.keyId,

@@ -6,8 +6,10 @@ import { AppError } from '#domain/errors';
 import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
 import type { Tokenizer } from '#text/tokenizer';
 import { HERMES, type ToolSyntax } from '#text/tool-parser';
+import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type SaidToken } from './answer.ts';
-import { checkSampling, reshapingFields } from './check-capabilities.ts';
+import { beginCapture, heldFor, reshapedByOf, wordsOf } from './capture.ts';
+import { checkSampling } from './check-capabilities.ts';
 import type { ChatRequest, Conversation, RequestedConstraint } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
 import { compileConstraint, type CompilingFor } from './compile-constraint.ts';
@@ -16,7 +18,7 @@ import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDe
 import type { SampledModel } from '../models/models.ts';
 import { buildPrompt, type Prompt } from './prompt.ts';
 import { roomFor } from './room.ts';
-import type { SampledTokens, Words } from './sampled-tokens.ts';
+import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 import type { PromptContext, TokenizedPrompt } from './tokenization.ts';
 import { toolConstraint } from './tool-constraint.ts';
@@ -42,6 +44,7 @@ export interface Chat {
 
 export interface ChatDeps extends AnswerDeps, ModelDeps {
   readonly sampledTokens: SampledTokens;
+  readonly recorder: Recorder;
   /** Whether requests may bring a chat template of their own. */
   readonly acceptsTemplates: boolean;
   readonly settings: ChatSettings;
@@ -99,7 +102,8 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
       const { model, prompt, choice, generate } = await plan(context, request);
       const { modelId } = model;
       const conversation = createConversationDigest(request.messages).read();
-      const reshapedBy = request.beamSearch ? ['use_beam_search'] : reshapingFields(generate.sampling);
+      const reshapedBy = reshapedByOf(generate, request.beamSearch);
+      const captureFor = await beginCapture(deps.recorder, context, model);
 
       /** For training: clients may lose the token ids. */
       function remember(modelId: string, tokens: readonly SaidToken[]): void {
@@ -120,6 +124,7 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
           choice,
           beamSearch: request.beamSearch,
           remember: modelId === null || context.isBackground ? null : (said) => remember(modelId, said),
+          capture: captureFor?.({ generate, beamSearch: request.beamSearch, asked: request }) ?? null,
         }),
         role: prompt.role,
         echo: request.output.echo && request.messages.at(-1)?.role === prompt.role ? lastText(request) : '',
@@ -135,22 +140,6 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
       return { model, tokens: prompt.tokens };
     },
   };
-}
-
-/** Whether any of the tokens was sampled under the constraint, which may apply only after the reasoning. */
-function heldFor(tokens: readonly SaidToken[], constraint: TokenConstraint | null): boolean {
-  if (constraint === null) return false;
-  const { afterTokenId } = constraint;
-  return afterTokenId === null || tokens.slice(0, -1).some(({ token }) => token.tokenId === afterTokenId);
-}
-
-function wordsOf(tokens: readonly SaidToken[]): Words {
-  const calls: { name: string; arguments: string }[] = [];
-  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ delta }) => delta.toolCalls)) {
-    calls[index] ??= { name: name ?? '', arguments: '' };
-    calls[index].arguments += text;
-  }
-  return { content: tokens.map(({ delta }) => delta.content).join(''), calls };
 }
 
 /** How the tokens of the choices are parsed. */

@@ -1,7 +1,10 @@
 // Completions: texts or token ids in, their continuation out. One generation per prompt, without conversation, tools or reasoning.
 // answer.ts makes the answer, as for chat.
 import type { GenerateRequest } from '#engine/inference-engine';
+import { AppError } from '#domain/errors';
+import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
+import { beginCapture, PLAIN_PROMPT } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import type { CompletionRequest } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
@@ -23,6 +26,7 @@ export interface Completions {
 }
 
 export interface CompletionsDeps extends AnswerDeps, ModelDeps {
+  readonly recorder: Recorder;
   readonly settings: ChatSettings;
 }
 
@@ -62,12 +66,24 @@ export function createCompletions({ settings, ...deps }: CompletionsDeps): Compl
       }
       const choice = choiceOptions(model, request);
       const { beamSearch } = request;
-      return planned.map(({ asked: generate, promptText }) => ({
-        ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember: null }),
-        promptText,
-      }));
+      if (context.episode && request.bestOf > request.n) refuseUnseenChoices();
+      const captureFor = await beginCapture(deps.recorder, context, model);
+      return planned.map(({ asked: generate, promptText }) => {
+        const capture = captureFor?.({ generate, beamSearch, asked: PLAIN_PROMPT }) ?? null;
+        return {
+          ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember: null, capture }),
+          promptText,
+        };
+      });
     },
   };
+}
+
+/** All choices of an episode get its reward: those that the client never sees must not be among them. */
+function refuseUnseenChoices(): never {
+  const message =
+    'best_of larger than n samples choices that the client never sees, and an episode would train them. Send best_of equal to n.';
+  throw new AppError('invalid_request', message, { param: 'best_of' });
 }
 
 /** Nothing is parsed out of the text. */

@@ -64,6 +64,8 @@ export interface SampledModel {
   readonly adapter: AdapterRef | null;
   /** The trainable model, whose callers need logprobs; null for a base model. */
   readonly modelId: string | null;
+  /** The step whose weights answer; null for a base model. */
+  readonly step: number | null;
 }
 
 export interface Models {
@@ -173,6 +175,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       base: baseModels.get(model.baseModel),
       adapter: checkpoint.fresh ? null : { id: checkpoint.id, directory: await getCheckpointFiles(blobs, checkpoint) },
       modelId: model.id,
+      step: checkpoint.step,
     };
   }
 
@@ -242,7 +245,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
 
     async resolve(caller, name) {
       const base = name === null ? baseModels.default : (baseModels.find(name) ?? baseModels.find(withSlashes(name)));
-      if (base) return { servedName: base.id, base, adapter: null, modelId: null };
+      if (base) return { servedName: base.id, base, adapter: null, modelId: null, step: null };
       const find = (text: string) => findNamedCheckpoint(storage, caller.entity, text);
       const named = (await find(name!)) ?? (await find(`${ADAPTERS_PROJECT}/${name}`));
       if (named) return sampledCheckpoint(named);

@@ -77,7 +77,7 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
 
     async modelOf({ id, entity, baseModel, modelPath, modelId, step, blob }) {
       const base = baseModels.get(baseModel);
-      if (modelId === null) return { servedName: base.id, base, adapter: null, modelId: null };
+      if (modelId === null) return { servedName: base.id, base, adapter: null, modelId: null, step: null };
       const model = await storage.models.find(modelId);
       const checkpoint = step === null ? null : await storage.checkpoints.find(modelId, step);
       const isReadable = modelPath === null || (await saves.find(entity, modelPath)) !== null;
@@ -87,11 +87,17 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
       }
       if (checkpoint) {
         const directory = await getCheckpointFiles(blobs, checkpoint);
-        return { servedName: checkpointName(model, step!), base, adapter: { id: checkpoint.id, directory }, modelId };
+        return {
+          servedName: checkpointName(model, step!),
+          base,
+          adapter: { id: checkpoint.id, directory },
+          modelId,
+          step,
+        };
       }
       const directory = await blobs.findDirectory(blob!);
       if (directory === null) throw new AppError('damaged_data', `The weights of ${id} are gone from the blob store.`);
-      return { servedName: modelName(model), base, adapter: { id, directory }, modelId };
+      return { servedName: modelName(model), base, adapter: { id, directory }, modelId, step };
     },
   };
 }

@@ -118,7 +118,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       reasoning: null,
       tools: null,
     };
-    const asked = { model, generate, choice, beamSearch: null, remember: null };
+    const asked = { model, generate, choice, beamSearch: null, remember: null, capture: null };
     const { deltas, prompt } = beginAnswer({ recordUsage, clock, log }, context, asked);
     const sequences = Array.from({ length: request.n }, () => emptySequence());
     for await (const { choiceIndex, token, finish } of deltas) {

@@ -16,6 +16,8 @@ const KEYS: { readonly [T in keyof Tables]: readonly (string & keyof Tables[T])[
   training_jobs: ['id'],
   training_events: ['id'],
   evaluations: ['job_id'],
+  episodes: ['id'],
+  episode_calls: ['id'],
   responses: ['id'],
   artifact_contents: ['entity', 'sha256'],
   artifacts: ['id'],
@@ -41,6 +43,8 @@ const TABLES = Object.keys(KEYS) as (keyof Tables)[];
 
 /** Rows per query: 20 columns of them stay below the 32 766 parameters of SQLite. */
 const PAGE = 500;
+/** Calls have megabytes. */
+const pageOf = (table: keyof Tables): number => (table === 'episode_calls' ? 20 : PAGE);
 
 export interface Database {
   readonly dialect: StorageDialect;
@@ -113,7 +117,7 @@ async function copyAll(from: Kysely<Tables>, { beginSnapshot }: StorageDialect, 
         const rows: readonly Row[] = await readPage(from, table, last);
         if (rows.length > 0) await insert(to, table, rows);
         copied += rows.length;
-        if (rows.length < PAGE) break;
+        if (rows.length < pageOf(table)) break;
         last = rows.at(-1)!;
       }
     }
@@ -127,7 +131,7 @@ async function readPage(db: Kysely<Tables>, table: keyof Tables, last: Row | nul
   const key = KEYS[table] as readonly string[];
   const columns = sql.join(key.map((column) => sql.ref(column)));
   const after = last && sql`where (${columns}) > (${sql.join(key.map((column) => last[column]))})`;
-  const query = sql<Row>`select * from ${sql.table(table)} ${after ?? sql``} order by ${columns} limit ${sql.lit(PAGE)}`;
+  const query = sql<Row>`select * from ${sql.table(table)} ${after ?? sql``} order by ${columns} limit ${sql.lit(pageOf(table))}`;
   return (await query.execute(db)).rows;
 }
 

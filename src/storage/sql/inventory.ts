@@ -1,7 +1,8 @@
 // All rows that blobs belong to, read page by page along primary keys and indexes.
 import { sql, type Kysely } from 'kysely';
-import type { EventSummary, Inventory } from '../inventory.ts';
+import { inventoriedEpisode, type EventSummary, type Inventory } from '../inventory.ts';
 import { toArtifactContent } from './artifact-rows.ts';
+import { toEpisode } from './episode-rows.ts';
 import type { Tables } from './rows.ts';
 
 /** Rows per query. */
@@ -35,6 +36,21 @@ export function createInventory(db: Kysely<Tables>): Inventory {
       .groupBy('job_id')
       .execute();
     return new Map(rows.map(({ job_id: id, ...events }) => [id, events]));
+  }
+
+  async function callsOf(episodeIds: readonly string[]) {
+    if (episodeIds.length === 0) return new Map<string, never>();
+    const rows = await db
+      .selectFrom('episode_calls')
+      .select([
+        'episode_id',
+        sql<number>`count(*)`.as('count'),
+        sql<number>`sum(length(tokens) + length(content))`.as('bytes'),
+      ])
+      .where('episode_id', 'in', [...episodeIds])
+      .groupBy('episode_id')
+      .execute();
+    return new Map(rows.map(({ episode_id: id, count, bytes }) => [id, { count, bytes }]));
   }
 
   return {
@@ -83,6 +99,18 @@ export function createInventory(db: Kysely<Tables>): Inventory {
       const query = db.selectFrom('responses').select(['id', 'entity', 'key_id', 'blob']).orderBy('id').limit(PAGE);
       const pages = paged((last: { id: string } | null) => (last ? query.where('id', '>', last.id) : query).execute());
       for await (const { key_id: keyId, ...row } of rowsOf(pages)) yield { ...row, keyId };
+    },
+
+    async *episodes() {
+      const query = db.selectFrom('episodes').selectAll().orderBy('id').limit(PAGE);
+      const pages = paged((last: { id: string } | null) => (last ? query.where('id', '>', last.id) : query).execute());
+      for await (const page of pages) {
+        const calls = await callsOf(page.map(({ id }) => id));
+        for (const row of page) {
+          const { count = 0, bytes = 0 } = calls.get(row.id) ?? {};
+          yield inventoriedEpisode(toEpisode(row), Number(count), Number(bytes));
+        }
+      }
     },
 
     async *artifactContents() {

@@ -2,10 +2,11 @@
 import { sql, type Kysely } from 'kysely';
 import type { Checkpoint } from '#domain/checkpoint';
 import { toldDeletions } from '#domain/save-policy';
-import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
+import type { JobStatus } from '#domain/training-job';
 import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
+import { markTrained, UNFINISHED } from './episodes-of-jobs.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendEvent } from './events.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
@@ -13,8 +14,6 @@ import { listPage } from './listing.ts';
 import { noteActivity } from './models.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
-
-const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((status) => NEXT_STATUS[status].length > 0);
 
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
@@ -42,6 +41,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           .returningAll()
           .executeTakeFirstOrThrow();
         if (job.evaluation) await addEvaluation(tx, job, job.evaluation);
+        if (job.episodeIds) await markTrained(tx, job, job.episodeIds);
         await noteActivity(tx, job.modelId, job.createdAtMs);
         return row;
       };

@@ -20,6 +20,7 @@ import { artifactDrafts } from './migrations/0015-artifact-drafts.ts';
 import { publishedWeights } from './migrations/0016-published-weights.ts';
 import { savePolicies } from './migrations/0017-save-policies.ts';
 import { readings } from './migrations/0018-readings.ts';
+import { episodes } from './migrations/0019-episodes.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -41,6 +42,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   publishedWeights,
   savePolicies,
   readings,
+  episodes,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
+import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
 
@@ -88,6 +89,7 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
           .orderBy('step')
           .execute();
         const jobs = await tx.selectFrom('training_jobs').select('body_blob').where('model_id', '=', id).execute();
+        await forgetEpisodeCharges(tx, id);
         const { numDeletedRows } = await tx.deleteFrom('models').where('id', '=', id).executeTakeFirst();
         if (numDeletedRows === 0n) return null;
         return {

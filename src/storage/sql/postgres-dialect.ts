@@ -3,6 +3,7 @@
 import { CompiledQuery, PostgresDialect, sql, type Driver } from 'kysely';
 import pg from 'pg';
 import type { StorageDialect } from './dialect.ts';
+import { storable } from './storable.ts';
 
 const CONNECTIONS_MAX = 10;
 const CONNECT_MS_MAX = 5_000;
@@ -35,7 +36,7 @@ export function createPostgresDialect(url: string, name = SERVER_NAME): StorageD
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
-    kysely: new SerialPostgresDialect({ pool: withStorableText(pool) }),
+    kysely: new SerialPostgresDialect({ pool: withStorableValues(pool) }),
     skipLocked: sql`for update skip locked`,
     beginSnapshot: sql`begin isolation level repeatable read read only`,
   };
@@ -68,8 +69,8 @@ const types: pg.CustomTypesConfig = {
     NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
-/** Postgres refuses U+0000 in texts; U+FFFD is stored instead, as in SQLite. */
-function withStorableText(pool: pg.Pool): pg.Pool {
+/** Also those that are copied from another database. */
+function withStorableValues(pool: pg.Pool): pg.Pool {
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
     client.query = ((text: unknown, values?: unknown, ...rest: unknown[]) =>
@@ -77,5 +78,3 @@ function withStorableText(pool: pg.Pool): pg.Pool {
   });
   return pool;
 }
-
-const storable = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value);

@@ -8,6 +8,7 @@ import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob
 import type { UsageEntry, UsageRow } from '#domain/usage';
 import type { Webhook, WebhookDelivery, WebhookEvent } from '#domain/webhook';
 import type { NewEvent } from '../storage.ts';
+import type { EpisodeCallTable, EpisodeTable } from './episode-rows.ts';
 import type { EvaluationTable } from './evaluation-rows.ts';
 import type { ResponseTable } from './response-rows.ts';
 import type { TinkerTables } from './tinker-rows.ts';
@@ -44,6 +45,8 @@ export interface Tables extends TinkerTables {
   runs: RunTable;
   run_history: RunHistoryTable;
   run_artifacts: RunArtifactTable;
+  episodes: EpisodeTable;
+  episode_calls: EpisodeCallTable;
 }
 
 export interface ApiKeyTable {

@@ -6,6 +6,7 @@ import { freshRun, lineBytes, runBytes, runWeight, type Run, type RunName } from
 import type { Payer } from '../account-store.ts';
 import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
+import { Refused, unlessRefused } from './refused.ts';
 import { listPage } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
@@ -13,31 +14,35 @@ import { fromAbout, toRun } from './run-rows.ts';
 export function createRunStore(db: Kysely<Tables>): RunStore {
   return {
     upsert: (run, change, payer, nowMs) =>
-      withinLimit(db, { outcome: 'over_limit' as const }, async (tx) => {
-        const { id, entity, project, name } = run;
-        const { numInsertedOrUpdatedRows: inserted } = await tx
-          .insertInto('runs')
-          .values({
-            id,
-            ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
-            entity,
-            project,
-            name,
-            ...fromAbout(freshRun(name)),
-            history_lines: 0,
-            history_bytes: 0,
-            created_at_ms: nowMs,
-            updated_at_ms: nowMs,
-          })
-          .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
-          .executeTakeFirst();
-        const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        const changed = toRun(row);
-        await charge(tx, changed, payer);
-        return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
-      }),
+      unlessRefused(
+        db,
+        (outcome: 'over_limit') => ({ outcome }),
+        async (tx) => {
+          const { id, entity, project, name } = run;
+          const { numInsertedOrUpdatedRows: inserted } = await tx
+            .insertInto('runs')
+            .values({
+              id,
+              ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
+              entity,
+              project,
+              name,
+              ...fromAbout(freshRun(name)),
+              history_lines: 0,
+              history_bytes: 0,
+              created_at_ms: nowMs,
+              updated_at_ms: nowMs,
+            })
+            .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
+            .executeTakeFirst();
+          const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
+            .returningAll()
+            .executeTakeFirstOrThrow();
+          const changed = toRun(row);
+          await charge(tx, changed, payer);
+          return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
+        },
+      ),
 
     async find(name) {
       const row = await named(db.selectFrom('runs').selectAll(), name).executeTakeFirst();
@@ -54,25 +59,29 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       ),
 
     append: (id, { offset, lines }, change, payer, nowMs) =>
-      withinLimit(db, 'over_limit' as const, async (tx) => {
-        const end = lines.length === 0 ? 0 : offset + lines.length;
-        const row = await tx
-          .updateTable('runs')
-          .set({ ...fromAbout(change), updated_at_ms: nowMs })
-          .where('id', '=', id)
-          .returningAll()
-          .executeTakeFirst();
-        if (!row) return null;
-        const replaced = await replace(tx, id, offset, lines);
-        const sizes = {
-          history_lines: Math.max(row.history_lines, end),
-          history_bytes: row.history_bytes - replaced + lines.reduce((sum, content) => sum + lineBytes(content), 0),
-        };
-        if (lines.length > 0) await tx.updateTable('runs').set(sizes).where('id', '=', id).execute();
-        const run = toRun({ ...row, ...sizes });
-        await charge(tx, run, payer);
-        return run;
-      }),
+      unlessRefused(
+        db,
+        (outcome: 'over_limit') => outcome,
+        async (tx) => {
+          const end = lines.length === 0 ? 0 : offset + lines.length;
+          const row = await tx
+            .updateTable('runs')
+            .set({ ...fromAbout(change), updated_at_ms: nowMs })
+            .where('id', '=', id)
+            .returningAll()
+            .executeTakeFirst();
+          if (!row) return null;
+          const replaced = await replace(tx, id, offset, lines);
+          const sizes = {
+            history_lines: Math.max(row.history_lines, end),
+            history_bytes: row.history_bytes - replaced + lines.reduce((sum, content) => sum + lineBytes(content), 0),
+          };
+          if (lines.length > 0) await tx.updateTable('runs').set(sizes).where('id', '=', id).execute();
+          const run = toRun({ ...row, ...sizes });
+          await charge(tx, run, payer);
+          return run;
+        },
+      ),
 
     async history(id, from, limit) {
       return db
@@ -126,21 +135,9 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
   };
 }
 
-class OverLimit extends Error {}
-
-/** If a limit is exceeded, earlier changes are rolled back. */
-async function withinLimit<T, R>(db: Kysely<Tables>, refusal: R, work: (tx: Transaction<Tables>) => Promise<T>) {
-  try {
-    return await db.transaction().execute(work);
-  } catch (error) {
-    if (error instanceof OverLimit) return refusal;
-    throw error;
-  }
-}
-
 async function charge(tx: Transaction<Tables>, run: Run, payer: Payer): Promise<void> {
   const rows = { blob: runRows(run.id), entity: run.entity, sizeBytes: runBytes(run) };
-  if (!(await chargeWithin(tx, rows, payer))) throw new OverLimit();
+  if (!(await chargeWithin(tx, rows, payer))) throw new Refused('over_limit');
 }
 
 /** Lines per statement. */

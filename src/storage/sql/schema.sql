@@ -72,6 +72,53 @@ CREATE TABLE entity_limits (
   limits text not null
 );
 
+CREATE TABLE episode_calls (
+  id text primary key,
+  episode_id text not null references episodes (id) on delete cascade,
+  ordinal bigint not null,
+  answer_id text not null,
+  model text not null,
+  policy_step bigint,
+  is_trainable bigint not null,
+  is_cut bigint not null,
+  reshaped_by text not null,
+  choices text not null,
+  parent_id text,
+  parent_choice bigint,
+  shared_token_count bigint not null,
+  prompt_token_count bigint not null,
+  created_at_ms bigint not null,
+  tokens bytea not null,
+  content bytea not null,
+  unique (episode_id, ordinal)
+);
+
+CREATE TABLE episodes (
+  id text primary key,
+  ordinal bigint not null unique,
+  entity text not null,
+  model_id text not null references models (id) on delete cascade,
+  name text not null,
+  group_name text,
+  status text not null,
+  outcome text,
+  reward double precision,
+  metrics text not null,
+  turn_rewards text not null,
+  metadata text not null,
+  created_at_ms bigint not null,
+  last_call_at_ms bigint,
+  rewarded_at_ms bigint,
+  expired_at_ms bigint,
+  active_at_ms bigint not null,
+  trained_by text,
+  call_count bigint not null,
+  token_count bigint not null,
+  trained_token_count bigint not null,
+  call_bytes bigint not null,
+  unique (model_id, name)
+);
+
 CREATE TABLE evaluations (
   job_id text primary key references training_jobs (id) on delete cascade,
   model_id text not null,
@@ -339,6 +386,22 @@ CREATE INDEX artifact_aliases_of_artifact on artifact_aliases (artifact_id);
 CREATE INDEX artifact_contents_by_md5 on artifact_contents (entity, md5);
 
 CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
+
+CREATE INDEX episodes_by_activity on episodes (active_at_ms);
+
+CREATE INDEX episodes_by_name on episodes (entity, name);
+
+CREATE INDEX episodes_by_status on episodes (entity, status, ordinal);
+
+CREATE INDEX episodes_of_entity on episodes (entity, ordinal);
+
+CREATE INDEX episodes_of_group on episodes (model_id, group_name, ordinal);
+
+CREATE INDEX episodes_of_job on episodes (trained_by);
+
+CREATE INDEX episodes_of_model on episodes (model_id, ordinal);
+
+CREATE INDEX episodes_of_model_by_status on episodes (model_id, status, ordinal);
 
 CREATE INDEX evaluations_of_entity on evaluations (entity, claimed_at_ms);
 

@@ -7,6 +7,7 @@ import { createApiKeyStore } from './api-keys.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createCheckpointStore } from './checkpoints.ts';
 import type { StorageDialect } from './dialect.ts';
+import { createEpisodeStore } from './episodes.ts';
 import { createEvaluationStore } from './evaluations.ts';
 import { createEventStore } from './events.ts';
 import { createIdempotencyStore } from './idempotency.ts';
@@ -45,6 +46,7 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
     webhooks: createWebhookStore(db, dialect),
     trajectoryLogs: createTrajectoryLogStore(db),
     evaluations: createEvaluationStore(db, dialect),
+    episodes: createEpisodeStore(db),
     responses: createResponseStore(db, dialect),
     tinker: createTinkerStore(db, dialect),
     runs: createRunStore(db),

@@ -3,6 +3,7 @@
 import { CompiledQuery, sql, SqliteDialect, type Driver, type SqliteDatabase, type SqliteStatement } from 'kysely';
 import Database from 'libsql';
 import type { StorageDialect } from './dialect.ts';
+import { storable } from './storable.ts';
 
 /** How long a statement waits while another process writes. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -40,7 +41,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
 
   constructor(open: () => Database.Database) {
     let database: Database.Database | null = null;
-    super({ database: async () => withStorableText((database ??= open())) });
+    super({ database: async () => withStorableValues((database ??= open())) });
     this.#database = () => database;
   }
 
@@ -57,8 +58,8 @@ class ImmediateSqliteDialect extends SqliteDialect {
   }
 }
 
-/** libsql stores a text with U+0000 completely but reads it back only up to there; Postgres refuses it. We store U+FFFD instead. */
-function withStorableText(database: Database.Database): SqliteDatabase {
+/** Also those that are copied from another database. */
+function withStorableValues(database: Database.Database): SqliteDatabase {
   return {
     close: () => void database.close(),
     prepare(text) {
@@ -72,5 +73,3 @@ function withStorableText(database: Database.Database): SqliteDatabase {
     },
   };
 }
-
-const storable = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value);

@@ -1,8 +1,9 @@
 // Webhooks and the outbox of their deliveries. Several servers send from one outbox: a claim moves the next attempt
 // to the end of the lease, in one statement.
 import type { Kysely } from 'kysely';
+import type { Episode, EpisodeGroup } from '#domain/episode';
 import type { TrainingJob } from '#domain/training-job';
-import { deliveriesOf } from '#domain/webhook';
+import { deliveriesOf, episodeDeliveriesOf, type WebhookDelivery } from '#domain/webhook';
 import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { listPage } from './listing.ts';
@@ -10,7 +11,21 @@ import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Ta
 
 /** Within the transaction that ended the job. */
 export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, nowMs: number): Promise<void> {
-  const rows = deliveriesOf(job, await webhooksOf(tx, job.entity), nowMs).map(fromWebhookDelivery);
+  await enqueue(tx, deliveriesOf(job, await webhooksOf(tx, job.entity), nowMs));
+}
+
+/** Within the transaction that rewarded the episode. */
+export async function enqueueEpisodeDeliveries(
+  tx: Kysely<Tables>,
+  episode: Episode,
+  completed: EpisodeGroup | null,
+  nowMs: number,
+): Promise<void> {
+  await enqueue(tx, episodeDeliveriesOf(episode, completed, await webhooksOf(tx, episode.entity), nowMs));
+}
+
+async function enqueue(tx: Kysely<Tables>, deliveries: readonly WebhookDelivery[]): Promise<void> {
+  const rows = deliveries.map(fromWebhookDelivery);
   if (rows.length === 0) return;
   await tx
     .insertInto('webhook_deliveries')

@@ -1,12 +1,13 @@
 // The slow, simple reference for sql/jobs.ts.
 import { invariant } from '#base/invariant';
 import { isFinished, type TrainingJob } from '#domain/training-job';
+import type { Episodes } from './episodes.ts';
 import { appendEvent } from './events.ts';
 import { paginate } from './page.ts';
 import { asJson, refuseSecond, type ClaimableJob, type Tables } from './tables.ts';
 import type { TestedStorage } from './tested-storage.ts';
 
-export function createJobs(tables: Tables): TestedStorage['jobs'] {
+export function createJobs(tables: Tables, episodes: Pick<Episodes, 'markTrained'>): TestedStorage['jobs'] {
   const runningAttempt = (id: string, attempt: number) =>
     tables.jobs.find((job) => job.id === id && job.attempt === attempt && job.status === 'running');
   const updateJob = (id: string, change: Partial<ClaimableJob>) => {
@@ -21,8 +22,10 @@ export function createJobs(tables: Tables): TestedStorage['jobs'] {
         `job of model ${job.modelId}, which is gone`,
       );
       refuseSecond(tables.jobs, job);
+      const { episodeIds = [], ...own } = job;
+      episodes.markTrained(job, episodeIds);
       const made: ClaimableJob = {
-        ...job,
+        ...own,
         status: 'queued',
         attempt: 0,
         savedAttempt: 0,

@@ -3,7 +3,8 @@ import { paginate } from './page.ts';
 import { asJson, refuseSecond, type Tables } from './tables.ts';
 import type { TestedStorage } from './tested-storage.ts';
 
-export function createModels(tables: Tables): TestedStorage['models'] {
+/** `removeModel` deletes the model's rows in other stores. */
+export function createModels(tables: Tables, removeModel: (id: string) => void): TestedStorage['models'] {
   return {
     async create(model, stepZero) {
       const existing = tables.models.find(
@@ -26,6 +27,7 @@ export function createModels(tables: Tables): TestedStorage['models'] {
       const gone = tables.checkpoints.filter((c) => c.modelId === id).sort((a, b) => a.step - b.step);
       const goneJobs = tables.jobs.filter((job) => job.modelId === id);
       tables.models = tables.models.filter((m) => m.id !== id);
+      removeModel(id);
       tables.checkpoints = tables.checkpoints.filter((c) => c.modelId !== id);
       tables.jobs = tables.jobs.filter((job) => job.modelId !== id);
       tables.events = tables.events.filter((event) => !goneJobs.some((job) => job.id === event.jobId));

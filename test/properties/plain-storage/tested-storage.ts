@@ -19,5 +19,8 @@ export interface TestedStorage {
   >;
   readonly events: Pick<Storage['events'], 'append' | 'list' | 'count'>;
   readonly usage: Pick<Storage['usage'], 'add' | 'list'>;
+  readonly accounts: Pick<Storage['accounts'], 'storedBytes'>;
+  readonly episodes: Storage['episodes'];
+  readonly inventory: Pick<Storage['inventory'], 'episodes' | 'storedBlobs'>;
   readonly idempotency: Pick<Storage['idempotency'], 'begin' | 'complete' | 'release' | 'releaseAll'>;
 }

@@ -23,8 +23,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{ .Values.existingSecret | default (include "whetstone.fullname" .) }}
 {{- end }}
 
-{{/* Paths that sample; all others go to the api role. A test compares this list with the API. */}}
+{{/* Paths that sample (/e: those of episodes); all others go to the api role. A test compares this list with the API. */}}
 {{- define "whetstone.servePaths" -}}
+- /e
 - /v1/chat/completions
 - /v1/completions
 - /v1/embeddings

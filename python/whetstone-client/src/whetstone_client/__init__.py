@@ -2,8 +2,9 @@
 
 from whetstone_client.artifact_files import ArtifactFilesError
 from whetstone_client.async_client import AsyncClient
-from whetstone_client.client import Client
+from whetstone_client.client import Client, Episode
 from whetstone_client.early_stopping import EarlyStopping, Evaluated
+from whetstone_client.episodes import AsyncEpisode, CreatedEpisode, EpisodeCall, EpisodeData, EpisodeTokens
 from whetstone_client.errors import ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
 from whetstone_client.wire import (
@@ -37,13 +38,19 @@ __all__ = [
     "Artifact",
     "ArtifactFilesError",
     "AsyncClient",
+    "AsyncEpisode",
     "ChatCompletion",
     "Checkpoint",
     "Choice",
     "Client",
+    "CreatedEpisode",
     "DpoConfig",
     "DpoJob",
     "EarlyStopping",
+    "Episode",
+    "EpisodeCall",
+    "EpisodeData",
+    "EpisodeTokens",
     "Evaluated",
     "Evaluation",
     "GatherProgress",

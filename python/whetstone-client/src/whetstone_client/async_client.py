@@ -14,6 +14,7 @@ import httpx
 
 from whetstone_client import artifact_files
 from whetstone_client.early_stopping import Evaluated, gain_of
+from whetstone_client.episodes import EpisodeMethods
 from whetstone_client.errors import ApiError, TrainingFailedError
 from whetstone_client.http import Http
 from whetstone_client.retry import OnConnection, insist, is_refusal, pause_before
@@ -63,7 +64,7 @@ async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
         raise TimeoutError(f"{what} did not end within {deadline_s:g} s; it continues on the server.") from error
 
 
-class AsyncClient:
+class AsyncClient(EpisodeMethods):
     def __init__(
         self,
         base_url: str | None = None,

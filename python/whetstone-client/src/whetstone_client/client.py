@@ -1,12 +1,13 @@
 """`AsyncClient` for synchronous code: every method calls the one of the same name and waits for its result."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from whetstone_client.async_client import AsyncClient
 from whetstone_client.background import iterate_in_background, run_in_background
+from whetstone_client.episodes import AsyncEpisode, EpisodeData, Outcome
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +31,38 @@ def _iterating(
         return iterate_in_background(method(self._client, *args, **kwargs))
 
     return call
+
+
+class Episode:
+    """One run of an agent, for synchronous code: `AsyncEpisode` says what its parts are."""
+
+    def __init__(self, episode: AsyncEpisode) -> None:
+        self._episode = episode
+        self.id, self.name, self.group, self.model_id = episode.id, episode.name, episode.group, episode.model_id
+        self.base_url, self.anthropic_base_url = episode.base_url, episode.anthropic_base_url
+        self.headers = episode.headers
+
+    def reward(
+        self,
+        reward: float,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        turn_rewards: Mapping[str, float] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        group: str | None = None,
+        status: Outcome = "completed",
+    ) -> EpisodeData:
+        """Ends the episode. The same reward again changes nothing; another replaces it until a job has used it."""
+        rewarding = self._episode.reward(
+            reward, metrics=metrics, turn_rewards=turn_rewards, metadata=metadata, group=group, status=status
+        )
+        return run_in_background(rewarding)
+
+    def read(self) -> EpisodeData:
+        return run_in_background(self._episode.read())
+
+    def delete(self) -> None:
+        run_in_background(self._episode.delete())
 
 
 class Client:
@@ -72,6 +105,27 @@ class Client:
     list_evaluation_answers = _iterating(AsyncClient.list_evaluation_answers)
     reward_answers = _waiting(AsyncClient.reward_answers)
     log = _waiting(AsyncClient.log)
+
+    def episode(
+        self,
+        model: str,
+        *,
+        group: str | None = None,
+        name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> "Episode":
+        """Begins an episode of a model (`project/name`, `entity/project/name`, or its id)."""
+        return Episode(
+            run_in_background(self._client.episode(model, group=group, name=name, metadata=metadata)),
+        )
+
+    create_episode = _waiting(AsyncClient.create_episode)
+    reward_episode = _waiting(AsyncClient.reward_episode)
+    get_episode = _waiting(AsyncClient.get_episode)
+    list_episodes = _iterating(AsyncClient.list_episodes)
+    list_episode_calls = _iterating(AsyncClient.list_episode_calls)
+    list_episode_tokens = _iterating(AsyncClient.list_episode_tokens)
+    delete_episode = _waiting(AsyncClient.delete_episode)
 
     list_artifacts = _iterating(AsyncClient.list_artifacts)
     get_artifact = _waiting(AsyncClient.get_artifact)

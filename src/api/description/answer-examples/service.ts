@@ -57,10 +57,10 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
     "application/json": {"id":"0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06","object":"webhook","deleted":true},
   },
   "GET /v1/webhooks/{webhook_id}/deliveries": {
-    "application/json": {"object":"list","data":[{"id":"msg_283420439307761fa0ab1f9ad1832163","object":"webhook_delivery","webhook_id":"0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06","training_job_id":"01d0e184-3709-491a-b470-9134aa9c2451","event":"training_job.succeeded","status":"delivered","created_at":"2026-11-23T18:05:33.690Z","attempts":1,"next_attempt_at":null,"last_status":200,"last_error":null,"delivered_at":"2026-11-23T18:05:34.004Z"}],"first_id":"msg_283420439307761fa0ab1f9ad1832163","last_id":"msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07","has_more":false},
+    "application/json": {"object":"list","data":[{"id":"msg_7f9b43d26ffd8eabc6286bacdcace16a","object":"webhook_delivery","webhook_id":"0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06","training_job_id":"edf2644b-85af-4248-9e10-2e45e107cede","episode_id":null,"event":"training_job.succeeded","status":"delivered","created_at":"2026-11-25T19:12:12.760Z","attempts":1,"next_attempt_at":null,"last_status":200,"last_error":null,"delivered_at":"2026-11-25T19:12:12.777Z"}],"first_id":"msg_7f9b43d26ffd8eabc6286bacdcace16a","last_id":"msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07","has_more":false},
   },
   "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
-    "application/json": {"id":"msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07","object":"webhook_delivery","webhook_id":"0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06","training_job_id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","event":"training_job.succeeded","status":"pending","created_at":"2026-11-23T18:05:06.658Z","attempts":1,"next_attempt_at":"2026-11-23T18:05:39.951Z","last_status":200,"last_error":null,"delivered_at":"2026-11-23T18:05:06.738Z"},
+    "application/json": {"id":"msg_0196f2ca-d5c4-7b5f-aa0b-ab2c3d4e5f07","object":"webhook_delivery","webhook_id":"0196f2c9-c4b3-7a4e-98f9-9a1b2c3d4e06","training_job_id":"0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02","episode_id":null,"event":"training_job.succeeded","status":"pending","created_at":"2026-11-25T19:12:08.309Z","attempts":1,"next_attempt_at":"2026-11-25T19:12:14.098Z","last_status":200,"last_error":null,"delivered_at":"2026-11-25T19:12:08.323Z"},
   },
   "GET /v1/workers": {
     "application/json": {"object":"list","data":[]},

@@ -1,0 +1,209 @@
+"""Episodes: an address for an agent, whose calls the server records, and a reward for what the agent did."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal
+from urllib.parse import quote
+
+from whetstone_client.http import Http
+from whetstone_client.wire import Model, Wire
+
+EpisodeStatus = Literal["open", "rewarded", "trained", "expired"]
+Outcome = Literal["completed", "failed"]
+
+
+class EpisodeData(Wire):
+    """An episode as the server has it."""
+
+    id: str
+    name: str
+    group: str | None
+    model_id: str
+    status: EpisodeStatus
+    outcome: Outcome | None
+    reward: float | None
+    metrics: dict[str, float]
+    turn_rewards: dict[str, float]
+    metadata: dict[str, Any]
+    trained_by: str | None
+    """The training job that used it."""
+    call_count: int
+    token_count: int
+    """Tokens that calls share count once."""
+    trained_token_count: int
+
+
+class CreatedEpisode(EpisodeData):
+    base_url: str
+    """For OpenAI clients."""
+    anthropic_base_url: str
+
+
+class EpisodeCall(Wire):
+    id: str
+    answer_id: str
+    """The `id` of the answer that the agent got; names the call in `turn_rewards`."""
+    model: str
+    policy_step: int | None
+    trained: bool
+    cut: bool
+    parent_id: str | None
+    """The call that it continues; None: a tree begins here."""
+    messages: list[dict[str, Any]] | None
+    """Those that the parent does not have; None: the prompt was text or token ids."""
+    choices: list[dict[str, Any]]
+
+
+class EpisodeTokens(Wire):
+    """The tokens of one call, as they were sampled."""
+
+    id: str
+    answer_id: str
+    policy_step: int | None
+    trained: bool
+    prompt_token_ids: list[int]
+    choices: list["ChoiceTokens"]
+
+
+class ChoiceTokens(Wire):
+    index: int
+    finish_reason: str | None
+    token_ids: list[int]
+    logprobs: list[float]
+    """Nats."""
+
+
+class _WithCalls(EpisodeData):
+    calls: list[EpisodeCall]
+    has_more: bool
+
+
+def headers_of(episode: CreatedEpisode) -> dict[str, str]:
+    """Instead of an address of its own: headers for any client."""
+    group = {} if episode.group is None else {"X-Whetstone-Group": episode.group}
+    return {"X-Whetstone-Episode": episode.name, **group}
+
+
+class AsyncEpisode:
+    """One run of an agent. Give the agent `base_url` (or `anthropic_base_url`) and the key; then call `reward`."""
+
+    def __init__(self, methods: "EpisodeMethods", made: CreatedEpisode) -> None:
+        self._methods = methods
+        self.id, self.name, self.group, self.model_id = made.id, made.name, made.group, made.model_id
+        self.base_url, self.anthropic_base_url = made.base_url, made.anthropic_base_url
+        self.headers = headers_of(made)
+
+    async def reward(
+        self,
+        reward: float,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        turn_rewards: Mapping[str, float] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        group: str | None = None,
+        status: Outcome = "completed",
+    ) -> EpisodeData:
+        """Ends the episode. The same reward again changes nothing; another replaces it until a job has used it."""
+        return await self._methods.reward_episode(
+            self.id, reward, metrics=metrics, turn_rewards=turn_rewards, metadata=metadata, group=group, status=status
+        )
+
+    async def read(self) -> EpisodeData:
+        return await self._methods.get_episode(self.id)
+
+    async def delete(self) -> None:
+        await self._methods.delete_episode(self.id)
+
+
+def _episode(named: str, rest: str = "") -> str:
+    return f"/v1/preview/episodes/{quote(named, safe='')}{rest}"
+
+
+class EpisodeMethods:
+    """The methods of `AsyncClient` for episodes. `named`: an id or a name; names may need `model_id`."""
+
+    _http: Http
+
+    async def episode(
+        self,
+        model: str,
+        *,
+        group: str | None = None,
+        name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> AsyncEpisode:
+        """Begins an episode of a model (`project/name`, `entity/project/name`, or its id)."""
+        made = await self.create_episode(await self._model_id(model), group=group, name=name, metadata=metadata)
+        return AsyncEpisode(self, made)
+
+    async def create_episode(
+        self,
+        model_id: str,
+        *,
+        group: str | None = None,
+        name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> CreatedEpisode:
+        body = {"model_id": model_id, "group": group, "name": name, "metadata": metadata}
+        return await self._http.call(CreatedEpisode, "POST", "/v1/preview/episodes", body)
+
+    async def reward_episode(
+        self,
+        named: str,
+        reward: float,
+        *,
+        metrics: Mapping[str, float] | None = None,
+        turn_rewards: Mapping[str, float] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        group: str | None = None,
+        status: Outcome = "completed",
+        model_id: str | None = None,
+    ) -> EpisodeData:
+        body = {
+            "reward": reward,
+            "metrics": metrics,
+            "turn_rewards": turn_rewards,
+            "metadata": metadata,
+            "group": group,
+            "status": status,
+        }
+        query = {"model_id": model_id}
+        return await self._http.call(EpisodeData, "POST", _episode(named, "/reward"), body, query=query)
+
+    async def get_episode(self, named: str, *, model_id: str | None = None) -> EpisodeData:
+        return await self._http.call(EpisodeData, "GET", _episode(named), query={"model_id": model_id, "limit": "1"})
+
+    def list_episodes(
+        self, *, model_id: str | None = None, group: str | None = None, status: EpisodeStatus | None = None
+    ) -> AsyncIterator[EpisodeData]:
+        """Newest first."""
+        query = {"model_id": model_id, "group": group, "status": status}
+        return self._http.rows(EpisodeData, "/v1/preview/episodes", query)
+
+    async def list_episode_calls(self, named: str, *, model_id: str | None = None) -> AsyncIterator[EpisodeCall]:
+        after = None
+        while True:
+            query = {"model_id": model_id, "after": after, "limit": "100"}
+            page = await self._http.call(_WithCalls, "GET", _episode(named), query=query)
+            for call in page.calls:
+                yield call
+            if not page.has_more or not page.calls:
+                return
+            after = page.calls[-1].id
+
+    def list_episode_tokens(self, named: str, *, model_id: str | None = None) -> AsyncIterator[EpisodeTokens]:
+        """The tokens that were sampled, call by call."""
+        return self._http.rows(EpisodeTokens, _episode(named, "/tokens"), {"model_id": model_id})
+
+    async def delete_episode(self, named: str, *, model_id: str | None = None) -> None:
+        await self._http.call(dict[str, Any], "DELETE", _episode(named), query={"model_id": model_id})
+
+    async def _model_id(self, model: str) -> str:
+        parts = model.removeprefix("wandb-artifact:///").removeprefix("wandb-artifact://").split("/")
+        if len(parts) == 1:
+            return model
+        entity = parts[-3] if len(parts) > 2 else None
+        query = {"project": parts[-2], "name": parts[-1].split(":")[0].split("@")[0]}
+        async for found in self._http.rows(Model, "/v1/preview/models", query):
+            if entity is None or found.entity == entity:
+                return found.id
+        raise ValueError(f"No model {model}. Register it first, and name it project/name.")

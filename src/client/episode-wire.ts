@@ -1,0 +1,105 @@
+// The types of episodes: requests and answers, with the names used on the wire. Part of wire.ts.
+
+export type EpisodeStatus = 'open' | 'rewarded' | 'trained' | 'expired';
+
+export interface EpisodeData {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string | null;
+  readonly model_id: string;
+  readonly status: EpisodeStatus;
+  readonly outcome: 'completed' | 'failed' | null;
+  readonly reward: number | null;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly turn_rewards: Readonly<Record<string, number>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+  readonly last_call_at: string | null;
+  readonly rewarded_at: string | null;
+  readonly expired_at: string | null;
+  /** The training job that used it. */
+  readonly trained_by: string | null;
+  readonly call_count: number;
+  /** Tokens that calls share count once. */
+  readonly token_count: number;
+  readonly trained_token_count: number;
+  readonly stored_bytes: number;
+}
+
+export interface CreatedEpisode extends EpisodeData {
+  readonly base_url: string;
+  readonly anthropic_base_url: string;
+  readonly warnings?: readonly string[];
+}
+
+export interface EpisodeRequest {
+  readonly model_id: string;
+  /** Default: made up by the server. */
+  readonly name?: string | null;
+  readonly group?: string | null;
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
+}
+
+export interface RewardRequest {
+  readonly reward: number;
+  readonly metrics?: Readonly<Record<string, number>> | null;
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
+  readonly group?: string | null;
+  /** By the `id` of the answers. */
+  readonly turn_rewards?: Readonly<Record<string, number>> | null;
+  /** Default: completed. */
+  readonly status?: 'completed' | 'failed';
+}
+
+interface EpisodeCallFields {
+  readonly id: string;
+  /** The `id` of the answer that the agent got. */
+  readonly answer_id: string;
+  readonly model: string;
+  readonly policy_step: number | null;
+  readonly trained: boolean;
+  readonly cut: boolean;
+  readonly reshaped_by: readonly string[];
+  readonly created_at: string;
+  /** The call that it continues; null: a tree begins here. */
+  readonly parent_id: string | null;
+  readonly parent_choice: number | null;
+  readonly shared_tokens: number;
+  readonly prompt_tokens: number;
+}
+
+export interface EpisodeCall extends EpisodeCallFields {
+  readonly shared_messages: number;
+  /** Those that the parent does not have; null: the prompt was text or token ids. */
+  readonly messages: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly tools: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly shares_tools: boolean;
+  readonly sampling: Readonly<Record<string, unknown>>;
+  readonly template: Readonly<Record<string, unknown>>;
+  readonly choices: readonly {
+    readonly index: number;
+    readonly completion_tokens: number;
+    readonly finish_reason: string | null;
+    readonly constrained: boolean;
+    readonly content: string;
+    readonly reasoning: string;
+    readonly tool_calls: readonly { readonly name: string; readonly arguments: string }[];
+  }[];
+}
+
+export interface EpisodeWithCalls extends EpisodeData {
+  readonly calls: readonly EpisodeCall[];
+  readonly has_more: boolean;
+}
+
+export interface EpisodeCallTokens extends EpisodeCallFields {
+  readonly prompt_token_ids: readonly number[];
+  readonly choices: readonly {
+    readonly index: number;
+    readonly finish_reason: string | null;
+    readonly constrained: boolean;
+    readonly token_ids: readonly number[];
+    /** Nats. */
+    readonly logprobs: readonly number[];
+  }[];
+}

@@ -1,0 +1,116 @@
+// Episodes: an address for an agent, whose calls the server records, and a reward for what the agent did.
+import type {
+  CreatedEpisode,
+  EpisodeCall,
+  EpisodeCallTokens,
+  EpisodeData,
+  EpisodeRequest,
+  EpisodeStatus,
+  EpisodeWithCalls,
+  RewardRequest,
+} from './episode-wire.ts';
+import type { Http } from './http.ts';
+import type { Model } from './wire.ts';
+
+/** An episode by its id, or by its name; `modelId` is needed if several models have an episode of that name. */
+export interface EpisodeNamed {
+  readonly modelId?: string;
+}
+
+export interface EpisodeOptions {
+  /** The trained model: `project/name`, `entity/project/name`, or its id. */
+  readonly model: string;
+  /** Default: made up by the server. */
+  readonly name?: string;
+  /** Episodes at the same task, whose rewards are compared. */
+  readonly group?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** One run of an agent. Give the agent `baseUrl` (or `anthropicBaseUrl`) and the key; then call `reward`. */
+export interface Episode {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string | null;
+  readonly modelId: string;
+  /** For OpenAI clients. */
+  readonly baseUrl: string;
+  /** For Anthropic clients. */
+  readonly anthropicBaseUrl: string;
+  /** Instead of an address of its own: headers for any client. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the episode. The same reward again changes nothing; another one replaces it until a job has used it. */
+  reward(reward: number | RewardRequest): Promise<EpisodeData>;
+  read(): Promise<EpisodeData>;
+  calls(): AsyncGenerator<EpisodeCall>;
+  delete(): Promise<void>;
+}
+
+export function createEpisodeCalls({ call, rows }: Http) {
+  const pathOf = (named: string, { modelId }: EpisodeNamed = {}, rest = '') =>
+    `/v1/preview/episodes/${encodeURIComponent(named)}${rest}${modelId === undefined ? '' : `?model_id=${encodeURIComponent(modelId)}`}`;
+
+  const rewardEpisode = (named: string, reward: RewardRequest, of: EpisodeNamed = {}): Promise<EpisodeData> =>
+    call('POST', pathOf(named, of, '/reward'), { body: reward });
+  const getEpisode = (named: string, of: EpisodeNamed = {}): Promise<EpisodeWithCalls> =>
+    call('GET', pathOf(named, of));
+  const deleteEpisode = (named: string, of: EpisodeNamed = {}): Promise<{ id: string; deleted: true }> =>
+    call('DELETE', pathOf(named, of));
+  const createEpisode = (request: EpisodeRequest): Promise<CreatedEpisode> =>
+    call('POST', '/v1/preview/episodes', { body: request });
+
+  /** All of its calls, in order. */
+  async function* listEpisodeCalls(named: string, { modelId }: EpisodeNamed = {}): AsyncGenerator<EpisodeCall> {
+    for (let after: string | undefined; ;) {
+      const query = new URLSearchParams({
+        limit: '100',
+        ...(after === undefined ? {} : { after }),
+        ...(modelId === undefined ? {} : { model_id: modelId }),
+      });
+      const page: EpisodeWithCalls = await call('GET', `${pathOf(named)}?${query}`);
+      yield* page.calls;
+      after = page.calls.at(-1)?.id;
+      if (!page.has_more || after === undefined) return;
+    }
+  }
+
+  async function modelIdOf(name: string): Promise<string> {
+    const parts = name.replace(/^wandb-artifact:\/\/\/?/, '').split('/');
+    if (parts.length === 1) return name;
+    const [model, project, entity] = parts.reverse() as [string, string, string?];
+    const found = rows<Model>('/v1/preview/models', { project, name: model.replace(/[:@].*$/, '') });
+    for await (const each of found) if (entity === undefined || entity === each.entity) return each.id;
+    throw new TypeError(`No model ${name}. Register it first, and name it project/name.`);
+  }
+
+  async function episode({ model, ...start }: EpisodeOptions): Promise<Episode> {
+    const made = await createEpisode({ model_id: await modelIdOf(model), ...start });
+    const { id, name, group } = made;
+    return {
+      ...{ id, name, group, modelId: made.model_id, baseUrl: made.base_url, anthropicBaseUrl: made.anthropic_base_url },
+      headers: { 'X-Whetstone-Episode': name, ...(group === null ? {} : { 'X-Whetstone-Group': group }) },
+      reward: (reward) => rewardEpisode(id, typeof reward === 'number' ? { reward } : reward),
+      read: () => getEpisode(id),
+      calls: () => listEpisodeCalls(id),
+      delete: async () => void (await deleteEpisode(id)),
+    };
+  }
+
+  return {
+    /** Begins an episode: an address for the agent, and a reward when it is done. */
+    episode,
+    createEpisode,
+    /** With its first calls; `listEpisodeCalls` returns all of them. */
+    getEpisode,
+    /** Newest first. */
+    listEpisodes: (
+      filter: { model_id?: string; group?: string; status?: EpisodeStatus; order?: 'asc' | 'desc' } = {},
+    ) => rows<EpisodeData>('/v1/preview/episodes', filter),
+    listEpisodeCalls,
+    /** The tokens that were sampled, call by call. */
+    listEpisodeTokens: (named: string, { modelId }: EpisodeNamed = {}) =>
+      rows<EpisodeCallTokens>(pathOf(named, {}, '/tokens'), modelId === undefined ? {} : { model_id: modelId }),
+    rewardEpisode,
+    deleteEpisode,
+  };
+}

@@ -1,0 +1,178 @@
+// `whetstone episodes`: lists, shows, rewards and deletes the recorded runs of agents.
+import { Option, type Command } from 'commander';
+import type { EpisodeCall, EpisodeData } from '#client/client';
+import { UsageError } from '#domain/errors';
+import { wholeNumber } from './numbers.ts';
+import {
+  all,
+  confirm,
+  counted,
+  inColumns,
+  linesOr,
+  printable,
+  show,
+  withJson,
+  withYes,
+  type JsonFlag,
+  type YesFlag,
+} from './output.ts';
+import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+
+const STATUSES = ['open', 'rewarded', 'trained', 'expired'] as const;
+
+interface NamedFlags extends RemoteFlags, JsonFlag {
+  readonly model?: string;
+}
+
+interface ListFlags extends NamedFlags {
+  readonly group?: string;
+  readonly status?: EpisodeData['status'];
+  readonly limit: number;
+}
+
+interface RewardFlags extends NamedFlags {
+  readonly metric: readonly (readonly [string, number])[];
+  readonly group?: string;
+  readonly failed?: boolean;
+}
+
+const numberOf = (text: string, what: string): number => {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new UsageError(`${what} must be a number, not "${text}".`);
+};
+
+function addMetric(text: string, before: readonly (readonly [string, number])[]) {
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new UsageError(`--metric must be NAME=NUMBER, not "${text}".`);
+  return [...before, [text.slice(0, at), numberOf(text.slice(at + 1), '--metric')] as const];
+}
+
+export function addEpisodes(program: Command, remote: Remote): void {
+  const episodes = program.command('episodes').description('recorded runs of agents: list, show, reward, delete');
+  const named = (what: string) =>
+    withJson(remote.command(episodes, what)).option(
+      '--model <name>',
+      'the trained model, if several have an episode of this name',
+    );
+  /** The client, and the model if one was named. */
+  async function connect({ model: name, ...flags }: NamedFlags) {
+    const client = remote.connect(flags);
+    return { client, of: name === undefined ? {} : { modelId: (await getModel(client, name)).model.id } };
+  }
+
+  withJson(remote.command(episodes, 'list'))
+    .alias('ls')
+    .description('list the newest episodes: name, group, status, reward, calls, trained tokens, and when they began')
+    .option('--model <name>', 'only episodes of this model')
+    .option('--group <name>', 'only episodes of this group')
+    .addOption(new Option('--status <name>', 'only episodes with this status').choices(STATUSES))
+    .option('--limit <count>', 'maximum number of episodes to show', wholeNumber(1), 20)
+    .action(async ({ group, status, limit, ...flags }: ListFlags) => {
+      const { client, of } = await connect(flags);
+      const filter = {
+        ...(of.modelId === undefined ? {} : { model_id: of.modelId }),
+        ...(group === undefined ? {} : { group }),
+        ...(status === undefined ? {} : { status }),
+      };
+      show(flags, await all(client.listEpisodes(filter), limit), (list) =>
+        linesOr('No episodes.', inColumns(list.map(columnsOf))),
+      );
+    });
+
+  named('get <id-or-name>')
+    .alias('show')
+    .description('show an episode and its calls as trees: what was said, tokens, step')
+    .action(async (idOrName: string, flags: NamedFlags) => {
+      const { client, of } = await connect(flags);
+      const { has_more: _, ...episode } = await client.getEpisode(idOrName, of);
+      const calls = await all(client.listEpisodeCalls(episode.id));
+      show(flags, { ...episode, calls }, () => [
+        inColumns([columnsOf(episode)])[0]!,
+        ...linesOr(
+          'No calls.',
+          calls.flatMap((call) => linesOfCall(call, depthOf(call, calls))),
+        ),
+      ]);
+    });
+
+  named('reward <id-or-name> <reward>')
+    .description('reward an episode, which ends it; another reward replaces it until a job has used it')
+    .option('--metric <name=number>', 'a number to keep with the reward; may be repeated', addMetric, [])
+    .option('--group <name>', 'put the episode into this group')
+    .option('--failed', 'the task failed')
+    .action(async (idOrName: string, text: string, { metric, group, failed = false, ...flags }: RewardFlags) => {
+      const reward = numberOf(text, 'The reward');
+      const { client, of } = await connect(flags);
+      const given = {
+        reward,
+        metrics: Object.fromEntries(metric),
+        status: failed ? ('failed' as const) : ('completed' as const),
+        ...(group === undefined ? {} : { group }),
+      };
+      show(flags, await client.rewardEpisode(idOrName, given, of), ({ name, reward: got }) => [
+        `${name}: reward ${got}`,
+      ]);
+    });
+
+  withYes(named('rm <id-or-name>'))
+    .description('delete an episode and its calls')
+    .action(async (idOrName: string, flags: NamedFlags & YesFlag) => {
+      const { client, of } = await connect(flags);
+      const { name, call_count: calls } = await client.getEpisode(idOrName, of);
+      await confirm(flags, `Delete the episode ${name} with ${counted(calls, 'call')}?`);
+      show(flags, await client.deleteEpisode(idOrName, of), () => [`deleted ${name}`]);
+    });
+}
+
+const columnsOf = (episode: EpisodeData): string[] => [
+  episode.name,
+  episode.group ?? '-',
+  episode.status,
+  episode.reward === null ? '-' : String(episode.reward),
+  counted(episode.call_count, 'call'),
+  counted(episode.trained_token_count, 'token'),
+  episode.created_at,
+  episode.id,
+];
+
+/** A deeper tree than this is indented no further. */
+const DEPTH_MAX = 12;
+
+/** How many branches lead to the call: an agent that only goes on stays at the same depth. */
+function depthOf(call: EpisodeCall, calls: readonly EpisodeCall[]): number {
+  let depth = 0;
+  for (let each: EpisodeCall | undefined = call; each?.parent_id != null && depth < DEPTH_MAX;) {
+    if (each.parent_choice === null) depth++;
+    const { parent_id: parentId }: EpisodeCall = each;
+    each = calls.find(({ id }) => id === parentId);
+  }
+  return depth;
+}
+
+const SHOWN = 100;
+const shorten = (text: string): string => {
+  const line = printable(text);
+  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
+};
+
+function linesOfCall(call: EpisodeCall, depth: number): string[] {
+  const indent = '  '.repeat(depth);
+  const marks = [call.cut ? 'cut' : '', call.trained ? '' : 'not trained', call.parent_id === null ? 'begins a tree' : '']; // prettier-ignore
+  const about = [
+    call.policy_step === null ? call.model : `step ${call.policy_step}`,
+    `${call.prompt_tokens} prompt tokens`,
+    ...marks.filter((mark) => mark !== ''),
+  ];
+  return [
+    `${indent}${call.answer_id}  ${about.join(', ')}`,
+    ...(call.messages ?? []).map(({ role, content }) => `${indent}  ${String(role)}: ${shorten(textOf(content))}`),
+    ...call.choices.flatMap(({ content, tool_calls: tools, completion_tokens: tokens, finish_reason: reason }) => [
+      `${indent}  → ${shorten(content)} (${counted(tokens, 'token')}, ${reason ?? 'cut'})`,
+      ...tools.map((tool) => `${indent}    ${tool.name} ${shorten(tool.arguments)}`),
+    ]),
+  ];
+}
+
+const textOf = (content: unknown): string =>
+  typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content);

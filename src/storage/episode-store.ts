@@ -1,0 +1,94 @@
+// Episodes and their calls. Part of storage.ts; deleted with their model. Tokens and texts are packed bytes here.
+import type {
+  Episode,
+  EpisodeBounds,
+  EpisodeGroup,
+  EpisodeReward,
+  EpisodeStatus,
+  NewEpisode,
+  NewEpisodeCall,
+  StoredEpisodeCall,
+} from '#domain/episode';
+import type { Listing, Order, Page } from '#domain/page';
+import type { Payer } from './account-store.ts';
+
+export interface EpisodeFilter {
+  readonly entity: string;
+  readonly modelId?: string;
+  readonly group?: string;
+  readonly status?: EpisodeStatus;
+}
+
+export type EpisodeRefusal =
+  /** Of the entity's open episodes, or of the episode's calls or tokens. */
+  | 'too_many_open'
+  | 'too_many_calls'
+  | 'too_many_tokens'
+  /** The payer may not store this. */
+  | 'over_limit'
+  /** The model was deleted. */
+  | 'no_model';
+
+export type CreateOutcome =
+  { readonly outcome: 'created' | 'exists'; readonly episode: Episode } | { readonly outcome: EpisodeRefusal };
+
+export type CaptureOutcome =
+  | { readonly outcome: 'stored'; readonly episode: Episode; readonly ordinal: number }
+  /** It has a reward, was trained, or has expired. */
+  | { readonly outcome: 'ended'; readonly episode: Episode }
+  /** The parent is not a call of this episode, which was deleted meanwhile: the call must be planned again. */
+  | { readonly outcome: 'no_parent' }
+  | { readonly outcome: EpisodeRefusal };
+
+export type RewardOutcome =
+  /** `same`: nothing has changed. */
+  | { readonly outcome: 'rewarded' | 'same'; readonly episode: Episode }
+  /** Nothing has changed: a job has used it, or its calls are gone. */
+  | { readonly outcome: 'trained' | 'expired'; readonly episode: Episode };
+
+export interface EpisodeEnd extends EpisodeReward {
+  /** Undefined: as it is. */
+  readonly groupName?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** What to read of calls in addition to their rows. */
+export type CallParts = readonly ('tokens' | 'content')[];
+
+export interface EpisodeStore {
+  /** `exists`: the model has an episode of this name, which is returned unchanged. */
+  create(episode: NewEpisode, bounds: EpisodeBounds, payer: Payer, nowMs: number): Promise<CreateOutcome>;
+  /**
+   * Adds a call to the episode of this model and name, which is created if there is none (a group that is named later is noted). Once
+   * per call id: a repeat is `stored` and changes nothing.
+   */
+  capture(call: NewEpisodeCall, of: NewEpisode, bounds: EpisodeBounds, payer: Payer): Promise<CaptureOutcome>;
+  find(id: string): Promise<Episode | null>;
+  /** One for each of the entity's models that has an episode of this name; oldest first. */
+  findByName(entity: string, name: string, limit: number): Promise<readonly Episode[]>;
+  findOfModel(modelId: string, name: string): Promise<Episode | null>;
+  /** In order of creation, or newest first. */
+  list(filter: EpisodeFilter, page: Page, order?: Order): Promise<Listing<Episode>>;
+  /** By ordinal, from this one on. */
+  calls(episodeId: string, from: number, limit: number, parts: CallParts): Promise<readonly StoredEpisodeCall[]>;
+  /**
+   * Ends an open episode, or replaces the reward of a rewarded one, with its webhook deliveries. `groupSizeMin`: a group is complete
+   * with so many rewarded episodes and no open one. Null: there is no such episode.
+   */
+  reward(id: string, end: EpisodeEnd, nowMs: number, groupSizeMin: number): Promise<RewardOutcome | null>;
+  /** For a job that will not train them after all: they are rewarded again. */
+  releaseTrained(jobId: string): Promise<void>;
+  /** Of one model, in order of each group's first episode. `complete`: at least so many rewarded episodes and no open one. */
+  groups(modelId: string, limit: number, complete?: { readonly rewardedMin: number }): Promise<readonly EpisodeGroup[]>;
+  /** The rewarded episodes of one group, oldest first. */
+  rewardedIds(modelId: string, groupName: string): Promise<readonly string[]>;
+  /** With its calls and its charge. Returns whether it existed. */
+  delete(id: string): Promise<boolean>;
+  /**
+   * Of episodes with no activity since then, oldest first: open and rewarded ones expire, which deletes their calls; trained ones
+   * (unless their job has not ended) and expired ones are deleted. Returns how many.
+   */
+  expire(activeBeforeMs: number, nowMs: number, limit: number): Promise<{ expired: number; deleted: number }>;
+  /** Of all entities. */
+  countByStatus(): Promise<Readonly<Record<EpisodeStatus, number>>>;
+}

@@ -1,0 +1,329 @@
+// Episodes and their calls. A transaction runs alone (dialect.ts), so that bounds are checked and counts are kept in the same one.
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { episodeRows } from '#domain/blob-names';
+import {
+  addedTokens,
+  callBytes,
+  EPISODE_STATUSES,
+  episodeBytes,
+  sampledTokens,
+  type Episode,
+  type EpisodeBounds,
+  type EpisodeStatus,
+  type NewEpisode,
+} from '#domain/episode';
+import type { Payer } from '../account-store.ts';
+import type { EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
+import { chargeWithin } from './accounts.ts';
+import { PIECE, UNFINISHED } from './episodes-of-jobs.ts';
+import { completedBy, groupsOf } from './episode-groups.ts';
+import { fromEpisodeCall, toEpisode, toEpisodeCall } from './episode-rows.ts';
+import { listPage } from './listing.ts';
+import { Refused, unlessRefused } from './refused.ts';
+import type { Tables } from './rows.ts';
+import { enqueueEpisodeDeliveries } from './webhooks.ts';
+
+const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
+
+export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
+  return {
+    create: (episode, bounds, payer, nowMs) =>
+      unlessRefused(
+        db,
+        (outcome: EpisodeRefusal) => ({ outcome }),
+        async (tx) => {
+          const existing = await named(tx, episode.modelId, episode.name);
+          if (existing) return { outcome: 'exists' as const, episode: existing };
+          const made = await add(tx, episode, bounds, nowMs);
+          await charge(tx, made, payer);
+          return { outcome: 'created' as const, episode: made };
+        },
+      ),
+
+    capture: (call, of, bounds, payer) =>
+      unlessRefused(db, refused, async (tx) => {
+        const known = await tx
+          .selectFrom('episode_calls')
+          .select(['episode_id', 'ordinal'])
+          .where('id', '=', call.id)
+          .executeTakeFirst();
+        if (known) {
+          const row = await tx.selectFrom('episodes').selectAll().where('id', '=', known.episode_id).executeTakeFirstOrThrow(); // prettier-ignore
+          return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: known.ordinal };
+        }
+        const before = (await named(tx, of.modelId, of.name)) ?? (await add(tx, of, bounds, call.createdAtMs));
+        if (before.status !== 'open') return { outcome: 'ended' as const, episode: before };
+        if (call.parentId !== null && !(await isCallOf(tx, before.id, call.parentId))) throw new Refused('no_parent');
+        if (before.callCount >= bounds.callsMax) throw new Refused('too_many_calls');
+        const tokens = before.tokenCount + addedTokens(call);
+        if (tokens > bounds.tokensMax) throw new Refused('too_many_tokens');
+        const ordinal = before.callCount;
+        await tx
+          .insertInto('episode_calls')
+          .values(fromEpisodeCall(call, before.id, ordinal))
+          .execute();
+        const row = await tx
+          .updateTable('episodes')
+          .set({
+            group_name: before.groupName ?? of.groupName,
+            last_call_at_ms: call.createdAtMs,
+            active_at_ms: call.createdAtMs,
+            call_count: ordinal + 1,
+            token_count: tokens,
+            trained_token_count: before.trainedTokenCount + (call.isTrainable ? sampledTokens(call.choices) : 0),
+            call_bytes: before.callBytes + callBytes(call),
+          })
+          .where('id', '=', before.id)
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        const episode = toEpisode(row);
+        await charge(tx, episode, payer);
+        return { outcome: 'stored' as const, episode, ordinal };
+      }),
+
+    async find(id) {
+      const row = await db.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
+      return row ? toEpisode(row) : null;
+    },
+
+    async findByName(entity, name, limit) {
+      const rows = await db
+        .selectFrom('episodes')
+        .selectAll()
+        .where('entity', '=', entity)
+        .where('name', '=', name)
+        .orderBy('ordinal')
+        .limit(limit)
+        .execute();
+      return rows.map(toEpisode);
+    },
+
+    findOfModel: (modelId, name) => named(db, modelId, name),
+
+    list: ({ entity, modelId, group, status }, page, order = 'asc') =>
+      listPage(
+        db,
+        {
+          table: 'episodes',
+          of: { entity },
+          where: { model_id: modelId, group_name: group, status },
+          by: orderOf(modelId, group, status),
+          order,
+        },
+        page,
+        toEpisode,
+        episodeWeight,
+      ),
+
+    async calls(episodeId, from, limit, parts) {
+      const rows = await db
+        .selectFrom('episode_calls')
+        .select([...LIGHT, ...parts])
+        .where('episode_id', '=', episodeId)
+        .where('ordinal', '>=', from)
+        .orderBy('ordinal')
+        .limit(limit)
+        .execute();
+      return rows.map(toEpisodeCall);
+    },
+
+    reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs, groupSizeMin) =>
+      db.transaction().execute(async (tx) => {
+        const before = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
+        if (!before) return null;
+        const { status } = before;
+        if (status === 'trained' || status === 'expired') return { outcome: status, episode: toEpisode(before) };
+        const change = {
+          outcome,
+          reward,
+          metrics: JSON.stringify(metrics),
+          turn_rewards: JSON.stringify(turnRewards),
+          group_name: groupName ?? before.group_name,
+          metadata: metadata === undefined ? before.metadata : JSON.stringify(metadata),
+        };
+        const isSame = (Object.keys(change) as (keyof typeof change)[]).every((key) => change[key] === before[key]);
+        if (status === 'rewarded' && isSame) return { outcome: 'same' as const, episode: toEpisode(before) };
+        const row = await tx
+          .updateTable('episodes')
+          .set({ ...change, status: 'rewarded', rewarded_at_ms: nowMs, active_at_ms: nowMs })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        const episode = toEpisode(row);
+        await charge(tx, episode, UNLIMITED);
+        await enqueueEpisodeDeliveries(tx, episode, await completedBy(tx, episode, groupSizeMin), nowMs);
+        return { outcome: 'rewarded' as const, episode };
+      }),
+
+    async releaseTrained(jobId) {
+      await db
+        .updateTable('episodes')
+        .set({ status: 'rewarded', trained_by: null })
+        .where('trained_by', '=', jobId)
+        .where('status', '=', 'trained')
+        .execute();
+    },
+
+    groups: (modelId, limit, complete) => groupsOf(db, modelId, { limit, complete }),
+
+    async rewardedIds(modelId, groupName) {
+      const rows = await db
+        .selectFrom('episodes')
+        .select('id')
+        .where('model_id', '=', modelId)
+        .where('group_name', '=', groupName)
+        .where('status', '=', 'rewarded')
+        .orderBy('ordinal')
+        .execute();
+      return rows.map(({ id }) => id);
+    },
+
+    delete: (id) => db.transaction().execute(async (tx) => (await remove(tx, [id])) > 0),
+
+    expire: (activeBeforeMs, nowMs, limit) =>
+      db.transaction().execute(async (tx) => {
+        const rows = await tx
+          .selectFrom('episodes')
+          .selectAll()
+          .where('active_at_ms', '<', activeBeforeMs)
+          .where(
+            sql<boolean>`not exists (select 1 from training_jobs where training_jobs.id = episodes.trained_by
+              and training_jobs.status in (${sql.join(UNFINISHED)}))`,
+          )
+          .orderBy('active_at_ms')
+          .orderBy('ordinal')
+          .limit(Math.min(limit, PIECE))
+          .execute();
+        const isOver = ({ status }: { status: EpisodeStatus }) => status === 'trained' || status === 'expired';
+        const deleted = await remove(tx, rows.filter(isOver).map(({ id }) => id)); // prettier-ignore
+        const expiring = rows.filter((row) => !isOver(row));
+        if (expiring.length === 0) return { expired: 0, deleted };
+        const ids = expiring.map(({ id }) => id);
+        await tx.deleteFrom('episode_calls').where('episode_id', 'in', ids).execute();
+        await tx
+          .updateTable('episodes')
+          .set({ status: 'expired', expired_at_ms: nowMs, active_at_ms: nowMs, call_bytes: 0 })
+          .where('id', 'in', ids)
+          .execute();
+        for (const row of expiring) await charge(tx, toEpisode({ ...row, call_bytes: 0 }), UNLIMITED);
+        return { expired: ids.length, deleted };
+      }),
+
+    async countByStatus() {
+      const rows = await db
+        .selectFrom('episodes')
+        .select(['status', (eb) => eb.fn.countAll<number | string>().as('count')])
+        .groupBy('status')
+        .execute();
+      const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]));
+      return Object.fromEntries(EPISODE_STATUSES.map((status) => [status, counts.get(status) ?? 0])) as Record<EpisodeStatus, number>; // prettier-ignore
+    },
+  };
+}
+
+const UNLIMITED: Payer = { keyId: '', keyBytesMax: null, entityBytesMax: null };
+
+const LIGHT = [
+  'id',
+  'episode_id',
+  'ordinal',
+  'answer_id',
+  'model',
+  'policy_step',
+  'is_trainable',
+  'is_cut',
+  'reshaped_by',
+  'choices',
+  'parent_id',
+  'parent_choice',
+  'shared_token_count',
+  'prompt_token_count',
+  'created_at_ms',
+] as const;
+
+/** Ordered like the index that contains these rows. */
+function orderOf(modelId: string | undefined, group: string | undefined, status: string | undefined) {
+  if (modelId === undefined) return status === undefined ? (['entity', 'ordinal'] as const) : (['entity', 'status', 'ordinal'] as const); // prettier-ignore
+  if (group !== undefined) return ['model_id', 'group_name', 'ordinal'] as const;
+  return status === undefined ? (['model_id', 'ordinal'] as const) : (['model_id', 'status', 'ordinal'] as const);
+}
+
+/** Of one row in a page. */
+export const episodeWeight = (episode: Episode): number => episodeBytes({ ...episode, callBytes: 0 });
+
+async function named(db: Kysely<Tables>, modelId: string, name: string): Promise<Episode | null> {
+  const row = await db
+    .selectFrom('episodes')
+    .selectAll()
+    .where('model_id', '=', modelId)
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row ? toEpisode(row) : null;
+}
+
+async function isCallOf(tx: Kysely<Tables>, episodeId: string, callId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('episode_calls')
+    .select('id')
+    .where('id', '=', callId)
+    .where('episode_id', '=', episodeId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Throws `Refused`. */
+async function add(tx: Transaction<Tables>, episode: NewEpisode, { openMax }: EpisodeBounds, nowMs: number) {
+  const model = await tx.selectFrom('models').select('id').where('id', '=', episode.modelId).executeTakeFirst();
+  if (!model) throw new Refused('no_model');
+  const { count } = await tx
+    .selectFrom('episodes')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('entity', '=', episode.entity)
+    .where('status', '=', 'open')
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= openMax) throw new Refused('too_many_open');
+  const row = await tx
+    .insertInto('episodes')
+    .values({
+      id: episode.id,
+      ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from episodes)`,
+      entity: episode.entity,
+      model_id: episode.modelId,
+      name: episode.name,
+      group_name: episode.groupName,
+      status: 'open',
+      outcome: null,
+      reward: null,
+      metrics: '{}',
+      turn_rewards: '{}',
+      metadata: JSON.stringify(episode.metadata),
+      created_at_ms: nowMs,
+      last_call_at_ms: null,
+      rewarded_at_ms: null,
+      expired_at_ms: null,
+      active_at_ms: nowMs,
+      trained_by: null,
+      call_count: 0,
+      token_count: 0,
+      trained_token_count: 0,
+      call_bytes: 0,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toEpisode(row);
+}
+
+async function charge(tx: Transaction<Tables>, episode: Episode, payer: Payer): Promise<void> {
+  const rows = { blob: episodeRows(episode.id), entity: episode.entity, sizeBytes: episodeBytes(episode) };
+  if (!(await chargeWithin(tx, rows, payer))) throw new Refused('over_limit');
+}
+
+async function remove(tx: Kysely<Tables>, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  await tx.deleteFrom('stored_blobs').where('blob', 'in', ids.map(episodeRows)).execute();
+  const { numDeletedRows } = await tx
+    .deleteFrom('episodes')
+    .where('id', 'in', [...ids])
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,220 @@
+// The slow, simple reference for sql/episodes.ts.
+import { episodeRows } from '#domain/blob-names';
+import {
+  addedTokens,
+  callBytes,
+  EPISODE_STATUSES,
+  episodeBytes,
+  sampledTokens,
+  type Episode,
+  type EpisodeBounds,
+  type EpisodeStatus,
+  type NewEpisode,
+  type StoredEpisodeCall,
+} from '#domain/episode';
+import { AppError } from '#domain/errors';
+import type { Payer } from '#storage/account-store';
+import type { EpisodeEnd, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
+import type { Accounts } from './accounts.ts';
+import { paginate } from './page.ts';
+import { asJson } from './tables.ts';
+
+export interface Episodes {
+  readonly store: EpisodeStore;
+  /** For the inventory. */
+  rows(): { episodes: readonly Episode[]; episodeCalls: readonly StoredEpisodeCall[] };
+  removeModel(id: string): void;
+  /** As `markTrained` of sql/episodes.ts: throws before anything has changed. */
+  markTrained(job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]): void;
+}
+
+type Row = Episode & { activeAtMs: number };
+
+export function createEpisodes(
+  accounts: Pick<Accounts, 'chargeWithin' | 'forget'>,
+  isModel: (id: string) => boolean,
+  isUnfinished: (jobId: string) => boolean,
+): Episodes {
+  let rows: Row[] = [];
+  let calls: StoredEpisodeCall[] = [];
+
+  const shown = ({ activeAtMs: _, ...episode }: Row): Episode => episode;
+  const find = (id: string) => rows.find((row) => row.id === id) ?? null;
+  const named = (modelId: string, name: string) =>
+    rows.find((row) => row.modelId === modelId && row.name === name) ?? null;
+  const fits = (row: Episode, payer: Payer) =>
+    accounts.chargeWithin({ blob: episodeRows(row.id), entity: row.entity, sizeBytes: episodeBytes(row) }, payer);
+  const put = (row: Row) => {
+    rows = find(row.id) ? rows.map((each) => (each.id === row.id ? row : each)) : [...rows, row];
+  };
+
+  function begun(of: NewEpisode, { openMax }: EpisodeBounds, nowMs: number): Row | EpisodeRefusal {
+    if (!isModel(of.modelId)) return 'no_model';
+    if (rows.filter(({ entity, status }) => entity === of.entity && status === 'open').length >= openMax)
+      return 'too_many_open';
+    return {
+      ...asJson(of),
+      ...{ status: 'open', outcome: null, reward: null, metrics: {}, turnRewards: {} },
+      ...{ createdAtMs: nowMs, lastCallAtMs: null, rewardedAtMs: null, expiredAtMs: null, activeAtMs: nowMs },
+      ...{ trainedBy: null, callCount: 0, tokenCount: 0, trainedTokenCount: 0, callBytes: 0 },
+    };
+  }
+
+  function remove(ids: readonly string[]): void {
+    rows = rows.filter(({ id }) => !ids.includes(id));
+    calls = calls.filter(({ episodeId }) => !ids.includes(episodeId));
+    for (const id of ids) accounts.forget(episodeRows(id));
+  }
+
+  const store: EpisodeStore = {
+    async create(episode, bounds, payer, nowMs) {
+      const existing = named(episode.modelId, episode.name);
+      if (existing) return { outcome: 'exists', episode: shown(existing) };
+      const row = begun(episode, bounds, nowMs);
+      if (typeof row === 'string') return { outcome: row };
+      if (!fits(row, payer)) return { outcome: 'over_limit' };
+      put(row);
+      return { outcome: 'created', episode: shown(row) };
+    },
+    async capture(call, of, bounds, payer) {
+      const known = calls.find(({ id }) => id === call.id);
+      if (known) return { outcome: 'stored', episode: shown(find(known.episodeId)!), ordinal: known.ordinal };
+      const before = named(of.modelId, of.name) ?? begun(of, bounds, call.createdAtMs);
+      if (typeof before === 'string') return { outcome: before };
+      if (before.status !== 'open') return { outcome: 'ended', episode: shown(before) };
+      if (call.parentId !== null && !calls.some(({ id, episodeId }) => id === call.parentId && episodeId === before.id))
+        return { outcome: 'no_parent' };
+      if (before.callCount >= bounds.callsMax) return { outcome: 'too_many_calls' };
+      const tokenCount = before.tokenCount + addedTokens(call);
+      if (tokenCount > bounds.tokensMax) return { outcome: 'too_many_tokens' };
+      const row: Row = {
+        ...before,
+        groupName: before.groupName ?? of.groupName,
+        lastCallAtMs: call.createdAtMs,
+        activeAtMs: call.createdAtMs,
+        callCount: before.callCount + 1,
+        tokenCount,
+        trainedTokenCount: before.trainedTokenCount + (call.isTrainable ? sampledTokens(call.choices) : 0),
+        callBytes: before.callBytes + callBytes(call),
+      };
+      if (!fits(row, payer)) return { outcome: 'over_limit' };
+      put(row);
+      calls.push({ ...call, episodeId: row.id, ordinal: before.callCount });
+      return { outcome: 'stored', episode: shown(row), ordinal: before.callCount };
+    },
+    async find(id) {
+      const row = find(id);
+      return row && shown(row);
+    },
+    findByName: async (entity, name, limit) =>
+      rows.filter((row) => row.entity === entity && row.name === name).slice(0, limit).map(shown), // prettier-ignore
+    async findOfModel(modelId, name) {
+      const row = named(modelId, name);
+      return row && shown(row);
+    },
+    async list({ entity, modelId, group, status }, page, order = 'asc') {
+      const oldestFirst = rows.filter((row) => row.entity === entity).map(shown);
+      const own = order === 'asc' ? oldestFirst : oldestFirst.toReversed();
+      const matching = own.filter(
+        (row) =>
+          row.modelId === (modelId ?? row.modelId) &&
+          row.groupName === (group ?? row.groupName) &&
+          row.status === (status ?? row.status),
+      );
+      return paginate(own, matching, page);
+    },
+    calls: async (episodeId, from, limit, parts) =>
+      calls
+        .filter((call) => call.episodeId === episodeId && call.ordinal >= from)
+        .sort((a, b) => a.ordinal - b.ordinal)
+        .slice(0, limit)
+        .map((call) => ({
+          ...call,
+          tokens: parts.includes('tokens') ? call.tokens : new Uint8Array(),
+          content: parts.includes('content') ? call.content : new Uint8Array(),
+        })),
+    async reward(id, end, nowMs) {
+      const before = find(id);
+      if (!before) return null;
+      const { status } = before;
+      if (status === 'trained' || status === 'expired') return { outcome: status, episode: shown(before) };
+      const { outcome, reward, metrics, turnRewards, groupName, metadata }: EpisodeEnd = end;
+      const change = asJson({
+        ...{ outcome, reward, metrics, turnRewards },
+        groupName: groupName ?? before.groupName,
+        metadata: metadata ?? before.metadata,
+      });
+      const isSame = (Object.keys(change) as (keyof typeof change)[]).every(
+        (key) => JSON.stringify(change[key]) === JSON.stringify(before[key]),
+      );
+      if (status === 'rewarded' && isSame) return { outcome: 'same', episode: shown(before) };
+      const row: Row = { ...before, ...change, status: 'rewarded', rewardedAtMs: nowMs, activeAtMs: nowMs };
+      fits(row, UNLIMITED);
+      put(row);
+      return { outcome: 'rewarded', episode: shown(row) };
+    },
+    async releaseTrained(jobId) {
+      rows = rows.map((row) =>
+        row.trainedBy === jobId && row.status === 'trained' ? { ...row, status: 'rewarded', trainedBy: null } : row,
+      );
+    },
+    async groups(modelId, limit, complete) {
+      const inGroups = rows.filter((row) => row.modelId === modelId && row.groupName !== null);
+      return [...new Set(inGroups.map(({ groupName }) => groupName!))]
+        .map((name) => {
+          const members = inGroups.filter(({ groupName }) => groupName === name);
+          const count = (status: EpisodeStatus) => members.filter((row) => row.status === status).length;
+          const rewards = members.filter((row) => row.status === 'rewarded').map(({ reward }) => reward);
+          return {
+            ...{ modelId, name, open: count('open'), rewarded: count('rewarded') },
+            ...{ trained: count('trained'), expired: count('expired'), rewardsDiffer: new Set(rewards).size > 1 },
+          };
+        })
+        .filter(({ open, rewarded }) => !complete || (open === 0 && rewarded >= complete.rewardedMin))
+        .slice(0, limit);
+    },
+    rewardedIds: async (modelId, groupName) =>
+      rows
+        .filter((row) => row.modelId === modelId && row.groupName === groupName && row.status === 'rewarded')
+        .map(({ id }) => id),
+    async delete(id) {
+      const existed = find(id) !== null;
+      remove([id]);
+      return existed;
+    },
+    async expire(activeBeforeMs, nowMs, limit) {
+      const due = rows
+        .filter(({ activeAtMs, trainedBy }) => activeAtMs < activeBeforeMs && !isUnfinished(trainedBy ?? ''))
+        .sort((a, b) => a.activeAtMs - b.activeAtMs)
+        .slice(0, limit);
+      const over = due.filter(({ status }) => status === 'trained' || status === 'expired').map(({ id }) => id);
+      remove(over);
+      const expiring = due.filter(({ id }) => !over.includes(id));
+      for (const row of expiring) {
+        calls = calls.filter(({ episodeId }) => episodeId !== row.id);
+        const expired: Row = { ...row, status: 'expired', expiredAtMs: nowMs, activeAtMs: nowMs, callBytes: 0 };
+        fits(expired, UNLIMITED);
+        put(expired);
+      }
+      return { expired: expiring.length, deleted: over.length };
+    },
+    countByStatus: async () =>
+      Object.fromEntries(EPISODE_STATUSES.map((status) => [status, rows.filter((row) => row.status === status).length])) as Record<EpisodeStatus, number>, // prettier-ignore
+  };
+
+  return {
+    store,
+    rows: () => ({ episodes: rows.map(shown), episodeCalls: calls }),
+    removeModel: (id) => remove(rows.filter(({ modelId }) => modelId === id).map((row) => row.id)),
+    markTrained({ id: jobId, modelId, createdAtMs }, ids) {
+      for (const id of ids) {
+        const row = find(id);
+        if (row?.modelId === modelId && row.status === 'rewarded') continue;
+        throw new AppError('episode_conflict', `Episode ${id} is not a rewarded episode of this model.`);
+      }
+      for (const id of ids) put({ ...find(id)!, status: 'trained', trainedBy: jobId, activeAtMs: createdAtMs });
+    },
+  };
+}
+
+const UNLIMITED: Payer = { keyId: '', keyBytesMax: null, entityBytesMax: null };
