@@ -4,11 +4,12 @@ import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
   return {
     create(model, stepZero, savePolicy = null) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const existing = await tx
           .selectFrom('models')
           .selectAll()
@@ -80,7 +81,7 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
       ),
 
     delete(id) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const checkpoints = await tx
           .selectFrom('checkpoints')
           .selectAll()

@@ -9,35 +9,38 @@ import { chargeWithin } from './accounts.ts';
 import { listPage } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
+import { transactionAlone, transactionOf } from './transaction.ts';
 
 export function createRunStore(db: Kysely<Tables>): RunStore {
   return {
     upsert: (run, change, payer, nowMs) =>
-      withinLimit(db, { outcome: 'over_limit' as const }, async (tx) => {
-        const { id, entity, project, name } = run;
-        const { numInsertedOrUpdatedRows: inserted } = await tx
-          .insertInto('runs')
-          .values({
-            id,
-            ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
-            entity,
-            project,
-            name,
-            ...fromAbout(freshRun(name)),
-            history_lines: 0,
-            history_bytes: 0,
-            created_at_ms: nowMs,
-            updated_at_ms: nowMs,
-          })
-          .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
-          .executeTakeFirst();
-        const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        const changed = toRun(row);
-        await charge(tx, changed, payer);
-        return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
-      }),
+      withinLimit({ outcome: 'over_limit' as const }, () =>
+        transactionAlone(db, async (tx) => {
+          const { id, entity, project, name } = run;
+          const { numInsertedOrUpdatedRows: inserted } = await tx
+            .insertInto('runs')
+            .values({
+              id,
+              ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
+              entity,
+              project,
+              name,
+              ...fromAbout(freshRun(name)),
+              history_lines: 0,
+              history_bytes: 0,
+              created_at_ms: nowMs,
+              updated_at_ms: nowMs,
+            })
+            .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
+            .executeTakeFirst();
+          const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
+            .returningAll()
+            .executeTakeFirstOrThrow();
+          const changed = toRun(row);
+          await charge(tx, changed, payer);
+          return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
+        }),
+      ),
 
     async find(name) {
       const row = await named(db.selectFrom('runs').selectAll(), name).executeTakeFirst();
@@ -53,8 +56,10 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
         runWeight,
       ),
 
-    append: (id, { offset, lines }, change, payer, nowMs) =>
-      withinLimit(db, 'over_limit' as const, async (tx) => {
+    async append(id, { offset, lines }, change, payer, nowMs) {
+      const owner = await db.selectFrom('runs').select('entity').where('id', '=', id).executeTakeFirst();
+      if (!owner) return null;
+      const append = async (tx: Transaction<Tables>) => {
         const end = lines.length === 0 ? 0 : offset + lines.length;
         const row = await tx
           .updateTable('runs')
@@ -72,7 +77,9 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
         const run = toRun({ ...row, ...sizes });
         await charge(tx, run, payer);
         return run;
-      }),
+      };
+      return withinLimit('over_limit' as const, () => transactionOf(db, `entity ${owner.entity}`, append));
+    },
 
     async history(id, from, limit) {
       return db
@@ -118,7 +125,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
     },
 
     delete: (id) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', runRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('runs').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
@@ -129,9 +136,9 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
 class OverLimit extends Error {}
 
 /** If a limit is exceeded, earlier changes are rolled back. */
-async function withinLimit<T, R>(db: Kysely<Tables>, refusal: R, work: (tx: Transaction<Tables>) => Promise<T>) {
+async function withinLimit<T, R>(refusal: R, transaction: () => Promise<T>) {
   try {
-    return await db.transaction().execute(work);
+    return await transaction();
   } catch (error) {
     if (error instanceof OverLimit) return refusal;
     throw error;
