@@ -6,6 +6,7 @@ import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { isObject } from '#base/is-object';
 import type { Clock } from '#base/clock';
+import { withinMs } from '#base/time-limit';
 import { AppError } from '#domain/errors';
 import { markBlocks, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
 import { jinjaNodes, mendJinja, parseJinja, runJinja, type JinjaNode } from './jinja.ts';
@@ -68,7 +69,13 @@ function readTemplate(path: string): Promise<string> {
 /** One template, or a list of named ones. */
 function namedSources(value: unknown, directory: string): Readonly<Record<string, string>> | null {
   if (typeof value === 'string') return { default: value };
-  if (!Array.isArray(value) || value.length === 0) return null;
+  if (value === undefined || value === null) return null;
+  if (!Array.isArray(value))
+    throw new AppError(
+      'bad_model_files',
+      `chat_template in ${directory}/tokenizer_config.json must be a text or a list of named ones, not a ${typeof value}.`,
+    );
+  if (value.length === 0) return null;
   const entries = (value as unknown[]).map((item) => {
     if (isObject(item) && typeof item.name === 'string' && typeof item.template === 'string')
       return [item.name, item.template] as const;
@@ -155,23 +162,30 @@ export function createChatTemplate(
   };
 }
 
+/** The longest published templates take a hundredth of a second. */
+const COMPILE_MS = 10_000;
+
 function compile(name: string, source: string): Compiled {
   try {
-    const program = parseJinja(source);
-    const traits = readTemplateTraits(program);
-    const identifiers = jinjaNodes(program).filter(({ type }) => type === 'Identifier');
-    const names = new Set(identifiers.map(({ value }) => String(value)));
-    const marked = markBlocks(source);
-    return {
-      source,
-      marked: marked === null ? null : mendJinja(parseJinja(marked)),
-      names,
-      program: mendJinja(program),
-      traits,
-    };
+    return withinMs(COMPILE_MS, () => compileSource(source));
   } catch (cause) {
     throw new AppError('bad_model_files', `The chat template "${name}" is not valid: ${messageOf(cause)}`, { cause });
   }
+}
+
+function compileSource(source: string): Compiled {
+  const program = parseJinja(source);
+  const traits = readTemplateTraits(program);
+  const identifiers = jinjaNodes(program).filter(({ type }) => type === 'Identifier');
+  const names = new Set(identifiers.map(({ value }) => String(value)));
+  const marked = markBlocks(source);
+  return {
+    source,
+    marked: marked === null ? null : mendJinja(parseJinja(marked)),
+    names,
+    program: mendJinja(program),
+    traits,
+  };
 }
 
 function run(
