@@ -1,6 +1,15 @@
 // The slow, simple reference for sql/runs.ts.
 import { runRows } from '#domain/blob-names';
-import { freshRun, lineBytes, runBytes, runWeight, type ArtifactUse, type Run, type RunName } from '#domain/run';
+import {
+  freshRun,
+  lineBytes,
+  runBytes,
+  runWeight,
+  type ArtifactUse,
+  type Run,
+  type RunName,
+  linesOfPage,
+} from '#domain/run';
 import type { Payer } from '../account-store.ts';
 import type { MemoryAccounts } from './accounts.ts';
 import { inOrder, paginate } from './page.ts';
@@ -56,11 +65,12 @@ export function createMemoryRuns(accounts: Pick<MemoryAccounts, 'chargeWithin' |
       return next;
     },
     async history(id, from, limit) {
-      return [...(lines.get(id) ?? [])]
+      const page = [...(lines.get(id) ?? [])]
         .map(([line, content]) => ({ line, content }))
         .filter(({ line }) => line >= from)
         .sort((a, b) => a.line - b.line)
         .slice(0, limit);
+      return page.slice(0, linesOfPage(page.map(({ content }) => content.length)));
     },
     async noteArtifact(id, artifactId, how) {
       const isSame = (link: (typeof links)[number]) =>

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { runRows } from '#domain/blob-names';
-import { freshRun, lineBytes, runBytes, runWeight, type Run, type RunName } from '#domain/run';
+import { freshRun, lineBytes, linesOfPage, runBytes, runWeight, type Run, type RunName } from '#domain/run';
 import type { Payer } from '../account-store.ts';
 import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
@@ -82,13 +82,16 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
     },
 
     async history(id, from, limit) {
-      return db
-        .selectFrom('run_history')
-        .select(['line', 'content'])
-        .where('run_id', '=', id)
-        .where('line', '>=', from)
-        .orderBy('line')
+      const after = db.selectFrom('run_history').where('run_id', '=', id).where('line', '>=', from).orderBy('line');
+      const sizes = await after
+        .select(['line', sql<number>`length(content)`.as('characters')])
         .limit(limit)
+        .execute();
+      const fitting = linesOfPage(sizes.map(({ characters }) => Number(characters)));
+      if (fitting === 0) return [];
+      return after
+        .select(['line', 'content'])
+        .where('line', '<=', sizes[fitting - 1]!.line)
         .execute();
     },
 
