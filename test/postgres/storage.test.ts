@@ -65,8 +65,8 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     const storages = await Promise.all([open(url), open(url)]);
     const jobs = await Promise.all(
       Array.from({ length: 12 }, async () => {
-        const { id } = await addModel(storages[0]!);
-        return (await storages[0]!.jobs.create(aJob(id))).id;
+        const { id } = await addModel(storages[0]);
+        return (await storages[0].jobs.create(aJob(id))).id;
       }),
     );
     const blocked = jobs.slice(1);
@@ -77,7 +77,7 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
       await holder.query('begin');
       const held = 'insert into training_events select * from jsonb_populate_record(null::training_events, $1)';
       for (const job of blocked) await holder.query(held, [JSON.stringify(fromEvent(anEvent(job, 0)))]);
-      const waiting = Promise.all(blocked.map((job) => storages[0]!.events.append(anEvent(job, 0))));
+      const waiting = Promise.all(blocked.map((job) => storages[0].events.append(anEvent(job, 0))));
       waiting.catch(() => {}); // awaited below
       await vi.waitFor(async () => {
         const { rows } = await holder.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
@@ -85,7 +85,7 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
       }, 10_000);
       const beganMs = performance.now();
       for (const storage of storages) expect(await storage.jobs.find(jobs[0]!)).not.toBeNull();
-      expect(await storages[1]!.events.append(anEvent(jobs[0]!, 0))).toBe(true);
+      expect(await storages[1].events.append(anEvent(jobs[0]!, 0))).toBe(true);
       expect(performance.now() - beganMs).toBeLessThan(4_000);
       await holder.query('rollback');
       expect(await waiting).toEqual(blocked.map(() => true));
