@@ -36,8 +36,8 @@ export interface PromptTimes {
 const TIMES: PromptTimes = { makeMs: 60_000, hereMs: 200 };
 const NO_MEMORY = 'It needs more memory than is available';
 const IDLE_MS = 60_000;
-/** How long short prompts go to the thread after one of them was slow. */
-const DISTRUST_MS = 600_000;
+/** How long short prompts go to the thread after one of them was slow, or the machine was busy with something else. */
+const DISTRUST_MS = 60_000;
 /** Prompts that could not be made are refused at once when they are sent again: this many, this long. */
 const REFUSED = { max: 1_024, ttl: 600_000 };
 const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 64 };
