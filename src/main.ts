@@ -10,7 +10,7 @@ import { measureStorage } from '#api/http/metrics-storage';
 import { responseWriter } from '#api/responses/responses-response';
 import { systemClock } from '#base/clock';
 import { createLog, type Log } from '#base/log';
-import { makePrivateDirectory } from '#base/private-directory';
+import { closeOlderFiles, makePrivateDirectory } from '#base/private-directory';
 import { createSecretBox } from '#base/secret-box';
 import { openTracing } from '#base/tracing';
 import { createApiKeys } from '#services/accounts/api-keys';
@@ -77,6 +77,7 @@ async function start(
   await makePrivateDirectory(config.dataDirectory);
   const lock = await lockDataDirectory(config.dataDirectory);
   open.add(() => lock.release());
+  closeOlderFiles(config.dataDirectory).catch((err: unknown) => log.warn('data_directory.not_closed', { err })); // `whetstone doctor` reports it
   await refuseUnfinishedRestore(config);
   await tryPort(config.listen);
   const tracing = await openTracing({ version: VERSION, log });

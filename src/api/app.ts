@@ -10,6 +10,7 @@ import { AppError, type ErrorCode } from '#domain/errors';
 import { ROLE_DOES, ROLES, type Role } from '#domain/role';
 import { storageFault } from '#domain/storage-fault';
 import { refuseAbsent } from './http/absent-paths.ts';
+import { createPathIndex, type PathIndex } from './http/path-index.ts';
 import type { ApiLimits, ApiServices } from './http/api-services.ts';
 import { authenticate } from './http/auth.ts';
 import { guardAgainstPages } from './http/browsers.ts';
@@ -153,7 +154,8 @@ export function createApp(deps: AppDeps): FastifyInstance {
     for (const endpoint of endpoints.filter(takesSockets)) serve(scope, endpoint, deps);
   });
   app.setErrorHandler((error, request, reply) => fail(services, error, request, reply));
-  app.setNotFoundHandler((request, reply) => notFound(endpoints, request, reply));
+  const paths = createPathIndex(endpoints);
+  app.setNotFoundHandler((request, reply) => notFound(paths, request, reply));
   return app;
 }
 
@@ -318,13 +320,13 @@ function systemWords(cause: unknown): string | null {
   return `${code}: ${cause.message}`;
 }
 
-function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function notFound(paths: PathIndex, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?')[0]!.replace(/(?<=.)\/$/, '');
   const absent = refuseAbsent(path, request, reply);
   if (absent !== null) return absent;
-  const allowed = endpoints.filter((endpoint) => pathPattern(endpoint.path).test(path)).map(({ method }) => method);
+  const allowed = paths.methodsOf(path);
   if (allowed.length === 0) {
-    const isWithoutV1 = endpoints.some((endpoint) => pathPattern(endpoint.path).test(`/v1${path}`));
+    const isWithoutV1 = paths.methodsOf(`/v1${path}`).length > 0;
     const advice = isWithoutV1 ? 'The base URL of OpenAI clients ends in /v1.' : 'GET /docs lists all endpoints.';
     return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. ${advice}`));
   }
@@ -337,9 +339,6 @@ function notFound(endpoints: readonly Endpoint[], request: FastifyRequest, reply
       error: { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' },
     });
 }
-
-const pathPattern = (path: string): RegExp =>
-  new RegExp(`^${path.replace(/\{\w+\*\}/, '.+').replace(/\{\w+\}/g, '[^/]+')}$`);
 
 /** The client's own id if it is harmless, otherwise 32 hex characters. */
 function requestId(header: string | string[] | undefined): string {

@@ -70,3 +70,13 @@ export const runWeight = ({ config, summary }: Run): number => config.length + s
 
 /** How a run relates to an artifact. */
 export type ArtifactUse = 'logged' | 'used';
+
+/** Characters of one page of a history: a line may have 100,000. */
+const PAGE_CHARACTERS_MAX = 4_000_000;
+
+/** How many lines of these lengths fit into one page: at least one, if there is one. */
+export function linesOfPage(lengths: readonly number[]): number {
+  let characters = 0;
+  const beyond = lengths.findIndex((length) => (characters += length) > PAGE_CHARACTERS_MAX);
+  return beyond < 0 ? lengths.length : Math.max(1, beyond);
+}

@@ -26,6 +26,8 @@ export interface FairRanks {
   assign(arrival: Arrival): Rank;
   /** A request of this rank starts, so the virtual time advances to its start tag. */
   begin(rank: Rank): void;
+  /** A request of this rank never starts: it was refused, or its client left. Its payer's next requests do not pay for it. */
+  withdraw(rank: Rank, size: number): void;
 }
 
 /** Payers that are remembered. Those whose clock is in the past are dropped first, without effect on their rank. */
@@ -45,6 +47,10 @@ export function createFairRanks(): FairRanks {
     },
     begin({ startTag }) {
       now = Math.max(now, startTag);
+    },
+    withdraw({ payer, startTag }, size) {
+      const at = next.get(payer);
+      if (at !== undefined) next.set(payer, Math.max(startTag, at - size));
     },
   };
 }

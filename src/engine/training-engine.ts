@@ -135,6 +135,28 @@ export function limitsBeside(adapter: AdapterSize, limits: TrainingLimits): Trai
   return { ...limits, memory, rowLengthMax: Math.min(limits.rowLengthMax, longestRow(memory)) };
 }
 
+/**
+ * What fits on both of two trainers, because a job may run on either. A row costs what it costs on the dearer one, and has the room of the
+ * one with less beside the fixed part.
+ */
+export function limitsOfBoth(a: TrainingLimits, b: TrainingLimits): TrainingLimits {
+  const dearer = (key: keyof RowMemory) => Math.max(a.memory[key] ?? 0, b.memory[key] ?? 0);
+  const room = Math.min(...[a, b].map(({ memory }) => memory.budgetBytes - memory.fixedBytes));
+  const fixedBytes = dearer('fixedBytes');
+  return {
+    contextLength: Math.min(a.contextLength, b.contextLength),
+    rowLengthMax: Math.min(a.rowLengthMax, b.rowLengthMax),
+    memory: {
+      budgetBytes: fixedBytes + room,
+      fixedBytes,
+      bytesPerToken: dearer('bytesPerToken'),
+      bytesPerPair: dearer('bytesPerPair'),
+      bytesPerRank: dearer('bytesPerRank'),
+      headBytesPerRank: dearer('headBytesPerRank'),
+    },
+  };
+}
+
 export interface TrainingEngineStatus {
   readonly ready: boolean;
   /** No further session can be opened now. */

@@ -1,10 +1,10 @@
 // The repairs that doctor.ts considers safe: deletes leftovers of ended jobs, moves away blobs that no row refers to, and
 // rewrites the ledger where it is wrong. Everything else is left unchanged and returned.
+import { makePrivate } from '#base/private-directory';
 import type { AccountStore } from '#storage/account-store';
 import type { BlobStore } from '#storage/blobs';
 import { createChargedBlobs } from '#services/accounts/charged-blobs';
 import type { Finding, Repair } from './finding.ts';
-import { makePrivate } from './permission-findings.ts';
 import { copyToQuarantine } from './quarantine.ts';
 
 export interface RepairDeps {

@@ -24,7 +24,7 @@ export async function getDatabase(
     return { dialect: createSqliteDialect(place, use), place };
   }
   const { COMMAND_NAME, createPostgresDialect, postgresPlace } = await import('#storage/sql/postgres-dialect');
-  return { dialect: createPostgresDialect(databaseUrl, COMMAND_NAME), place: postgresPlace(databaseUrl) };
+  return { dialect: createPostgresDialect(databaseUrl, { name: COMMAND_NAME }), place: postgresPlace(databaseUrl) };
 }
 
 /** Throws `invalid_request`. */

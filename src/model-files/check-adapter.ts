@@ -1,14 +1,25 @@
 // Checks whether an uploaded adapter can be served and trained: its base model, its tensors by name and shape, and that all values
-// are finite. One tensor is in memory at a time.
+// are finite and small enough to compute with. One tensor is in memory at a time. The server calls it through check-adapter-elsewhere.ts.
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '#domain/errors';
+import { AppError, type ErrorCode } from '#domain/errors';
 import type { DecoderConfig } from './decoder-config.ts';
-import { linearLayers } from './lora.ts';
+import { linearLayers, loraScale } from './lora.ts';
 import { parsePeftConfig } from './peft-config.ts';
 import { ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS_FILE, eachLoraTensor } from './peft-directory.ts';
 
-/** PEFT writes a kilobyte; with a list of all modules of a large model, a hundred. Both files are parsed in the server's thread. */
+export interface AdapterCheck {
+  readonly directory: string;
+  readonly config: DecoderConfig;
+  /** Its name, for what the adapter says about its base model. */
+  readonly baseModel: string;
+}
+
+export interface CheckedAdapter {
+  readonly fault: { readonly code: ErrorCode; readonly message: string } | null;
+}
+
+/** PEFT writes a kilobyte; with a list of all modules of a large model, a hundred. */
 const CONFIG_BYTES_MAX = 1_000_000;
 /** Some 150 bytes for each of two tensors of a layer's seven matrices: enough for two thousand layers. */
 const HEADER_BYTES_MAX = 4_000_000;
@@ -36,6 +47,7 @@ export async function checkAdapter(directory: string, config: DecoderConfig, bas
   const { base_model_name_or_path: trainedOn } = JSON.parse(json) as { base_model_name_or_path?: unknown };
   if (typeof trainedOn === 'string' && !mayBe(trainedOn, baseModel))
     throw new AppError('bad_model_files', `${ADAPTER_CONFIG_FILE} says that it adapts ${trainedOn}, not ${baseModel}.`);
+  let largestOfA = 0;
   for await (const { name, values } of eachLoraTensor(directory, linearLayers(config), shape)) {
     const at = values.findIndex((value) => !Number.isFinite(value));
     if (at >= 0)
@@ -43,7 +55,21 @@ export async function checkAdapter(directory: string, config: DecoderConfig, bas
         'bad_model_files',
         `${ADAPTER_WEIGHTS_FILE}: value ${at} of ${name} is ${values[at]}, not finite.`,
       );
+    const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    if (name.endsWith(A_SUFFIX))
+      largestOfA = largest; // its B follows
+    else refuseOverflow(name, loraScale(shape) * shape.rank * largestOfA * largest);
   }
+}
+
+const A_SUFFIX = '.lora_A.weight';
+/** The largest float16. What a weight changes by is at most scale · rank · max|A| · max|B|; trained adapters stay below 1. */
+const CHANGE_MAX = 65_504;
+
+function refuseOverflow(name: string, change: number): void {
+  if (change <= CHANGE_MAX) return;
+  const fault = `with its lora_A and lora_alpha, ${name} may change a weight by ${change.toPrecision(3)}, more than ${CHANGE_MAX}`;
+  throw new AppError('bad_model_files', `${ADAPTER_WEIGHTS_FILE}: ${fault}: answers would overflow.`);
 }
 
 /** A path is local to some machine, and a directory may hold a model that is also known as `owner/name`: then the shapes decide. */

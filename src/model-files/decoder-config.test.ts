@@ -146,3 +146,49 @@ test('parameters carry the names of Hugging Face checkpoints; biases and head on
   expect(experts).toContain('model.layers.1.mlp.gate_proj.weight');
   expect(names({ model_type: 'mixtral' })).toContain('model.layers.1.block_sparse_moe.experts.7.w3.weight');
 });
+
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+
+test.each([
+  ['null', null, /config\.json must hold a JSON object, not null/],
+  ['a list', [], /must hold a JSON object, not \[\]/],
+  [
+    'a billion layers',
+    { ...QWEN3, num_hidden_layers: 1e9 },
+    /num_hidden_layers must be a whole number from 1 to 2048, but is 1000000000/,
+  ],
+  ['half a layer', { ...QWEN3, num_hidden_layers: 1.5 }, /num_hidden_layers must be a whole number/],
+  ['a negative vocabulary', { ...QWEN3, vocab_size: -1 }, /vocab_size must be a positive number, got -1/],
+  ['text for a size', { ...QWEN3, hidden_size: '64' }, /hidden_size must be a positive number, got "64"/],
+  ['a deep value for a size', { ...QWEN3, hidden_size: nested(100_000) }, /hidden_size must be a positive number/],
+  ['a deep type', { ...QWEN3, model_type: nested(100_000) }, /model_type .* is not supported/],
+  [
+    'heads that do not divide',
+    { ...QWEN3, head_dim: undefined, hidden_size: 63 },
+    /head_dim must be a whole number from 1 to 8192, but computes to 15\.75/,
+  ],
+  ['an endless context', { ...QWEN3, max_position_embeddings: 1e30 }, /max_position_embeddings must be a whole number/],
+  [
+    'a rotation of nothing',
+    { ...QWEN3, rope_scaling: { rope_type: 'linear', factor: 0 } },
+    /needs the positive number factor, got 0/,
+  ],
+  ['an infinite rotation', { ...QWEN3, rope_theta: 'Infinity' }, /positive rope_theta/],
+  [
+    'a million experts',
+    { ...QWEN3, ...QWEN3_MOE, num_experts: 1e6 },
+    /num_experts must be a whole number from 1 to 8192/,
+  ],
+  ['half a window', { ...SIZES, ...GEMMA2, sliding_window: 0.5 }, /sliding_window must be a whole number/],
+])('%s is refused in a sentence that names the file, the field and its value', (_what, json, message) => {
+  let thrown: unknown;
+  try {
+    parseDecoderConfig(json);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(AppError);
+  expect(thrown).toMatchObject({ code: 'bad_model_files' });
+  expect((thrown as AppError).message).toMatch(message);
+  expect((thrown as AppError).message.length).toBeLessThan(600);
+});

@@ -1,9 +1,11 @@
 // config.json → DecoderConfig, or a clear refusal. Knows which families exist; each family is defined in its own file.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import type { Block, Experts, LayerAttention, Sizes } from './block.ts';
-import { configReader, type ConfigJson, type ConfigReader } from './config-json.ts';
+import { configReader, POSITIONS_MAX, type ConfigJson, type ConfigReader } from './config-json.ts';
+import { shown } from './shown.ts';
 import type { Family } from './families/family.ts';
 import { gemma2 } from './families/gemma2.ts';
 import { gemma3Text } from './families/gemma3-text.ts';
@@ -45,9 +47,9 @@ const FAMILIES: readonly Family[] = [
 
 export async function readDecoderConfig(directory: string): Promise<DecoderConfig> {
   const path = join(directory, 'config.json');
-  let json: ConfigJson;
+  let json: unknown;
   try {
-    json = JSON.parse(await readFile(path, 'utf8')) as ConfigJson;
+    json = JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
     throw new AppError(
       'bad_model_files',
@@ -58,7 +60,21 @@ export async function readDecoderConfig(directory: string): Promise<DecoderConfi
   return parseDecoderConfig(json, path);
 }
 
-export function parseDecoderConfig(json: ConfigJson, path = 'config.json'): DecoderConfig {
+/** `json`: whatever the file holds. */
+export function parseDecoderConfig(json: unknown, path = 'config.json'): DecoderConfig {
+  if (!isObject(json))
+    throw new AppError('bad_model_files', `${path} must hold a JSON object, not ${shown(json)}. Download it again.`);
+  try {
+    return decoderConfigOf(json, path);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    // A field of another type than any known model has.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError('bad_model_files', `${path} cannot be used: ${reason}.`, { cause });
+  }
+}
+
+function decoderConfigOf(json: ConfigJson, path: string): DecoderConfig {
   const family = FAMILIES.find(({ modelType }) => modelType === json['model_type']);
   const config = configReader({ ...family?.defaults, ...json }, path);
   if (!family) throw unknownFamily(config);
@@ -76,24 +92,34 @@ function unknownFamily(config: ConfigReader): AppError {
   const why = whyNotHere(config.json);
   const reason = why === null ? '' : `: ${why}`;
   const known = FAMILIES.map(({ modelType }) => modelType).join(', ');
-  return config.refuse(`model_type ${JSON.stringify(type)} is not supported${reason}; supported are ${known}.`);
+  return config.refuse(`model_type ${shown(type)} is not supported${reason}; supported are ${known}.`);
 }
 
+/** Some ten times the largest published models: what is larger is a mistake, and lists and graphs are made of these sizes. */
+const MOST = {
+  hidden: 262_144,
+  heads: 4_096,
+  headDim: 8_192,
+  layers: 2_048,
+  intermediate: 2_097_152,
+  vocab: 4_194_304,
+};
+
 function readSizes(config: ConfigReader): Sizes {
-  const hidden = config.positive('hidden_size');
-  const heads = config.positive('num_attention_heads');
-  const kvHeads = config.positive('num_key_value_heads', heads);
+  const hidden = config.count('hidden_size', MOST.hidden);
+  const heads = config.count('num_attention_heads', MOST.heads);
+  const kvHeads = config.count('num_key_value_heads', MOST.heads, heads);
   if (heads % kvHeads !== 0)
     throw config.refuse(`num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}.`);
   return {
     hidden,
-    layers: config.positive('num_hidden_layers'),
+    layers: config.count('num_hidden_layers', MOST.layers),
     heads,
     kvHeads,
-    headDim: config.positive('head_dim', hidden / heads),
-    intermediate: config.positive('intermediate_size'),
-    vocab: config.positive('vocab_size'),
-    maxPositions: config.positive('max_position_embeddings'),
+    headDim: config.count('head_dim', MOST.headDim, hidden / heads),
+    intermediate: config.count('intermediate_size', MOST.intermediate),
+    vocab: config.count('vocab_size', MOST.vocab),
+    maxPositions: config.count('max_position_embeddings', POSITIONS_MAX),
     normEpsilon: config.positive('rms_norm_eps'),
     tiedEmbeddings: config.flag('tie_word_embeddings'),
   };

@@ -2,6 +2,7 @@
 // which layers.
 import type { Rope, RopeScaling } from './block.ts';
 import { isNumber, type ConfigJson, type ConfigReader } from './config-json.ts';
+import { shown } from './shown.ts';
 
 export interface RopeSource {
   readonly dim: number;
@@ -18,7 +19,7 @@ export function readRope(config: ConfigReader, { dim, layers, older }: RopeSourc
   const scaling = json['rope_scaling'] as ConfigJson | null | undefined;
   const source = ownKind ?? gathered ?? older ?? { rope_theta: json['rope_theta'], ...scaling };
   const theta = Number(source['rope_theta'] ?? json['rope_theta'] ?? 10_000);
-  if (!(theta > 0) || dim % 2 !== 0)
+  if (!(theta > 0 && theta < Infinity) || dim % 2 !== 0)
     throw config.refuse(
       `rotary positions need a positive rope_theta and an even number of values per head, got ${theta} and ${dim}.`,
     );
@@ -29,8 +30,8 @@ function readScaling(config: ConfigReader, source: ConfigJson, dim: number): Rop
   const kind = (source['rope_type'] ?? source['type'] ?? 'default') as string;
   const number = (key: string, fallback?: number): number => {
     const value = source[key] ?? fallback;
-    if (isNumber(value)) return value;
-    throw config.refuse(`rope scaling ${JSON.stringify(kind)} needs the number ${key}.`);
+    if (isNumber(value) && value > 0) return value;
+    throw config.refuse(`rope scaling ${shown(kind)} needs the positive number ${key}, got ${shown(value)}.`);
   };
   const originalMaxPositions = () =>
     number('original_max_position_embeddings', config.positive('original_max_position_embeddings', maxPositions()));

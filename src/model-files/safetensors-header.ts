@@ -3,6 +3,7 @@
 // and end where the file ends, so a truncated download is detected when it is opened and not in the middle of loading.
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
+import { shown } from './shown.ts';
 
 /** The reference reader's limit. Without it a broken length would make us allocate the length of the file. */
 export const MAX_HEADER_BYTES = 100_000_000;
@@ -66,11 +67,10 @@ function parseEntry(
   const bytesPerElement =
     typeof dtype === 'string' && Object.hasOwn(BYTES_PER_ELEMENT, dtype) ? BYTES_PER_ELEMENT[dtype] : undefined;
   if (typeof dtype !== 'string' || bytesPerElement === undefined)
-    throw badTensor(file.path, name, `unknown dtype ${JSON.stringify(dtype)}`);
-  if (!isNaturals(shape))
-    throw badTensor(file.path, name, `its shape is ${JSON.stringify(shape)}, not a list of sizes`);
+    throw badTensor(file.path, name, `unknown dtype ${shown(dtype)}`);
+  if (!isNaturals(shape)) throw badTensor(file.path, name, `its shape is ${shown(shape)}, not a list of sizes`);
   if (!isNaturals(offsets) || offsets.length !== 2)
-    throw badTensor(file.path, name, `its data_offsets are ${JSON.stringify(offsets)}`);
+    throw badTensor(file.path, name, `its data_offsets are ${shown(offsets)}`);
   const [begin, end] = offsets as readonly [number, number];
   if (begin > end || file.dataStart + end > file.byteLength) {
     throw badTensor(

@@ -35,7 +35,7 @@ export interface RunStore {
     payer: Payer,
     nowMs: number,
   ): Promise<Run | 'over_limit' | null>;
-  /** By number, starting with this one. */
+  /** By number, starting with this one: up to `limit` and up to some megabytes, but one if there is one. */
   history(id: string, from: number, limit: number): Promise<readonly HistoryLine[]>;
   /** Idempotent. */
   noteArtifact(id: string, artifactId: string, how: ArtifactUse): Promise<void>;

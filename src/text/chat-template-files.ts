@@ -51,7 +51,12 @@ function readTemplate(path: string): Promise<string> {
 
 function configured(value: unknown, directory: string): Readonly<Record<string, string>> | null {
   if (typeof value === 'string') return { default: value };
-  if (!Array.isArray(value) || value.length === 0) return null;
+  if (value === undefined || value === null) return null;
+  if (!Array.isArray(value)) {
+    const message = `chat_template in ${directory}/tokenizer_config.json must be a text or a list of named ones, not a ${typeof value}.`;
+    throw new AppError('bad_model_files', message);
+  }
+  if (value.length === 0) return null;
   const entries = (value as unknown[]).map((item) => {
     if (isObject(item) && typeof item.name === 'string' && typeof item.template === 'string')
       return [item.name, item.template] as const;

@@ -100,3 +100,78 @@ test('a tokenizer with more tokens than the model has rows is refused with both 
   await write('config.json', { max_position_embeddings: 2048, text_config: { vocab_size: 485 } });
   expect((await readTextModel(directory)).tokenizer.encode('<image_soft_token>')).toEqual([485]);
 });
+
+test.each([
+  ['a config that is null', 'config.json', 'null', /config\.json is not a JSON object/],
+  [
+    'a negative end token',
+    'generation_config.json',
+    { eos_token_id: -5 },
+    /generation_config\.json: eos_token_id must be a token id.*got -5/,
+  ],
+  [
+    'an end token beyond any vocabulary',
+    'config.json',
+    { max_position_embeddings: 64, eos_token_id: 1e15 },
+    /config\.json: eos_token_id/,
+  ],
+  [
+    'a negative temperature',
+    'generation_config.json',
+    { temperature: -3 },
+    /temperature must be a number from 0 to 100, got -3\. Correct it/,
+  ],
+  [
+    'a penalty of nothing',
+    'generation_config.json',
+    { repetition_penalty: 0 },
+    /repetition_penalty must be a number above 0, got 0/,
+  ],
+  [
+    'text for a number',
+    'generation_config.json',
+    { top_k: 'many' },
+    /top_k must be a whole number of at least -1, got "many"/,
+  ],
+  [
+    'an added token with a negative id',
+    'tokenizer_config.json',
+    { added_tokens_decoder: { '-1': { content: 'x' } } },
+    /tokenizer_config\.json: a key of added_tokens_decoder .* got -1/,
+  ],
+  [
+    'an added token of a billion',
+    'tokenizer_config.json',
+    { added_tokens_decoder: { 1000000000: { content: 'x' } } },
+    /got 1000000000/,
+  ],
+  [
+    'a template that is a number',
+    'tokenizer_config.json',
+    { chat_template: 7 },
+    /chat_template .* must be a text or a list of named ones, not a number/,
+  ],
+  ['a tokenizer of another kind', 'tokenizer.json', '{"model":5}', /tokenizer\.json: only byte-level/],
+])('%s is refused in a sentence that names the file', async (_what, file, content, message) => {
+  await write(file, content);
+  await expect(readTextModel(directory)).rejects.toMatchObject({
+    code: 'bad_model_files',
+    message: expect.stringMatching(message) as string,
+  });
+});
+
+const within = (depth: number, before: string, after: string) => before.repeat(depth) + after.repeat(depth);
+
+test.each([
+  ['negative ids', 'vocab', '{"a":-1}'],
+  ['an id of a billion', 'vocab', '{"a":1000000000}'],
+  ['a deeply nested pre-tokenizer', 'pre_tokenizer', within(50_000, '[', ']')],
+  ['pre-tokenizers in each other', 'pre_tokenizer', within(50_000, '{"type":"Sequence","pretokenizers":[', ']}')],
+])('a tokenizer with %s is refused at once', async (_what, field, value) => {
+  const json = JSON.parse(await readFile(join(llama3, 'tokenizer.json'), 'utf8')) as { model: object };
+  const changed = field === 'vocab' ? { ...json, model: { ...json.model, vocab: '@' } } : { ...json, [field]: '@' };
+  await write('tokenizer.json', JSON.stringify(changed).replace('"@"', value)); // JSON.stringify would recurse
+  const beganMs = performance.now();
+  await expect(readTextModel(directory)).rejects.toMatchObject({ code: 'bad_model_files' });
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
+});

@@ -6,22 +6,14 @@ import type { AnswerParsers } from '#domain/answer-parsers';
 import { AppError } from '#domain/errors';
 import type { ChatTemplate } from './chat-template.ts';
 import { findChatTemplate } from './chat-template-files.ts';
+import { readGenerationDefaults, type GenerationDefaults } from './generation-defaults.ts';
 import { createPrompts, type Prompts } from './prompts/prompts.ts';
 import { findReasoningSyntax, reasoningSyntaxNamed, type ReasoningSyntax } from './reasoning-parser.ts';
+import { refuseBadTokenIds } from './token-id-limits.ts';
 import { refuseTokensWithoutRow } from './tokens-without-row.ts';
 import { findToolSyntax, toolSyntaxNamed, type ToolSyntax } from './tool-parser.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer.ts';
 import { findJson, readTokenizerFiles, type Json, type TokenizerFiles } from './tokenizer-files.ts';
-
-/** From generation_config.json; null if it has none. */
-export interface GenerationDefaults {
-  readonly temperature: number | null;
-  readonly topP: number | null;
-  readonly topK: number | null;
-  readonly minP: number | null;
-  readonly repetitionPenalty: number | null;
-  readonly maxNewTokens: number | null;
-}
 
 export interface TextModel {
   readonly tokenizer: Tokenizer;
@@ -52,10 +44,27 @@ export async function readTextModel(
   parsers: AnswerParsers = { tools: null, reasoning: null },
   template: string | null = null,
 ): Promise<TextModel> {
+  try {
+    return await readFiles(directory, clock, parsers, template);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    // A value of another type than any known tokenizer has, or nested deeper than a stack.
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError('bad_model_files', `The tokenizer files of ${directory} cannot be used: ${reason}.`, { cause });
+  }
+}
+
+async function readFiles(
+  directory: string,
+  clock: Clock,
+  parsers: AnswerParsers,
+  template: string | null,
+): Promise<TextModel> {
   const files = await readTokenizerFiles(directory);
   const config = await findJson(join(directory, 'config.json'));
   if (!config) throw new AppError('bad_model_files', `${directory} has no config.json.`);
   const generation = (await findJson(join(directory, 'generation_config.json'))) ?? {};
+  refuseBadTokenIds({ files, config, generation }, directory);
   const tokenizer = createTokenizer(files, directory);
   const chatTemplate = await findChatTemplate(directory, files, clock, template);
   refuseTokensWithoutRow({ ...files, tokenizer, template: chatTemplate?.source ?? '' }, config, directory);
@@ -65,7 +74,7 @@ export async function readTextModel(
     prompts: createPrompts({ directory, template }, { chatTemplate, tokenizer }),
     ...answerSyntaxes(chatTemplate?.source ?? null, parsers),
     namedTokens: files.namedTokens,
-    generationDefaults: generationDefaults(generation),
+    generationDefaults: readGenerationDefaults(generation, directory),
     eosTokenIds: eosTokenIds(generation, config, files, tokenizer),
     tokenizerConfig: files.config,
     contextLength: contextLength(config, files.config, directory),
@@ -80,18 +89,6 @@ function answerSyntaxes(
   return {
     toolSyntax: tools === null ? found(findToolSyntax) : toolSyntaxNamed(tools, templateSource),
     reasoningSyntax: reasoning === null ? found(findReasoningSyntax) : reasoningSyntaxNamed(reasoning),
-  };
-}
-
-function generationDefaults(generation: Json): GenerationDefaults {
-  const number = (key: string) => (typeof generation[key] === 'number' ? generation[key] : null);
-  return {
-    temperature: number('temperature'),
-    topP: number('top_p'),
-    topK: number('top_k'),
-    minP: number('min_p'),
-    repetitionPenalty: number('repetition_penalty'),
-    maxNewTokens: number('max_new_tokens'),
   };
 }
 

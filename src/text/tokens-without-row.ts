@@ -16,8 +16,9 @@ export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, direc
   const rows = rowsOf(config);
   const { vocabSize, tokenText } = spoken.tokenizer;
   if (rows === null) return;
+  const contents = new Map(spoken.addedTokens.map(({ id, content }) => [id, content]));
   for (let id = rows; id < vocabSize; id++) {
-    if (tokenText(id) === '' || isUnspoken(id, spoken)) continue;
+    if (tokenText(id) === '' || isUnspoken(id, contents.get(id), spoken)) continue;
     throw new AppError(
       'bad_model_files',
       `The tokenizer of ${directory} has tokens up to id ${vocabSize - 1}, and config.json says that the model has ${rows} (vocab_size): it could not read ${JSON.stringify(tokenText(id))}, which has id ${id}. Check that both are of the same model, and that its embedding was resized.`,
@@ -26,8 +27,11 @@ export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, direc
 }
 
 /** Special tokens that neither the chat template nor the start or end of a text needs; padding is not needed either. */
-function isUnspoken(id: number, { tokenizer, addedTokens, namedTokens, template }: SpokenTokens): boolean {
-  const content = addedTokens.find((token) => token.id === id)?.content;
+function isUnspoken(
+  id: number,
+  content: string | undefined,
+  { tokenizer, namedTokens, template }: SpokenTokens,
+): boolean {
   if (content === undefined || !tokenizer.isSpecial(id)) return false;
   return !template.includes(content) && ![namedTokens.get('bos_token'), namedTokens.get('eos_token')].includes(content);
 }

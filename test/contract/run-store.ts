@@ -54,6 +54,24 @@ export function runContract(open: () => Promise<Storage>): void {
     expect(await runs.append(createId(), { offset: 0, lines }, {}, PAYER, NOW)).toBeNull();
   });
 
+  test('a page of long lines ends early, and the next one goes on', async () => {
+    const { runs } = await open();
+    const run = aRun();
+    await runs.upsert(run, {}, PAYER, NOW);
+    const lines = Array.from({ length: 100 }, (_, at) => `{"at":${at},"x":"${'x'.repeat(90_000)}"}`);
+    for (let at = 0; at < lines.length; at += 10)
+      await runs.append(run.id, { offset: at, lines: lines.slice(at, at + 10) }, {}, PAYER, NOW);
+    const pages: number[] = [];
+    for (let next = 0; next < lines.length;) {
+      const page = await runs.history(run.id, next, 1_000);
+      expect(page.map(({ content }) => content)).toEqual(lines.slice(next, next + page.length));
+      pages.push(page.length);
+      next += page.length;
+    }
+    expect(pages).toEqual([44, 44, 12]);
+    expect(await runs.history(run.id, lines.length, 10)).toEqual([]);
+  });
+
   test('a page of heavy runs ends early, and the next one goes on', async () => {
     const { runs } = await open();
     const config = JSON.stringify({ text: 'x'.repeat(900_000) });

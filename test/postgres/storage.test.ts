@@ -1,11 +1,14 @@
 // The storage contract on a real Postgres, and behaviour that only several servers on one database have.
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import type { Storage } from '#storage/storage';
 import { openPostgresStorage } from '#storage/sql/open-postgres';
+import { fromEvent } from '#storage/sql/rows';
 import { storageContract } from '../contract/storage.ts';
-import { addModel } from '../contract/stored-rows.ts';
+import { addModel, aJob, anEvent } from '../contract/stored-rows.ts';
+import { createRecordingLog } from '../serving/recording-log.ts';
 import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
 
@@ -55,6 +58,55 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     const ids = claims.flatMap((job) => (job ? [job.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toHaveLength(12);
+  });
+
+  test('a change of one job waits for no change of another, and reading for neither', async () => {
+    const url = await server!.createDatabase();
+    const storages = await Promise.all([open(url), open(url)]);
+    const jobs = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const { id } = await addModel(storages[0]);
+        return (await storages[0].jobs.create(aJob(id))).id;
+      }),
+    );
+    const blocked = jobs.slice(1);
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    try {
+      // Somebody else writes the same events and has not committed yet.
+      await holder.query('begin');
+      const held = 'insert into training_events select * from jsonb_populate_record(null::training_events, $1)';
+      for (const job of blocked) await holder.query(held, [JSON.stringify(fromEvent(anEvent(job, 0)))]);
+      const waiting = Promise.all(blocked.map((job) => storages[0].events.append(anEvent(job, 0))));
+      waiting.catch(() => {}); // awaited below
+      await vi.waitFor(async () => {
+        const { rows } = await holder.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+        expect(rows.length).toBeGreaterThan(3);
+      }, 10_000);
+      const beganMs = performance.now();
+      for (const storage of storages) expect(await storage.jobs.find(jobs[0]!)).not.toBeNull();
+      expect(await storages[1].events.append(anEvent(jobs[0]!, 0))).toBe(true);
+      expect(performance.now() - beganMs).toBeLessThan(4_000);
+      await holder.query('rollback');
+      expect(await waiting).toEqual(blocked.map(() => true));
+    } finally {
+      await holder.end();
+    }
+  });
+
+  test('connections that the database ends while they are idle are in the log', async () => {
+    const log = createRecordingLog();
+    const url = await server!.createDatabase();
+    const storage = await openPostgresStorage({ url, log });
+    opened.push(storage);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    );
+    await other.end();
+    await vi.waitFor(() => expect(log.lines.map(({ event }) => event)).toContain('database.connection_lost'), 10_000);
+    await storage.ping();
   });
 
   test('the error for a database that does not answer leaves out its password', async () => {

@@ -1,5 +1,7 @@
 // What a page of another site can make a user's browser do to a server on the same machine: call it under the page's own host name
 // (DNS rebinding), read its answers, show its pages in a frame.
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { containing, openTestServer, runScenarios, send, type TestServer } from '../api/test-server.ts';
 import { readServerConfig, type ServeFlags } from '../../src/config/server-config.ts';
@@ -180,4 +182,21 @@ describe('/metrics', () => {
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(await status(local, {}, address)).toBe(200);
     expect(await status(local, owner, '10.0.0.7')).toBe(403);
   });
+});
+
+test('a request with two Host headers is refused, whichever comes first', async () => {
+  const url = new URL(await server.app.listen({ port: 0, host: '127.0.0.1' }));
+  const answerTo = async (hosts: readonly string[]): Promise<string> => {
+    const socket = connect(Number(url.port), url.hostname);
+    const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
+    socket.end(`GET /v1/health HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+    return text(socket);
+  };
+  expect(await answerTo(['localhost'])).toMatch(/^HTTP\/1\.1 200/);
+  for (const hosts of [
+    ['localhost', 'evil.example'],
+    ['evil.example', 'localhost'],
+    ['localhost', 'localhost'],
+  ])
+    expect(await answerTo(hosts)).toMatch(/^HTTP\/1\.1 400 [\s\S]*more than one Host header/);
 });

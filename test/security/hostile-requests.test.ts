@@ -265,6 +265,21 @@ describe('deep and large', () => {
     },
   );
 
+  test.each([
+    ['documents', (deep: string) => `[{"a":${deep}}]`],
+    ['chat_template_kwargs', (deep: string) => `{"a":${deep}}`],
+    ['tools', (deep: string) => `[{"type":"function","function":{"name":"f","parameters":{"default":${deep}}}}]`],
+    ['metadata', (deep: string) => `{"a":${deep}}`],
+  ])('%s nested 3,000 deep, and as deep as is read, are no fault of the server', async (field, around) => {
+    for (const depth of [110, 3_000]) {
+      const deep = '{"b":'.repeat(depth) + '1' + '}'.repeat(depth);
+      const body = JSON.stringify(chat({ max_tokens: 1 })).replace(/\}$/, `,"${field}":${around(deep)}}`);
+      const answer = await send(server, { url: '/v1/chat/completions', body });
+      expect(answer.statusCode, `${depth}: ${answer.body.slice(0, 300)}`).toBeLessThan(500);
+      if (depth === 3_000) expect(answer.statusCode).toBe(422);
+    }
+  });
+
   test('names that climb out of directories are refused', async () => {
     for (const name of ['..', '%2e%2e', '..%2f..%2fetc', '%2fetc%2fpasswd', 'a%00b', '.', '%5c..%5c']) {
       for (const url of [

@@ -2,7 +2,7 @@
 import { chmod, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { createClient } from '#client/client';
 import { runBackup } from '#maintenance/run-backup';
@@ -83,4 +83,23 @@ test('doctor finds what other users can read, and makes it private on request', 
   expect((await runDoctor(store, true, quiet)).findings).toMatchObject([{ kind: 'open_permissions', repaired: true }]);
   expect(await openTo(store.dataDirectory)).toEqual([]);
   expect((await runDoctor(store, false, quiet)).findings).toEqual([]);
+});
+
+test('after an upgrade the server closes what older versions left open, so that doctor has nothing to report', async () => {
+  const model = await writeTinyChatModel();
+  const store = localStore(join(root, 'data'));
+  await fillStore(store);
+  const opened = [join(store.dataDirectory, 'blobs'), join(store.dataDirectory, 'whetstone.db')];
+  for (const path of opened) await chmod(path, 0o755);
+  const config = readServerConfig({ port: '0', data: store.dataDirectory, model: [model] }, {});
+  const server = await startServer(config, silentLog);
+  try {
+    await vi.waitFor(async () => expect(await openTo(store.dataDirectory)).toEqual([]), 10_000);
+  } finally {
+    await server.close();
+    await rm(model, { recursive: true, force: true });
+  }
+  expect((await runDoctor(store, false, quiet)).findings).not.toContainEqual(
+    expect.objectContaining({ kind: 'open_permissions' }),
+  );
 });

@@ -160,6 +160,44 @@ test('a request with an adapter of the head goes to samplers that support one, a
   expect([without.asked, with_.asked.length]).toEqual([['plain'], 4]);
 });
 
+test('a request that waits for one busy sampler does not stop those that another can compute', async () => {
+  const [able, other] = [createCountingEngine({ tokenMs: 5 }), createCountingEngine()];
+  await lab.connect({ inference: able, training: null }, {}, {}, { sequencesMax: 1 });
+  const adapter = { id: 'on-head', directory: join(directory, 'adapter') };
+  await lab.writeAdapter(adapter.directory, { targets: ['q_proj', 'lm_head'] });
+  const long = { adapter, sampling: { ...PLAIN_SAMPLING, seed: 5, maxTokens: 4_000 } };
+  const leave = new AbortController();
+  const running = tokensOf(lab.inference.generate(request('running', long), leave.signal)).catch(() => 'left');
+  await vi.waitFor(() => expect(able.asked).toEqual(['running']));
+  await lab.connect({ inference: other, training: null }, {}, { headAdapters: false });
+  const waiting = tokensOf(lab.inference.generate(request('waiting', { adapter }), signal()));
+  await vi.waitFor(() => expect(lab.inference.status().waiting).toBe(1));
+  expect(await tokensOf(lab.inference.generate(request('plain'), signal()))).toEqual(counted(20));
+  expect(other.asked).toEqual(['plain']);
+  leave.abort();
+  expect(await running).toBe('left');
+  expect(await waiting).toEqual(counted(20));
+});
+
+test('a request with many choices keeps one sampler for itself until they fit, and the others go on', async () => {
+  const engines = [createCountingEngine({ tokenMs: 1 }), createCountingEngine({ tokenMs: 1 })];
+  for (const inference of engines) await lab.connect({ inference, training: null }, {}, {}, { sequencesMax: 4 });
+  const ended: string[] = [];
+  const ask = (id: string, more: Partial<GenerateRequest> = {}) =>
+    tokensOf(lab.inference.generate(request(id, more), signal())).then(() => ended.push(id));
+  const first = Array.from({ length: 4 }, (_, i) =>
+    ask(`first-${i}`, { sampling: { ...PLAIN_SAMPLING, seed: 5, maxTokens: 400 } }),
+  );
+  await vi.waitFor(() => expect(engines.flatMap(({ asked }) => asked)).toHaveLength(4));
+  let isServed = false;
+  const many = ask('many', { n: 4 }).finally(() => (isServed = true));
+  const crowd = ['a', 'b', 'c', 'd', 'e', 'f'].map(async (name) => {
+    for (let i = 0; !isServed; i++) await ask(`${name}-${i}`);
+  });
+  await Promise.all([...first, many, ...crowd]);
+  expect(ended.indexOf('a-0')).toBeLessThan(ended.findIndex((id) => id.startsWith('first')));
+});
+
 test('the capabilities of several samplers are those that all of them have', async () => {
   await lab.connect({ inference: createCountingEngine(), training: null });
   expect(lab.capabilities).toMatchObject(lab.inference.capabilities);

@@ -64,8 +64,9 @@ export function runRoutes({ runs }: Pick<ApiServices, 'runs'>): Endpoint[] {
         const name = nameOf(params, caller);
         const from = after === undefined ? 0 : after + 1;
         if (format === 'json') {
-          const rows = await runs.history(caller, name, from, limit + 1);
-          return toEnvelope({ rows: rows.slice(0, limit), hasMore: rows.length > limit }, toHistoryLine);
+          const { historyLines } = await runs.get(caller, name);
+          const rows = await runs.history(caller, name, from, limit);
+          return toEnvelope({ rows, hasMore: rows.length > 0 && rows.at(-1)!.line < historyLines - 1 }, toHistoryLine);
         }
         await runs.get(caller, name); // before the first byte
         return reply.type(HISTORY_LINES).send(Readable.from(historyText(runs, caller, name, from)));
@@ -92,8 +93,8 @@ const PAGE = 1_000;
 async function* historyText(runs: Runs, caller: Caller, name: RunName, from: number): AsyncGenerator<string> {
   for (let next = from; ;) {
     const lines = await runs.history(caller, name, next, PAGE);
-    if (lines.length > 0) yield lines.map((line) => `${JSON.stringify(toHistoryLine(line))}\n`).join('');
-    if (lines.length < PAGE) return;
+    if (lines.length === 0) return;
+    yield lines.map((line) => `${JSON.stringify(toHistoryLine(line))}\n`).join('');
     next = lines.at(-1)!.line + 1;
   }
 }

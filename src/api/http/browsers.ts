@@ -17,7 +17,8 @@ const PREFLIGHT_SECONDS = 86_400;
 
 /** `hosts` null: any host. `origins`: may contain `*` for all. */
 export function guardAgainstPages(app: FastifyInstance, hosts: AllowedHosts | null, origins: readonly string[]): void {
-  app.addHook('onRequest', async ({ headers: { host } }) => {
+  app.addHook('onRequest', async ({ headers: { host }, raw }) => {
+    if (hostsIn(raw.rawHeaders) > 1) throw twoHosts();
     if (hosts !== null && host !== undefined && !isAllowed(hosts, nameOf(host))) throw otherHost(host);
   });
   if (origins.length === 0) return;
@@ -29,6 +30,13 @@ export function guardAgainstPages(app: FastifyInstance, hosts: AllowedHosts | nu
     strictPreflight: false,
   });
 }
+
+/** Node keeps the first one; a proxy may have looked at the last. */
+const hostsIn = (rawHeaders: readonly string[]): number =>
+  rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length;
+
+const twoHosts = (): AppError =>
+  new AppError('invalid_request', 'The request has more than one Host header. Send one.', { param: 'host' });
 
 const isAllowed = ({ names, anyAddress }: AllowedHosts, name: string): boolean =>
   isLoopback(name) || names.includes(name) || (anyAddress && isIP(name) !== 0);

@@ -21,7 +21,7 @@ export function runHistoryFields({ caller, budget, services: { runs } }: Request
         yield line;
         await yieldToLoop();
       }
-      if (page.length < PAGE) return;
+      if (page.length === 0 || page.at(-1)!.line >= run.historyLines - 1) return; // a page of long lines is shorter
       next = page.at(-1)!.line + 1;
     }
   }

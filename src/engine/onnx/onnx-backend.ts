@@ -2,7 +2,7 @@
 import { allOpened } from '#base/all-opened';
 import { CONSTRAINT_KINDS } from '#domain/constraint';
 import { readDecoderConfig } from '#model-files/decoder-config';
-import { checkAdapter } from '#model-files/check-adapter';
+import { checkAdapterElsewhere } from '#model-files/check-adapter-elsewhere';
 import { writeFreshAdapter } from '#model-files/fresh-adapter';
 import { createAbsentInferenceEngine } from '../absent-inference-engine.ts';
 import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
@@ -95,7 +95,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
     training,
     capabilities: onnxCapabilities(precision, kvCacheDtype, trainingPrecision),
     writeFreshAdapter: (target, lora) => writeFreshAdapter(target, config, lora, id),
-    checkAdapter: (source) => checkAdapter(source, config, id),
+    checkAdapter: (source) => checkAdapterElsewhere({ directory: source, config, baseModel: id }),
     close: async () => void (await Promise.all([inference.close(), training?.close()])),
   };
 }

@@ -22,6 +22,6 @@ test('however they come and go, the line is that of all that are there, sorted',
   const sorted = there.toSorted((a, b) => compareRanks(a.rank, b.rank));
   expect(sorted.length).toBeGreaterThan(500);
   expect(line.list()).toEqual(sorted);
-  expect(line.first).toBe(sorted[0]);
+  expect(line.at(0)).toBe(sorted[0]);
   expect(line.choices).toBe(sorted.reduce((sum, { size }) => sum + size, 0));
 });

@@ -12,7 +12,7 @@ export interface RankedLine<T extends Ranked> {
   add(entry: T): void;
   /** Idempotent. */
   remove(entry: T): void;
-  readonly first: T | undefined;
+  at(index: number): T | undefined;
   /** The choices of all entries together. */
   readonly choices: number;
   /** A snapshot in order. */
@@ -45,9 +45,7 @@ export function createRankedLine<T extends Ranked>(): RankedLine<T> {
       line.splice(at, 1);
       choices -= entry.size;
     },
-    get first() {
-      return line[0];
-    },
+    at: (index) => line[index],
     get choices() {
       return choices;
     },

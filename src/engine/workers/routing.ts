@@ -60,7 +60,7 @@ export function createRouter(): Router {
   }
 }
 
-const fullness = ({ load, size }: Candidate): number => load / size;
+export const fullness = ({ load, size }: Candidate): number => load / size;
 
 /** Returns one hash per whole piece, of all tokens up to its end. A collision costs a worse choice of sampler, nothing else. */
 function beginningKeys(tokens: readonly number[], scope: string): number[] {

@@ -1,10 +1,11 @@
 // Decides which request goes to which sampler, and when: requests wait in the order of their ranks until a sampler has room for all
-// choices of the first one. Knows only what routing needs; sampler-pool.ts answers the requests.
+// their choices. One that no sampler has room for keeps the emptiest that suits it free of those behind it; they go to the others.
+// Knows only what routing needs; sampler-pool.ts answers the requests.
 import { AppError } from '#domain/errors';
 import { createFairRanks, type Arrival } from '../rank.ts';
 import type { ConnectedWorker } from './connected-worker.ts';
 import { createRankedLine, type Ranked } from './ranked-line.ts';
-import { createRouter, type Wanted } from './routing.ts';
+import { createRouter, fullness, type Candidate, type Wanted } from './routing.ts';
 
 export interface QueueLimits {
   /** Choices that may wait. */
@@ -30,6 +31,9 @@ export interface SamplerQueue {
   close(): void;
 }
 
+/** Requests that find no room and are passed over at a time: they may be tens of thousands. */
+const PASSED_MAX = 256;
+
 interface Waiting extends Ranked {
   readonly wanted: Wanted;
   readonly begin: (place: Place) => void;
@@ -49,22 +53,29 @@ export function createSamplerQueue(
   const loadOf = ({ sessionId }: ConnectedWorker) => loads.get(sessionId) ?? 0;
 
   function dispatch(): void {
-    for (let next = line.first; next; next = line.first) {
+    const there = samplers();
+    /** Kept for a request that goes before: nobody fills them, so their load only falls until it fits. */
+    const kept = new Set<ConnectedWorker>();
+    let passed = 0;
+    for (let next = line.at(0); next && passed <= PASSED_MAX; next = line.at(passed)) {
       const { size, wanted, rank, begin, giveUp } = next;
-      const there = samplers();
       const suited = there.filter((worker) => suits(worker, wanted));
       if (there.length > 0 && suited.length === 0) {
         giveUp(headless(modelId));
         continue;
       }
-      const able = suited.filter((worker) => isAble(worker, size));
-      const candidates = able.map((worker) => ({
-        id: worker.sessionId,
-        load: loadOf(worker),
-        size: worker.hello.sampler!.sequencesMax,
-      }));
-      const chosen = router.choose(candidates, wanted);
-      if (chosen === null) return;
+      if (!there.some((worker) => !kept.has(worker) && isAble(worker, 1))) return;
+      const free = suited.filter((worker) => !kept.has(worker));
+      const able = free.filter((worker) => isAble(worker, size));
+      const chosen = router.choose(able.map(candidateOf), wanted);
+      if (chosen === null) {
+        passed++;
+        const emptiest = free
+          .filter(isReachable)
+          .sort((a, b) => fullness(candidateOf(a)) - fullness(candidateOf(b)))[0];
+        if (emptiest) kept.add(emptiest);
+        continue;
+      }
       line.remove(next);
       ranks.begin(rank);
       begin(
@@ -76,9 +87,15 @@ export function createSamplerQueue(
     }
   }
 
+  const candidateOf = (worker: ConnectedWorker): Candidate => ({
+    id: worker.sessionId,
+    load: loadOf(worker),
+    size: worker.hello.sampler!.sequencesMax,
+  });
+
   /** A request with more choices than any sampler computes at once goes to an idle sampler. */
   function isAble(worker: ConnectedWorker, size: number): boolean {
-    if (worker.state !== 'connected' || worker.isFull) return false;
+    if (!isReachable(worker)) return false;
     const load = loadOf(worker);
     return load === 0 || load + size <= worker.hello.sampler!.sequencesMax;
   }
@@ -123,7 +140,7 @@ export function createSamplerQueue(
           size: arrival.size,
           wanted,
           begin: (place) => (leaveLine(), resolve(place)),
-          giveUp: (error) => (leaveLine(), reject(error)),
+          giveUp: (error) => (leaveLine(), ranks.withdraw(entry.rank, entry.size), reject(error)),
         };
         const onAbort = () =>
           entry.giveUp(new AppError('cancelled', 'The request was cancelled.', { cause: signal.reason }));
@@ -142,6 +159,8 @@ export function createSamplerQueue(
     },
   };
 }
+
+const isReachable = ({ state, isFull }: ConnectedWorker): boolean => state === 'connected' && !isFull;
 
 /** Whatever else it has to do. */
 export const suits = ({ hello }: ConnectedWorker, { isOnHead }: Pick<Wanted, 'isOnHead'>): boolean =>

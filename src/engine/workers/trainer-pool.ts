@@ -3,12 +3,13 @@
 import { createChanges } from '#base/changes';
 import { AppError } from '#domain/errors';
 import type { TrainerCapabilities } from '../capabilities.ts';
-import type {
-  ForwardBackwardResult,
-  TrainingEngine,
-  TrainingLimits,
-  TrainingRow,
-  TrainingSession,
+import {
+  limitsOfBoth,
+  type ForwardBackwardResult,
+  type TrainingEngine,
+  type TrainingLimits,
+  type TrainingRow,
+  type TrainingSession,
 } from '../training-engine.ts';
 import type { ConnectedWorker } from './connected-worker.ts';
 import type { WorkerModel } from './handshake.ts';
@@ -51,7 +52,7 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
   function look(): void {
     const declared = trainers().map(({ hello }) => hello.trainer!);
     if (declared.length > 0) {
-      limits = declared.map((each) => each.limits).reduce(tighter);
+      limits = declared.map((each) => each.limits).reduce(limitsOfBoth);
       capabilities = sharedByTrainers(declared.map((each) => each.capabilities));
     }
     changes.changed();
@@ -202,9 +203,6 @@ function createSession(
     },
   };
 }
-
-/** The tighter limits apply, because a job may run on any of the workers. */
-const tighter = (a: TrainingLimits, b: TrainingLimits): TrainingLimits => (a.rowLengthMax <= b.rowLengthMax ? a : b);
 
 /** Used until a trainer has reported its limits. */
 const unknownLimits = ({ contextLength }: WorkerModel): TrainingLimits => ({

@@ -35,6 +35,7 @@ const REFUSED = 4000;
 const LEFT = 1000;
 const TOO_BIG = 1009;
 const GOING_AWAY = 1001;
+const INTERNAL = 1011;
 
 export interface WorkerRegistry {
   /** An upgraded connection, already authorized. */
@@ -82,7 +83,11 @@ export function createWorkerRegistry(
       try {
         welcome(socket, readHello(readMessage(data), models));
       } catch (error) {
-        if (!(error instanceof WorkerRefused)) throw error;
+        if (!(error instanceof WorkerRefused)) {
+          log.error('worker.connection_failed', { err: error });
+          socket.close(INTERNAL, 'an internal error: the server log has the details');
+          return;
+        }
         log.warn('worker.refused', { code: error.code, reason: error.message });
         const refused: Refused = { kind: 'refused', code: error.code, message: error.message };
         socket.send(encodeMessage(refused), () => socket.close(REFUSED, error.code));
@@ -145,7 +150,14 @@ export function createWorkerRegistry(
     worker.attach(connection, received);
     worker.heard();
     const silence = watchSocket(socket, limits.heartbeatMs, () => worker.heard());
-    socket.on('message', (data: Buffer) => worker.take(data));
+    socket.on('message', (data: Buffer) => {
+      try {
+        worker.take(data);
+      } catch (error) {
+        log.error('worker.message_failed', { worker: worker.hello.worker.name, err: error });
+        worker.end('sent a message that failed with an internal error', INTERNAL);
+      }
+    });
     socket.on('error', ({ code }: NodeJS.ErrnoException) => {
       if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') ownCode ??= TOO_BIG;
     });

@@ -1,6 +1,6 @@
 // Workers as a backend: a pool of those that sample a model, a pool of those that train it, and the capabilities they share.
 import { readDecoderConfig } from '#model-files/decoder-config';
-import { checkAdapter } from '#model-files/check-adapter';
+import { checkAdapterElsewhere } from '#model-files/check-adapter-elsewhere';
 import { writeFreshAdapter } from '#model-files/fresh-adapter';
 import { createAbsentInferenceEngine } from '../absent-inference-engine.ts';
 import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
@@ -24,7 +24,7 @@ export async function openWorkersBackend(
       return { ...sampler, ...trainer, exactLogprobs: sampler.exactLogprobs && trainer.exactLogprobs };
     },
     writeFreshAdapter: (target, lora) => writeFreshAdapter(target, config, lora, id),
-    checkAdapter: (source) => checkAdapter(source, config, id),
+    checkAdapter: (directory) => checkAdapterElsewhere({ directory, config, baseModel: id }),
     async close() {
       await pools.inference.close();
       await pools.training.close();

@@ -1,6 +1,7 @@
 // Gemma 2: scaled embeddings, norms around attention and MLP that multiply by 1 + weight, GeGLU, soft-capped scores and
 // logits; every other layer has an attention window.
 import { readRope } from '../rope-config.ts';
+import { POSITIONS_MAX } from '../config-json.ts';
 import type { Family } from './family.ts';
 import { localAndGlobal, readActivation, SANDWICH_NORMS, separateLinears } from './parts.ts';
 
@@ -20,7 +21,7 @@ export const gemma2: Family = {
     config.only('use_bidirectional_attention', [null, false], 'only causal attention is supported');
     const bias = config.flag('attention_bias');
     const rope = readRope(config, { dim: sizes.headDim });
-    const local = { window: config.positiveOrNull('sliding_window'), rope };
+    const local = { window: config.countOrNull('sliding_window', POSITIONS_MAX), rope };
     return {
       linears: separateLinears(sizes, { qkv: bias, output: bias }),
       norms: { ...SANDWICH_NORMS, plusOne: true },

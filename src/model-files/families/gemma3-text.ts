@@ -1,6 +1,7 @@
 // Gemma 3, text only: Gemma 2's layers with norms on each head's queries and keys instead of soft-caps; five layers in six
 // have an attention window and a smaller RoPE base than the others.
 import { readRope } from '../rope-config.ts';
+import { POSITIONS_MAX } from '../config-json.ts';
 import type { Family } from './family.ts';
 import { localAndGlobal, readActivation, SANDWICH_NORMS, separateLinears } from './parts.ts';
 
@@ -22,10 +23,10 @@ export const gemma3Text: Family = {
     config.only('attn_logit_softcapping', [null], 'softcapping is not supported for this family');
     const dim = sizes.headDim;
     const bias = config.flag('attention_bias');
-    const period = config.positive('sliding_window_pattern');
+    const period = config.count('sliding_window_pattern', 4_096);
     const older = { rope_theta: config.json['rope_local_base_freq'] };
     const local = {
-      window: config.positiveOrNull('sliding_window'),
+      window: config.countOrNull('sliding_window', POSITIONS_MAX),
       rope: readRope(config, { dim, layers: 'sliding_attention', older }),
     };
     const global = { window: null, rope: readRope(config, { dim, layers: 'full_attention' }) };

@@ -1,5 +1,6 @@
 // Mistral: Llama's layers; in the first version every layer has an attention window.
 import { readRope } from '../rope-config.ts';
+import { POSITIONS_MAX } from '../config-json.ts';
 import type { Family } from './family.ts';
 import { everyLayer, NO_SOFT_CAPS, plainMultipliers, PRE_NORMS, readActivation, separateLinears } from './parts.ts';
 
@@ -7,7 +8,7 @@ export const mistral: Family = {
   modelType: 'mistral',
   defaults: { hidden_act: 'silu', rms_norm_eps: 1e-6, tie_word_embeddings: false },
   block(config, sizes) {
-    const window = config.positiveOrNull('sliding_window');
+    const window = config.countOrNull('sliding_window', POSITIONS_MAX);
     return {
       linears: separateLinears(sizes),
       norms: PRE_NORMS,

@@ -1,5 +1,6 @@
 // OLMo 3: OLMo 2's layers, three in four with an attention window; only the others scale their positions.
 import { readRope } from '../rope-config.ts';
+import { POSITIONS_MAX } from '../config-json.ts';
 import type { Family } from './family.ts';
 import {
   localAndGlobal,
@@ -23,7 +24,7 @@ export const olmo3: Family = {
     const dim = sizes.headDim;
     const bias = config.flag('attention_bias');
     const local = {
-      window: config.positiveOrNull('sliding_window'),
+      window: config.countOrNull('sliding_window', POSITIONS_MAX),
       rope: readRope(config, { dim, layers: 'sliding_attention', older: { rope_theta: config.json['rope_theta'] } }),
     };
     const global = { window: null, rope: readRope(config, { dim, layers: 'full_attention' }) };

@@ -115,11 +115,13 @@ export function refuseSlidingWindow(config: ConfigReader): void {
   config.only('use_sliding_window', [null, false], 'Transformers trains and serves these models without windows');
 }
 
+const EXPERTS_MAX = 8_192;
+
 /** `keys`: possible names of the number of experts; the first one that exists counts. */
 export function readExpertCounts(config: ConfigReader, keys: readonly [string, ...string[]]) {
   const key = keys.find((name) => (config.json[name] ?? null) !== null) ?? keys[0];
-  const [count, perToken] = [config.positive(key), config.positive('num_experts_per_tok')];
-  if (!Number.isInteger(count) || !Number.isInteger(perToken) || perToken > count)
+  const [count, perToken] = [config.count(key, EXPERTS_MAX), config.count('num_experts_per_tok', EXPERTS_MAX)];
+  if (perToken > count)
     throw config.refuse(`num_experts_per_tok must be a whole number of at most ${key} (${count}), got ${perToken}.`);
   return { count, perToken };
 }

@@ -1,6 +1,6 @@
 // Phi-3, Phi-3.5 and Phi-4, dense: Llama's layers with fused tensors; only the first values of a head are rotated, with LongRoPE's
 // short factors, which apply up to the length at which the long ones take over.
-import { isNumber } from '../config-json.ts';
+import { POSITIONS_MAX, isNumber } from '../config-json.ts';
 import { readRope } from '../rope-config.ts';
 import type { Family } from './family.ts';
 import { everyLayer, fusedLinears, NO_SOFT_CAPS, plainMultipliers, PRE_NORMS, readActivation } from './parts.ts';
@@ -18,7 +18,7 @@ export const phi3: Family = {
       linears: fusedLinears(sizes),
       norms: PRE_NORMS,
       activation: readActivation(config, 'hidden_act'),
-      attention: everyLayer(sizes, { window: config.positiveOrNull('sliding_window'), rope }),
+      attention: everyLayer(sizes, { window: config.countOrNull('sliding_window', POSITIONS_MAX), rope }),
       multipliers: plainMultipliers(sizes),
       softCaps: NO_SOFT_CAPS,
     };

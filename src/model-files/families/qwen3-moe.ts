@@ -17,13 +17,13 @@ export const qwen3Moe: Family = {
   },
   block: (config, sizes) => qwen3.block(config, sizes),
   experts(config, { layers }) {
-    const step = config.positive('decoder_sparse_step');
+    const step = config.count('decoder_sparse_step', 4_096);
     const dense = config.json['mlp_only_layers'] ?? [];
     if (!Array.isArray(dense) || !dense.every(isNumber))
       throw config.refuse(`mlp_only_layers must be a list of layers, got ${JSON.stringify(dense)}.`);
     return {
       ...readExpertCounts(config, ['num_experts', 'num_local_experts']), // the keys of Transformers 4 and 5
-      intermediate: config.positive('moe_intermediate_size'),
+      intermediate: config.count('moe_intermediate_size', 2_097_152),
       normalized: config.flag('norm_topk_prob'),
       layers: Array.from({ length: layers }, (_, layer) => !dense.includes(layer) && (layer + 1) % step === 0),
       router: 'mlp.gate',

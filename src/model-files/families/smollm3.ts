@@ -16,7 +16,7 @@ export const smollm3: Family = {
   block(config, sizes) {
     refuseSlidingWindow(config);
     const bias = config.flag('attention_bias');
-    const interval = config.positive('no_rope_layer_interval', 4);
+    const interval = config.count('no_rope_layer_interval', 4_096, 4);
     const turns =
       config.listOrNull('no_rope_layers', sizes.layers, isBit) ??
       Array.from({ length: sizes.layers }, (_, layer) => ((layer + 1) % interval === 0 ? 0 : 1));

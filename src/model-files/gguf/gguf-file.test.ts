@@ -1,5 +1,5 @@
 // GGUF files: intact ones return their values, and every broken one is refused in a sentence that says what is wrong.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -71,13 +71,17 @@ test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
   ['version 1', (bytes) => changed(bytes, 4, 1), /GGUF version 1 is not supported; versions 2 and 3 are/],
   ['version 4', (bytes) => changed(bytes, 4, 4), /GGUF version 4 is not supported/],
   ['big-endian', (bytes) => changed(bytes, 4, 0x03000000), /it is big-endian\. Convert it to little-endian/],
-  ['half a header', (bytes) => bytes.subarray(0, 100), /it is truncated: its header is longer than its 100 bytes/],
+  [
+    'half a header',
+    (bytes) => bytes.subarray(0, 100),
+    /it is truncated or damaged: .*, and the file has 100\. Download/,
+  ],
   [
     'half its weights',
     (bytes) => bytes.subarray(0, 800),
     /it is truncated: tensor bytes ends at byte \d+, the file has 800/,
   ],
-  ['a length beyond the file', (bytes) => changed(bytes, 16, 2 ** 31), /it is truncated/],
+  ['a length beyond the file', (bytes) => changed(bytes, 16, 2 ** 31), /it is truncated or damaged/],
   [
     'IQ4_XS',
     (bytes) => changed(bytes, typeOf(bytes, 'exact'), 23),
@@ -102,4 +106,21 @@ test('a part of a split model is refused with how to join the parts', async () =
   await expect(openGgufFile(path)).rejects.toThrow(
     /it is part 2 of 3 of a model\. Join the parts .*llama-gguf-split --merge/,
   );
+});
+
+test('a length within a file of gigabytes is refused without reading them', async () => {
+  const liar = join(scratch, 'liar.gguf');
+  const bytes = Buffer.alloc(64);
+  bytes.write('GGUF');
+  bytes.writeUInt32LE(3, 4);
+  bytes.writeBigUInt64LE(1n, 16); // one key
+  bytes.writeBigUInt64LE(5_000_000_000n, 24); // of so many bytes
+  await writeFile(liar, bytes);
+  await truncate(liar, 6_000_000_000); // sparse
+  const before = process.memoryUsage().rss;
+  await expect(openGgufFile(liar)).rejects.toMatchObject({
+    code: 'bad_model_files',
+    message: expect.stringMatching(/begins something of 5000000000 bytes, and a header has at most/) as string,
+  });
+  expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
 });

@@ -1,6 +1,7 @@
 // The header of a GGUF file (ggml's docs/gguf.md, versions 2 and 3): metadata by key, and the position of each tensor. Decides whether a file is
 // well formed; architectures.ts and gguf-tokenizer.ts interpret the keys. Arrays of numbers and strings become JavaScript arrays.
 import { AppError } from '#domain/errors';
+import { shown } from '../shown.ts';
 import { ggmlType, ggmlTypeName, READABLE_TYPES } from './ggml-types.ts';
 
 export type GgufValue = number | boolean | string | readonly (number | boolean | string)[];
@@ -32,11 +33,15 @@ export class HeaderGoesOn extends Error {}
 /** The file is complete, but of an unsupported kind. */
 export class UnreadType extends AppError {}
 
+/** Ten times the largest vocabularies and their merges. A file that lies about its lengths is not read into memory as a whole. */
+const HEADER_BYTES_MAX = 2 ** 28;
 const DIMENSIONS_MAX = 4;
+/** Powers of two, as the format has them; llama.cpp writes 32. */
+const ALIGNMENTS: readonly number[] = Array.from({ length: 14 }, (_, i) => 8 << i);
 
 /** `bytes` are the first bytes of a file of `byteLength`. Throws `HeaderGoesOn`, and `bad_model_files`. */
 export function parseGgufHeader(bytes: Uint8Array, path: string, byteLength: number): GgufHeader {
-  const read = valueReader(bytes, path);
+  const read = valueReader(bytes, path, byteLength);
   checkVersion(bytes, path);
   read.skip(8);
   const [tensorCount, valueCount] = [read.u64(), read.u64()];
@@ -48,9 +53,10 @@ export function parseGgufHeader(bytes: Uint8Array, path: string, byteLength: num
     const dimensions = read.u32();
     if (dimensions > DIMENSIONS_MAX) throw badGguf(path, `tensor ${name} has ${dimensions} dimensions`);
     const shape = Array.from({ length: dimensions }, () => read.u64()).reverse();
+    if (shape.includes(0)) throw badGguf(path, `tensor ${name} is empty: its shape is [${shape.join(', ')}]`);
     return { name, shape, type: read.u32(), offset: read.u64() };
   });
-  const alignment = numberOr(metadata.get('general.alignment'), DEFAULT_ALIGNMENT);
+  const alignment = alignmentOf(metadata, path);
   const dataStart = align(read.position(), alignment);
   const tensors = found.map(({ offset, ...tensor }): [string, GgufTensor] => {
     const start = dataStart + offset;
@@ -70,8 +76,11 @@ export const badGguf = (path: string, fault: string, cause?: unknown): AppError 
 
 export const align = (position: number, alignment: number): number => Math.ceil(position / alignment) * alignment;
 
-const numberOr = (value: GgufValue | undefined, other: number): number =>
-  typeof value === 'number' && value > 0 ? value : other;
+function alignmentOf(metadata: ReadonlyMap<string, GgufValue>, path: string): number {
+  const value = metadata.get('general.alignment') ?? DEFAULT_ALIGNMENT;
+  if (typeof value === 'number' && ALIGNMENTS.includes(value)) return value;
+  throw badGguf(path, `general.alignment must be one of ${ALIGNMENTS.join(', ')}, got ${shown(value)}`);
+}
 
 function checkVersion(bytes: Uint8Array, path: string): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -111,15 +120,24 @@ function sizeOf({ name, shape, type }: Pick<GgufTensor, 'name' | 'shape' | 'type
   return (shape.reduce((product, size) => product * size, 1) / known.blockValues) * known.blockBytes;
 }
 
-function valueReader(bytes: Uint8Array, path: string) {
+function valueReader(bytes: Uint8Array, path: string, byteLength: number) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const text = new TextDecoder();
   let at = 0;
-  const take = (size: number): number => {
-    if (at + size > bytes.length) throw new HeaderGoesOn();
-    at += size;
-    return at - size;
-  };
+  function take(size: number): number {
+    const end = at + size;
+    if (end > Math.min(byteLength, HEADER_BYTES_MAX)) throw tooLong(size);
+    if (end > bytes.length) throw new HeaderGoesOn();
+    at = end;
+    return end - size;
+  }
+  /** More of the file would not help. */
+  function tooLong(length: number): AppError {
+    const part = `byte ${at} of its header begins something of ${length} bytes`;
+    const most =
+      byteLength <= HEADER_BYTES_MAX ? `the file has ${byteLength}` : `a header has at most ${HEADER_BYTES_MAX}`;
+    return badGguf(path, `it is truncated or damaged: ${part}, and ${most}. Download it again`);
+  }
   const u32 = () => view.getUint32(take(4), true);
   const u64 = () => Number(view.getBigUint64(take(8), true)); // a number that does not fit exceeds any file
   const string = () => {
@@ -150,7 +168,7 @@ function valueReader(bytes: Uint8Array, path: string) {
     if (type !== VALUE_TYPES.array) return scalar(type);
     const itemType = u32();
     const count = u64();
-    if (count > bytes.length) throw new HeaderGoesOn(); // each item has at least one byte
+    at = take(count); // each item has at least one byte
     return Array.from({ length: count }, () => scalar(itemType));
   };
   return { u32, u64, string, value, skip: take, position: () => at };

@@ -1,5 +1,6 @@
 // Turns the sampling fields of a request, and the model's own defaults where they are missing, into SamplingParams.
 import { randomInt } from 'node:crypto';
+import { TimeLimitError, withinMs } from '#base/time-limit';
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
 import type { TextModel } from '#text/text-model';
@@ -31,7 +32,7 @@ export function samplingParams(
     presencePenalty: sampling.presencePenalty,
     logitBias: sampling.logitBias,
     allowedTokenIds: sampling.allowedTokenIds,
-    badWords: sampling.badWords.flatMap((word) => wordTokens(word, tokenizer)),
+    badWords: badWordTokens(sampling.badWords, tokenizer),
     // Drawn here and not by the engine, so that a generation can be repeated after a restart.
     seed: sampling.seed ?? randomInt(2 ** 47),
     maxTokens,
@@ -53,6 +54,20 @@ function checkLogprobs(param: string, count: number, limit: number): void {
     `${param} asks for ${asked}; this server returns at most ${limit} (--max-logprobs).`,
     { param },
   );
+}
+
+/** A tokenizer's own patterns may backtrack without end on a word made for them. */
+const WORDS_MS = 200;
+
+function badWordTokens(words: readonly string[], tokenizer: Tokenizer): number[][] {
+  if (words.length === 0) return [];
+  try {
+    return withinMs(WORDS_MS, () => words.flatMap((word) => wordTokens(word, tokenizer)));
+  } catch (error) {
+    if (!(error instanceof TimeLimitError)) throw error;
+    const message = `Encoding bad_words took longer than ${WORDS_MS} ms. Send fewer or shorter words.`;
+    throw new AppError('invalid_request', message, { param: 'bad_words', cause: error });
+  }
 }
 
 /** The word alone, and after a space if that tokenizes to the same number of tokens: vLLM's rule. */

@@ -1,6 +1,6 @@
 // The contract over HTTP, against a server that speaks S3 and keeps its objects on disk.
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -63,6 +63,42 @@ test('a directory is copied once, and its copy goes with it', async () => {
   expect(await readdir(one!)).toEqual(['a']);
   await blobs.delete('d');
   expect(await blobs.findDirectory('d')).toBeNull();
+});
+
+test('blobs under one prefix look it up once, and a directory asks once for all its files', async () => {
+  const asked: string[] = [];
+  const counting = createServer((request, response) => {
+    const { url, method } = request;
+    asked.push(`${method} ${url!.startsWith('/b/?') ? 'list' : url!.split('?')[0]}`);
+    request.resume();
+    request.once('end', () => {
+      if (method === 'HEAD') response.statusCode = url === '/b' || url === '/b/' ? 200 : 404;
+      if (method === 'PUT') response.setHeader('etag', '"x"');
+      response.end(method === 'GET' ? '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>' : '');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(counting, 'listening');
+  const { port } = counting.address() as AddressInfo;
+  const cacheDirectory = join(directory, 'cache', createId());
+  const blobs = await openS3Blobs({
+    bucket: 'b',
+    prefix: '',
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    cacheDirectory,
+  });
+  const from = join(directory, createId());
+  await mkdir(from);
+  for (let i = 0; i < 20; i++) await writeFile(join(from, `${i}`), 'x');
+  asked.length = 0;
+  for (let i = 0; i < 20; i++) await blobs.put(`a/b/${i}`, Buffer.from('x'));
+  const counts = (start: string) => asked.filter((each) => each.startsWith(start)).length;
+  expect([counts('HEAD'), counts('PUT')]).toEqual([2, 20]);
+  asked.length = 0;
+  await blobs.putDirectory('c/d', from);
+  expect([counts('HEAD'), counts('GET list'), counts('PUT')]).toEqual([2, 1, 20]);
+  blobs.close();
+  counting.close();
 });
 
 // s3rver cannot return a second page: its tokens need a cipher that OpenSSL 3 removed.

@@ -13,6 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { LRUCache } from 'lru-cache';
 import { fileChunks } from '#base/file-chunks';
 import { invariant } from '#base/invariant';
 import { AppError } from '#domain/errors';
@@ -44,6 +45,9 @@ const CONNECT_MS_MAX = 5_000;
 const ATTEMPTS = 4;
 /** Each download holds one until it has been read. */
 const CONNECTIONS_MAX = 4_096;
+const PREFIXES_MAX = 10_000;
+/** Other servers may delete what lies under them. */
+const PREFIXES_MS = 60_000;
 const DELETES_PER_REQUEST = 1_000;
 /** Room for hundreds of adapters. */
 const COPIES_BYTES_MAX = 4_000_000_000;
@@ -69,6 +73,8 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
   });
   const objects = createS3Objects({ client, bucket: Bucket, attempts: ATTEMPTS });
   const copies = await prepareDirectoryCopies({ directory: cacheDirectory, bytesMax: COPIES_BYTES_MAX, fetch });
+  /** Names that are no blobs because blobs lie under them, or are about to. */
+  const prefixes = new LRUCache<string, true>({ max: PREFIXES_MAX, ttl: PREFIXES_MS });
   const keyOf = (name: string): string => `${root}${parseBlobName(name).join('/')}`;
 
   async function exists(name: string): Promise<boolean> {
@@ -96,13 +102,30 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  async function isPrefix(name: string): Promise<boolean> {
+    const list = new ListObjectsV2Command({ Bucket, Prefix: `${keyOf(name)}/`, MaxKeys: 1 });
+    return ((await client.send(list).catch(rethrowNamed)).Contents ?? []).length > 0;
+  }
+
+  /** Each prefix is looked up once for all the blobs that are put under it. */
+  async function requireNoBlob(names: readonly string[]): Promise<void> {
+    const unknown = names.filter((name) => !prefixes.has(name));
+    const isBlob = await Promise.all(unknown.map(exists));
+    const blob = unknown.find((_, i) => isBlob[i]);
+    invariant(blob === undefined, `${blob} is a blob: nothing can lie under it`);
+    for (const name of unknown) prefixes.set(name, true);
+  }
+
   async function put(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }> {
     const segments = parseBlobName(name);
     const above = segments.slice(1).map((_, i) => segments.slice(0, i + 1).join('/'));
-    const [under, ...blobsAbove] = await Promise.all([listUnder(name), ...above.map(exists)]);
-    const blob = above.find((_, i) => blobsAbove[i]);
-    invariant(blob === undefined, `${blob} is a blob: nothing can lie under it`);
-    invariant(under.length === 0, `${name} is a prefix of other blobs`);
+    const [hasOthers] = await Promise.all([isPrefix(name), requireNoBlob(above)]);
+    invariant(!hasOthers, `${name} is a prefix of other blobs`);
+    return upload(name, content);
+  }
+
+  async function upload(name: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ sizeBytes: number }> {
+    prefixes.delete(name);
     let sizeBytes = 0;
     async function* counted(): AsyncGenerator<Uint8Array> {
       for await (const chunk of content instanceof Uint8Array ? [content] : content) {
@@ -112,11 +135,11 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
     }
     const Body = Readable.from(counted(), { objectMode: false });
     const failed = new Promise<never>((_, reject) => Body.once('error', reject));
-    const upload = new Upload({ client, params: { Bucket, Key: keyOf(name), Body }, partSize: PART_BYTES });
+    const uploading = new Upload({ client, params: { Bucket, Key: keyOf(name), Body }, partSize: PART_BYTES });
     try {
-      await Promise.race([upload.done(), failed]);
+      await Promise.race([uploading.done(), failed]);
     } catch (error) {
-      await upload.abort().catch(() => undefined); // the parts are invisible, and the store removes them in time
+      await uploading.abort().catch(() => undefined); // the parts are invisible, and the store removes them in time
       throw namedS3Fault(error);
     }
     return { sizeBytes };
@@ -155,13 +178,23 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore & { clo
         const failure = Errors?.find(({ Code }) => Code !== 'NoSuchKey');
         if (failure) throw s3Unavailable(`did not delete ${failure.Key}: ${failure.Code} ${failure.Message}`);
       }
+      for (const prefix of [...prefixes.keys()])
+        if (prefix === name || prefix.startsWith(`${name}/`)) prefixes.delete(prefix);
       await copies.forget(name);
     },
 
     async putDirectory(prefix, directory) {
+      const segments = parseBlobName(prefix);
+      await requireNoBlob(segments.map((_, i) => segments.slice(0, i + 1).join('/')));
+      const files = (await readdir(directory)).sort();
+      const below = (await listUnder(prefix)).map(({ name }) => name.slice(prefix.length + 1));
+      for (const file of files) {
+        const isAbove = below.some((name) => name.startsWith(`${file}/`));
+        invariant(!isAbove, `${prefix}/${file} is a prefix of other blobs`);
+      }
       let sizeBytes = 0;
-      for (const file of (await readdir(directory)).sort()) {
-        sizeBytes += (await put(`${prefix}/${file}`, fileChunks(join(directory, file)))).sizeBytes;
+      for (const file of files) {
+        sizeBytes += (await upload(`${prefix}/${file}`, fileChunks(join(directory, file)))).sizeBytes;
       }
       return { sizeBytes };
     },

@@ -3,6 +3,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Account, Limits } from '#domain/limits';
 import type { AccountStore, Payer, StoredBlob } from '../account-store.ts';
 import type { Tables } from './rows.ts';
+import { transactionOf } from './transaction.ts';
 
 export function createAccountStore(db: Kysely<Tables>): AccountStore {
   return {
@@ -34,7 +35,7 @@ export function createAccountStore(db: Kysely<Tables>): AccountStore {
         .execute();
     },
 
-    addBlobWithin: (blob, payer) => db.transaction().execute((tx) => chargeWithin(tx, blob, payer)),
+    addBlobWithin: (blob, payer) => transactionOf(db, `entity ${blob.entity}`, (tx) => chargeWithin(tx, blob, payer)),
 
     async removeBlobs(name) {
       await db
@@ -61,7 +62,7 @@ async function storedBytes(db: Kysely<Tables>, { entity, keyId }: Account, witho
 }
 
 /**
- * In the transaction that stores it, which runs alone: two writers cannot pass a limit together. A blob noted before keeps its payer.
+ * In the transaction that stores it, which runs alone or names the entity: two writers cannot pass a limit together. A blob noted before keeps its payer.
  * Returns false if this would exceed a limit; nothing was noted then.
  */
 export async function chargeWithin(

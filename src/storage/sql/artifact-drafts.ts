@@ -5,11 +5,12 @@ import { artifactRows } from '#domain/blob-names';
 import type { ArtifactStore } from '../artifact-store.ts';
 import { chargeWithin } from './accounts.ts';
 import type { Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 export function createDraftStore(db: Kysely<Tables>): Pick<ArtifactStore, 'putDraft' | 'findDraft' | 'removeDrafts'> {
   return {
     putDraft: (draft, payer) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         const { id, entity, createdAtMs, metadata, aliases } = draft;
         const sizeBytes = rowBytes({ metadata, files: [] }, aliases.length);
         if (!(await chargeWithin(tx, { blob: artifactRows(id), entity, sizeBytes }, payer))) return 'over_limit';
@@ -28,7 +29,7 @@ export function createDraftStore(db: Kysely<Tables>): Pick<ArtifactStore, 'putDr
     },
 
     removeDrafts: (which) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         const all = tx.deleteFrom('artifact_drafts').returning('id');
         const gone = await (
           'id' in which ? all.where('id', '=', which.id) : all.where('created_at_ms', '<', which.createdBeforeMs)

@@ -11,6 +11,7 @@ import { createDraftStore } from './artifact-drafts.ts';
 import { listPage } from './listing.ts';
 import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
 import type { Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 type Db = Kysely<Tables> | Transaction<Tables>;
 
@@ -34,7 +35,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
 
   return {
     addContent(content, payer, usedAtMs) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const { entity, sha256, md5, sizeBytes, blob } = content;
         const [known] = await findContents(tx, entity, [sha256]);
         if (known) {
@@ -51,7 +52,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     },
 
     touchContents(entity, sha256, usedAtMs) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         await touch(tx, entity, sha256, usedAtMs);
         return findContents(tx, entity, sha256);
       });
@@ -71,7 +72,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     },
 
     async removeUnused(usedBeforeMs, only) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const unused = tx
           .deleteFrom('artifact_contents')
           .where('used_at_ms', '<', usedBeforeMs)
@@ -165,7 +166,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       ),
 
     setAliases(id, aliases) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const row = await tx.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
         if (!row) return false;
         await tx.deleteFrom('artifact_aliases').where('artifact_id', '=', id).execute();
@@ -187,7 +188,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     ...createDraftStore(db),
 
     async delete(id) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', artifactRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('artifacts').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
@@ -204,7 +205,7 @@ async function allOrNothing(
   work: (tx: Transaction<Tables>) => Promise<CreateOutcome>,
 ): Promise<CreateOutcome> {
   try {
-    return await db.transaction().execute(work);
+    return await transactionAlone(db, work);
   } catch (error) {
     if (error instanceof OverLimit) return { outcome: 'over_limit' };
     throw error;

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { CheckpointStore } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, type Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
   return {
@@ -72,7 +73,7 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
     },
 
     add: (checkpoint, atLeastStep = 0) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         const model = await tx
           .updateTable('models')
           .set({
@@ -115,7 +116,7 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
     },
 
     mergeMetrics(id, metrics) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const row = await tx.selectFrom('checkpoints').select('metrics').where('id', '=', id).executeTakeFirst();
         if (!row) return;
         const merged = { ...(JSON.parse(row.metrics) as Record<string, number>), ...metrics };

@@ -21,6 +21,7 @@ import { fromEpisodeCall, toEpisode, toEpisodeCall } from './episode-rows.ts';
 import { listPage } from './listing.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import type { Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 import { enqueueEpisodeDeliveries } from './webhooks.ts';
 
 const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
@@ -29,57 +30,59 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
   return {
     create: (episode, bounds, payer, nowMs) =>
       unlessRefused(
-        db,
         (outcome: EpisodeRefusal) => ({ outcome }),
-        async (tx) => {
-          const existing = await named(tx, episode.modelId, episode.name);
-          if (existing) return { outcome: 'exists' as const, episode: existing };
-          const made = await add(tx, episode, bounds, nowMs);
-          await charge(tx, made, payer);
-          return { outcome: 'created' as const, episode: made };
-        },
+        () =>
+          transactionAlone(db, async (tx) => {
+            const existing = await named(tx, episode.modelId, episode.name);
+            if (existing) return { outcome: 'exists' as const, episode: existing };
+            const made = await add(tx, episode, bounds, nowMs);
+            await charge(tx, made, payer);
+            return { outcome: 'created' as const, episode: made };
+          }),
       ),
 
     capture: (call, of, bounds, payer) =>
-      unlessRefused(db, refused, async (tx) => {
-        const known = await tx
-          .selectFrom('episode_calls')
-          .select(['episode_id', 'ordinal'])
-          .where('id', '=', call.id)
-          .executeTakeFirst();
-        if (known) {
-          const row = await tx.selectFrom('episodes').selectAll().where('id', '=', known.episode_id).executeTakeFirstOrThrow(); // prettier-ignore
-          return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: known.ordinal };
-        }
-        const before = (await named(tx, of.modelId, of.name)) ?? (await add(tx, of, bounds, call.createdAtMs));
-        if (before.status !== 'open') return { outcome: 'ended' as const, episode: before };
-        if (call.parentId !== null && !(await isCallOf(tx, before.id, call.parentId))) throw new Refused('no_parent');
-        if (before.callCount >= bounds.callsMax) throw new Refused('too_many_calls');
-        const tokens = before.tokenCount + addedTokens(call);
-        if (tokens > bounds.tokensMax) throw new Refused('too_many_tokens');
-        const ordinal = before.callCount;
-        await tx
-          .insertInto('episode_calls')
-          .values(fromEpisodeCall(call, before.id, ordinal))
-          .execute();
-        const row = await tx
-          .updateTable('episodes')
-          .set({
-            group_name: before.groupName ?? of.groupName,
-            last_call_at_ms: call.createdAtMs,
-            active_at_ms: call.createdAtMs,
-            call_count: ordinal + 1,
-            token_count: tokens,
-            trained_token_count: before.trainedTokenCount + (call.isTrainable ? sampledTokens(call.choices) : 0),
-            call_bytes: before.callBytes + callBytes(call),
-          })
-          .where('id', '=', before.id)
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        const episode = toEpisode(row);
-        await charge(tx, episode, payer);
-        return { outcome: 'stored' as const, episode, ordinal };
-      }),
+      unlessRefused(refused, () =>
+        transactionAlone(db, async (tx) => {
+          const known = await tx
+            .selectFrom('episode_calls')
+            .select(['episode_id', 'ordinal'])
+            .where('id', '=', call.id)
+            .executeTakeFirst();
+          if (known) {
+            const row = await tx.selectFrom('episodes').selectAll().where('id', '=', known.episode_id).executeTakeFirstOrThrow(); // prettier-ignore
+            return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: known.ordinal };
+          }
+          const before = (await named(tx, of.modelId, of.name)) ?? (await add(tx, of, bounds, call.createdAtMs));
+          if (before.status !== 'open') return { outcome: 'ended' as const, episode: before };
+          if (call.parentId !== null && !(await isCallOf(tx, before.id, call.parentId))) throw new Refused('no_parent');
+          if (before.callCount >= bounds.callsMax) throw new Refused('too_many_calls');
+          const tokens = before.tokenCount + addedTokens(call);
+          if (tokens > bounds.tokensMax) throw new Refused('too_many_tokens');
+          const ordinal = before.callCount;
+          await tx
+            .insertInto('episode_calls')
+            .values(fromEpisodeCall(call, before.id, ordinal))
+            .execute();
+          const row = await tx
+            .updateTable('episodes')
+            .set({
+              group_name: before.groupName ?? of.groupName,
+              last_call_at_ms: call.createdAtMs,
+              active_at_ms: call.createdAtMs,
+              call_count: ordinal + 1,
+              token_count: tokens,
+              trained_token_count: before.trainedTokenCount + (call.isTrainable ? sampledTokens(call.choices) : 0),
+              call_bytes: before.callBytes + callBytes(call),
+            })
+            .where('id', '=', before.id)
+            .returningAll()
+            .executeTakeFirstOrThrow();
+          const episode = toEpisode(row);
+          await charge(tx, episode, payer);
+          return { outcome: 'stored' as const, episode, ordinal };
+        }),
+      ),
 
     async find(id) {
       const row = await db.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
@@ -128,7 +131,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
     },
 
     reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs, groupSizeMin) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         const before = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
         if (!before) return null;
         const { status } = before;
@@ -178,10 +181,10 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       return rows.map(({ id }) => id);
     },
 
-    delete: (id) => db.transaction().execute(async (tx) => (await remove(tx, [id])) > 0),
+    delete: (id) => transactionAlone(db, async (tx) => (await remove(tx, [id])) > 0),
 
     expire: (activeBeforeMs, nowMs, limit) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         const rows = await tx
           .selectFrom('episodes')
           .selectAll()

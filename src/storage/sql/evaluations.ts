@@ -7,6 +7,7 @@ import { toEvaluation } from './evaluation-rows.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
 import { cursorRow, toListing } from './listing.ts';
 import type { Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): EvaluationStore {
   const running = (jobId: string, attempt: number) =>
@@ -100,7 +101,7 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
     },
 
     requestCancel: (jobId, nowMs) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         const asked = await tx
           .updateTable('evaluations')
           .set({ cancel_requested: 1 })

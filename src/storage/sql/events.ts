@@ -4,6 +4,7 @@ import { invariant } from '#base/invariant';
 import type { EventStore, NewEvent } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromEvent, toTrainingEvent, type Tables } from './rows.ts';
+import { transactionOf } from './transaction.ts';
 
 /** Within the caller's transaction. False: that ordinal already exists. */
 export async function appendEvent(db: Kysely<Tables>, event: NewEvent): Promise<boolean> {
@@ -28,7 +29,7 @@ async function countEvents(db: Kysely<Tables>, jobId: string): Promise<number> {
 
 export function createEventStore(db: Kysely<Tables>): EventStore {
   return {
-    append: (event) => db.transaction().execute((tx) => appendEvent(tx, event)),
+    append: (event) => transactionOf(db, `job ${event.jobId}`, (tx) => appendEvent(tx, event)),
 
     list: (jobId, page) =>
       listPage(

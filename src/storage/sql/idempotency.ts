@@ -3,11 +3,12 @@ import type { Kysely } from 'kysely';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '../idempotency-times.ts';
 import type { IdempotencyStore } from '../storage.ts';
 import type { Tables } from './rows.ts';
+import { transactionOf } from './transaction.ts';
 
 export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
   return {
     begin(key, bodyHash, resourceId, nowMs) {
-      return db.transaction().execute(async (tx) => {
+      return transactionOf(db, `idempotency key ${key}`, async (tx) => {
         await tx
           .deleteFrom('idempotency_keys')
           .where('created_at_ms', '<=', nowMs - REMEMBERED_MS)

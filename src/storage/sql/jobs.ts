@@ -14,6 +14,7 @@ import { listPage } from './listing.ts';
 import { noteActivity } from './models.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
+import { transactionAlone } from './transaction.ts';
 
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
@@ -45,7 +46,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         await noteActivity(tx, job.modelId, job.createdAtMs);
         return row;
       };
-      return toTrainingJob(await db.transaction().execute(insert)); // alone: the ordinal is read, then written
+      return toTrainingJob(await transactionAlone(db, insert)); // alone: the ordinal is read, then written
     },
 
     async find(id) {
@@ -178,7 +179,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
     },
 
     finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint, surplus }) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const ended = await tx
           .updateTable('training_jobs')
           .set({
@@ -228,7 +229,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
     },
 
     requestCancel(id, nowMs, event) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const ofJob = (status: JobStatus) =>
           tx.updateTable('training_jobs').where('id', '=', id).where('status', '=', status);
         // Each update names the status: in Postgres another server may claim the job between two statements.

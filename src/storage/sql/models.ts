@@ -5,11 +5,12 @@ import type { ModelStore } from '../storage.ts';
 import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
   return {
     create(model, stepZero, savePolicy = null) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const existing = await tx
           .selectFrom('models')
           .selectAll()
@@ -81,7 +82,7 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
       ),
 
     delete(id) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         const checkpoints = await tx
           .selectFrom('checkpoints')
           .selectAll()

@@ -15,7 +15,7 @@ export interface PostgresOptions {
 export async function openPostgresStorage({ url, log }: PostgresOptions): Promise<Storage> {
   const place = postgresPlace(url);
   try {
-    return await openSqlStorage(createPostgresDialect(url), place, log);
+    return await openSqlStorage(createPostgresDialect(url, { log }), place, log);
   } catch (error) {
     if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,11 +1,18 @@
-// Postgres through node-postgres. Transactions take one lock of the database when they begin, so that they run one after
-// another across all servers, as in SQLite: ours read first and then write. They are short.
-import { CompiledQuery, PostgresDialect, sql, type Driver } from 'kysely';
+// Postgres through node-postgres. Transactions take one lock of the database when they begin, so that they run one after another across all
+// servers, as in SQLite: ours read first and then write. They are short. Those that name their object (transaction.ts) share that lock and
+// take one of the object. Transactions leave some connections to single statements, which never wait for a lock of ours.
+import { CompiledQuery, PostgresDialect, sql, type DatabaseConnection, type Driver } from 'kysely';
 import pg from 'pg';
+import { silentLog, type Log } from '#base/log';
+import { AppError } from '#domain/errors';
 import type { StorageDialect } from './dialect.ts';
+import { createSlots } from './slots.ts';
 import { storable } from './storable.ts';
+import { beginningTransaction } from './transaction.ts';
 
 const CONNECTIONS_MAX = 10;
+/** The others are for single statements. */
+const TRANSACTIONS_MAX = 6;
 const CONNECT_MS_MAX = 5_000;
 /** For one statement, waiting for the lock included. */
 const STATEMENT_MS_MAX = 30_000;
@@ -15,6 +22,8 @@ export const SERVER_NAME = 'whetstone';
 export const COMMAND_NAME = 'whetstone command';
 /** Our number among the database's advisory locks: "whet" in ASCII. */
 const LOCK = 0x77686574;
+/** The first half of the numbers of objects' locks: "wobj". */
+const OBJECT_LOCK = 0x776f626a;
 
 /** For messages: without the password. */
 export function postgresPlace(url: string): string {
@@ -22,7 +31,15 @@ export function postgresPlace(url: string): string {
   return `postgres://${host}${pathname}`;
 }
 
-export function createPostgresDialect(url: string, name = SERVER_NAME): StorageDialect {
+export interface PostgresDialectOptions {
+  readonly name?: string;
+  readonly log?: Log;
+}
+
+export function createPostgresDialect(
+  url: string,
+  { name = SERVER_NAME, log = silentLog }: PostgresDialectOptions = {},
+): StorageDialect {
   const pool = new pg.Pool({
     connectionString: url,
     max: CONNECTIONS_MAX,
@@ -33,7 +50,7 @@ export function createPostgresDialect(url: string, name = SERVER_NAME): StorageD
   });
   // A lost connection emits an error event, which ends the process if nothing listens: through the pool while it is
   // idle, by itself while it is in use. The statement that uses it gets the same error, and the pool drops the connection.
-  pool.on('error', () => {});
+  pool.on('error', (err) => log.warn('database.connection_lost', { place: postgresPlace(url), err }));
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     kysely: new SerialPostgresDialect({ pool: withStorableValues(pool) }),
@@ -45,11 +62,31 @@ export function createPostgresDialect(url: string, name = SERVER_NAME): StorageD
 class SerialPostgresDialect extends PostgresDialect {
   override createDriver(): Driver {
     const driver = super.createDriver();
+    const slots = createSlots(TRANSACTIONS_MAX, STATEMENT_MS_MAX, databaseBusy);
+    const inTransaction = new WeakSet<DatabaseConnection>();
+    const acquire = driver.acquireConnection.bind(driver);
+    driver.acquireConnection = async () => {
+      if (beginningTransaction() === null) return acquire();
+      await slots.enter();
+      try {
+        const connection = await acquire();
+        inTransaction.add(connection);
+        return connection;
+      } catch (error) {
+        slots.leave();
+        throw error;
+      }
+    };
+    const release = driver.releaseConnection.bind(driver);
+    driver.releaseConnection = async (connection) => {
+      if (inTransaction.delete(connection)) slots.leave();
+      await release(connection);
+    };
     const begin = driver.beginTransaction.bind(driver);
     driver.beginTransaction = async (connection, settings) => {
       try {
         await begin(connection, settings);
-        await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`));
+        await connection.executeQuery(lockFor(beginningTransaction()?.object ?? null));
       } catch (error) {
         // Kysely does not roll back a transaction that failed to begin: the pool would hand out a connection inside a failed transaction.
         await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
@@ -59,6 +96,20 @@ class SerialPostgresDialect extends PostgresDialect {
     return driver;
   }
 }
+
+/** One statement, whose timeout also ends the wait: alone, or beside the transactions of other objects. */
+function lockFor(object: string | null): CompiledQuery {
+  if (object === null) return CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`);
+  const locks = `pg_advisory_xact_lock_shared(${LOCK}), pg_advisory_xact_lock(${OBJECT_LOCK}, hashtext($1))`;
+  return CompiledQuery.raw(`select ${locks}`, [object]);
+}
+
+const databaseBusy = (): AppError =>
+  new AppError(
+    'storage_unavailable',
+    `The database is busy: a change waited ${STATEMENT_MS_MAX / 1000} s for its turn. Try again later.`,
+    { retryAfterSeconds: 5 },
+  );
 
 /** int8 and numeric, by their oids. */
 const NUMBERS = new Set([20, 1700]);

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { runRows } from '#domain/blob-names';
-import { freshRun, lineBytes, runBytes, runWeight, type Run, type RunName } from '#domain/run';
+import { freshRun, lineBytes, linesOfPage, runBytes, runWeight, type Run, type RunName } from '#domain/run';
 import type { Payer } from '../account-store.ts';
 import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
@@ -10,38 +10,39 @@ import { Refused, unlessRefused } from './refused.ts';
 import { listPage } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
+import { transactionAlone, transactionOf } from './transaction.ts';
 
 export function createRunStore(db: Kysely<Tables>): RunStore {
   return {
     upsert: (run, change, payer, nowMs) =>
       unlessRefused(
-        db,
         (outcome: 'over_limit') => ({ outcome }),
-        async (tx) => {
-          const { id, entity, project, name } = run;
-          const { numInsertedOrUpdatedRows: inserted } = await tx
-            .insertInto('runs')
-            .values({
-              id,
-              ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
-              entity,
-              project,
-              name,
-              ...fromAbout(freshRun(name)),
-              history_lines: 0,
-              history_bytes: 0,
-              created_at_ms: nowMs,
-              updated_at_ms: nowMs,
-            })
-            .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
-            .executeTakeFirst();
-          const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
-            .returningAll()
-            .executeTakeFirstOrThrow();
-          const changed = toRun(row);
-          await charge(tx, changed, payer);
-          return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
-        },
+        () =>
+          transactionAlone(db, async (tx) => {
+            const { id, entity, project, name } = run;
+            const { numInsertedOrUpdatedRows: inserted } = await tx
+              .insertInto('runs')
+              .values({
+                id,
+                ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
+                entity,
+                project,
+                name,
+                ...fromAbout(freshRun(name)),
+                history_lines: 0,
+                history_bytes: 0,
+                created_at_ms: nowMs,
+                updated_at_ms: nowMs,
+              })
+              .onConflict((conflict) => conflict.columns(['entity', 'project', 'name']).doNothing())
+              .executeTakeFirst();
+            const row = await named(tx.updateTable('runs').set({ ...fromAbout(change), updated_at_ms: nowMs }), run)
+              .returningAll()
+              .executeTakeFirstOrThrow();
+            const changed = toRun(row);
+            await charge(tx, changed, payer);
+            return { outcome: inserted === 1n ? ('created' as const) : ('changed' as const), run: changed };
+          }),
       ),
 
     async find(name) {
@@ -58,39 +59,45 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
         runWeight,
       ),
 
-    append: (id, { offset, lines }, change, payer, nowMs) =>
-      unlessRefused(
-        db,
+    async append(id, { offset, lines }, change, payer, nowMs) {
+      const owner = await db.selectFrom('runs').select('entity').where('id', '=', id).executeTakeFirst();
+      if (!owner) return null;
+      const append = async (tx: Transaction<Tables>) => {
+        const end = lines.length === 0 ? 0 : offset + lines.length;
+        const row = await tx
+          .updateTable('runs')
+          .set({ ...fromAbout(change), updated_at_ms: nowMs })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst();
+        if (!row) return null;
+        const replaced = await replace(tx, id, offset, lines);
+        const sizes = {
+          history_lines: Math.max(row.history_lines, end),
+          history_bytes: row.history_bytes - replaced + lines.reduce((sum, content) => sum + lineBytes(content), 0),
+        };
+        if (lines.length > 0) await tx.updateTable('runs').set(sizes).where('id', '=', id).execute();
+        const run = toRun({ ...row, ...sizes });
+        await charge(tx, run, payer);
+        return run;
+      };
+      return unlessRefused(
         (outcome: 'over_limit') => outcome,
-        async (tx) => {
-          const end = lines.length === 0 ? 0 : offset + lines.length;
-          const row = await tx
-            .updateTable('runs')
-            .set({ ...fromAbout(change), updated_at_ms: nowMs })
-            .where('id', '=', id)
-            .returningAll()
-            .executeTakeFirst();
-          if (!row) return null;
-          const replaced = await replace(tx, id, offset, lines);
-          const sizes = {
-            history_lines: Math.max(row.history_lines, end),
-            history_bytes: row.history_bytes - replaced + lines.reduce((sum, content) => sum + lineBytes(content), 0),
-          };
-          if (lines.length > 0) await tx.updateTable('runs').set(sizes).where('id', '=', id).execute();
-          const run = toRun({ ...row, ...sizes });
-          await charge(tx, run, payer);
-          return run;
-        },
-      ),
+        () => transactionOf(db, `entity ${owner.entity}`, append),
+      );
+    },
 
     async history(id, from, limit) {
-      return db
-        .selectFrom('run_history')
-        .select(['line', 'content'])
-        .where('run_id', '=', id)
-        .where('line', '>=', from)
-        .orderBy('line')
+      const after = db.selectFrom('run_history').where('run_id', '=', id).where('line', '>=', from).orderBy('line');
+      const sizes = await after
+        .select(['line', sql<number>`length(content)`.as('characters')])
         .limit(limit)
+        .execute();
+      const fitting = linesOfPage(sizes.map(({ characters }) => Number(characters)));
+      if (fitting === 0) return [];
+      return after
+        .select(['line', 'content'])
+        .where('line', '<=', sizes[fitting - 1]!.line)
         .execute();
     },
 
@@ -127,7 +134,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
     },
 
     delete: (id) =>
-      db.transaction().execute(async (tx) => {
+      transactionAlone(db, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', runRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('runs').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;

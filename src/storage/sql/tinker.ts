@@ -6,6 +6,7 @@ import { LEASES_AHEAD_MAX } from './lease.ts';
 import type { Tables } from './rows.ts';
 import type { TinkerTables } from './tinker-rows.ts';
 import * as rows from './tinker-rows.ts';
+import { transactionOf } from './transaction.ts';
 
 export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): TinkerStore {
   const held = ({ id, attempt }: { id: string; attempt: number }, on: Kysely<Tables> = db) =>
@@ -111,7 +112,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
     },
 
     addOperation: (operation) =>
-      db.transaction().execute(async (tx) => {
+      transactionOf(db, `tinker run ${operation.runId}`, async (tx) => {
         const inserted = await tx
           .insertInto('tinker_operations')
           .values(rows.fromOperation(operation))
@@ -164,7 +165,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
       return Number(count);
     },
     finishOperation: (run, seq, { result, error, category }) =>
-      db.transaction().execute(async (tx) => {
+      transactionOf(db, `tinker run ${run.id}`, async (tx) => {
         const { numUpdatedRows } = await held(run, tx).set({ done_seq: seq }).executeTakeFirst();
         if (numUpdatedRows === 0n) return false;
         await tx
@@ -176,7 +177,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
         return true;
       }),
     beginReading: (run, seq) =>
-      db.transaction().execute(async (tx) => {
+      transactionOf(db, `tinker run ${run.id}`, async (tx) => {
         const { numUpdatedRows } = await held(run, tx).set({ attempt: run.attempt }).executeTakeFirst();
         if (numUpdatedRows === 0n) return 0;
         const row = await tx
@@ -232,7 +233,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
     },
 
     putCheckpoint: (checkpoint) =>
-      db.transaction().execute(async (tx) => {
+      transactionOf(db, `tinker run ${checkpoint.runId}`, async (tx) => {
         const { runId, kind, name } = checkpoint;
         const old = await tx
           .deleteFrom('tinker_checkpoints')

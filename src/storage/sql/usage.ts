@@ -4,6 +4,7 @@ import { addUsage, type UsageAmounts, type UsageEntry } from '#domain/usage';
 import type { UsageFilter, UsageStore } from '../storage.ts';
 import { cursorRow, toListing } from './listing.ts';
 import { fromUsage, toUsageRow, type Tables } from './rows.ts';
+import { transactionOf } from './transaction.ts';
 
 const AMOUNTS = ['requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'] as const;
 
@@ -13,7 +14,7 @@ export function createUsageStore(db: Kysely<Tables>): UsageStore {
       const rows = new Map<string, UsageEntry>();
       for (const entry of entries) addUsage(rows, entry);
       if (rows.size === 0) return;
-      await db.transaction().execute(async (tx) => {
+      await transactionOf(db, 'usage', async (tx) => {
         const last = await tx
           .selectFrom('usage')
           .select((eb) => eb.fn.max('ordinal').as('ordinal'))
@@ -30,7 +31,7 @@ export function createUsageStore(db: Kysely<Tables>): UsageStore {
     },
 
     list(filter, { after, limit }) {
-      return db.transaction().execute(async (tx) => {
+      return transactionOf(db, 'usage', async (tx) => {
         let query = filtered(tx.selectFrom('usage').selectAll(), filter);
         if (after !== null) {
           const cursor = tx

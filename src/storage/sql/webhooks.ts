@@ -8,6 +8,7 @@ import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { listPage } from './listing.ts';
 import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
+import { transactionAlone } from './transaction.ts';
 
 /** Within the transaction that ended the job. */
 export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, nowMs: number): Promise<void> {
@@ -48,7 +49,7 @@ async function webhooksOf(db: Kysely<Tables>, entity: string) {
 export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): WebhookStore {
   return {
     create(webhook, max) {
-      return db.transaction().execute(async (tx) => {
+      return transactionAlone(db, async (tx) => {
         if ((await webhooksOf(tx, webhook.entity)).length >= max) return 'too_many';
         await tx.insertInto('webhooks').values(fromWebhook(webhook)).execute();
         return 'created';
@@ -63,7 +64,7 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
     },
 
     async rewriteSecrets(rewrite) {
-      await db.transaction().execute(async (tx) => {
+      await transactionAlone(db, async (tx) => {
         for (const row of await tx.selectFrom('webhooks').selectAll().execute()) {
           const secret = rewrite(toWebhook(row));
           if (secret === row.secret) continue;
@@ -74,11 +75,11 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
 
     // A transaction, which runs alone: a job that ends meanwhile either finds the webhook or does not.
     async delete(id) {
-      await db.transaction().execute((tx) => tx.deleteFrom('webhooks').where('id', '=', id).execute());
+      await transactionAlone(db, (tx) => tx.deleteFrom('webhooks').where('id', '=', id).execute());
     },
 
     async disable(id, nowMs) {
-      await db.transaction().execute(async (tx) => {
+      await transactionAlone(db, async (tx) => {
         await tx
           .updateTable('webhooks')
           .set({ disabled_at_ms: nowMs })
@@ -135,7 +136,7 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
     },
 
     async recordAttempt(deliveryId, { status, error, nextAttemptAtMs, deliveredAtMs }) {
-      await db.transaction().execute(async (tx) => {
+      await transactionAlone(db, async (tx) => {
         const row = await tx
           .selectFrom('webhook_deliveries')
           .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')

@@ -1,11 +1,17 @@
 // A long prompt rendered on the thread equals the one rendered here.
 import { fileURLToPath } from 'node:url';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#base/clock';
+import { createChatTemplate } from '../chat-template.ts';
+import { createTokenizer } from '../tokenizer.ts';
+import { readTokenizerFiles } from '../tokenizer-files.ts';
 import { readTextModel, type TextModel } from '../text-model.ts';
 import { makePrompt, type PromptCall } from './make-prompt.ts';
+import { createPrompts } from './prompts.ts';
 
 const TOKENIZER = fileURLToPath(new URL('../../../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
 
@@ -75,4 +81,50 @@ test('a request that has left waits for nothing', async () => {
   await expect(model.prompts.make(call(LONG), by('a', AbortSignal.abort()))).rejects.toMatchObject({
     code: 'cancelled',
   });
+});
+
+describe('a prompt that never gets ready', () => {
+  /** `{% for %}` over 10^10 values of two nested ranges. */
+  const ENDLESS = '{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}';
+  const slow = (given: { readonly hereMs: number; readonly makeMs: number }) => {
+    const template = join(directory, 'endless.jinja');
+    const here = {
+      tokenizer: model.tokenizer,
+      chatTemplate: createChatTemplate({ default: ENDLESS }, new Map(), systemClock),
+    };
+    return writeFile(template, ENDLESS).then(() => createPrompts({ directory, template }, here, given));
+  };
+
+  test('keeps the caller’s thread no longer than its share, and is refused in words that nobody repeats', async () => {
+    const prompts = await slow({ hereMs: 100, makeMs: 1_000 });
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const refusal = { code: 'invalid_request', param: 'messages', retryAfterSeconds: null };
+    await expect(prompts.make(call('Hi'), by('a'))).rejects.toMatchObject(refusal);
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(1_000);
+    const again = performance.now();
+    await expect(prompts.make(call('Hi'), by('a'))).rejects.toMatchObject(refusal);
+    expect(performance.now() - again).toBeLessThan(1_000);
+    await expect(prompts.make(call('Ho'), by('a'))).rejects.toThrow(/took longer than 1 s/);
+  });
+});
+
+test('a pattern of the model’s own tokenizer that backtracks without end is ended', async () => {
+  const files = await readTokenizerFiles(directory);
+  const split = { type: 'Split', pattern: { Regex: '(x+x+)+y|.' }, behavior: 'Isolated', invert: false };
+  const hostile = await mkdtemp(join(tmpdir(), 'whetstone-prompts-'));
+  await cp(directory, hostile, { recursive: true });
+  const json = JSON.parse(await readFile(join(hostile, 'tokenizer.json'), 'utf8')) as Record<string, unknown>;
+  await writeFile(join(hostile, 'tokenizer.json'), JSON.stringify({ ...json, pre_tokenizer: split }));
+  const tokenizer = createTokenizer({ ...files, tokenizer: { ...files.tokenizer, pre_tokenizer: split } }, hostile);
+  const prompts = createPrompts(
+    { directory: hostile, template: null },
+    { tokenizer, chatTemplate: null },
+    { hereMs: 100, makeMs: 3_000 },
+  );
+  const bomb = { prompt: 'x'.repeat(60), addSpecialTokens: false, charactersMax: Infinity };
+  await expect(prompts.make(bomb, by('a'))).rejects.toThrow(/took longer than 3 s/);
+  expect((await prompts.make({ ...bomb, prompt: 'Hi' }, by('a'))).tokens).not.toBeNull();
+  await rm(hostile, { recursive: true });
 });

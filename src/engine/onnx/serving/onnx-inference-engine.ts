@@ -135,8 +135,14 @@ class OnnxInferenceEngine implements InferenceEngine {
       scope: null,
       prompt: { cachedTokenCount: 0, logprobs: sampling.promptLogprobs === null ? null : [] },
     };
-    if (signal.aborted) return output.stream; // its end was written above, before there were sequences to cancel
-    this.#admit(live).catch((error: unknown) => output.fail(error));
+    const withdraw = () => this.#context.ranks.withdraw(live.rank, n);
+    if (signal.aborted) {
+      withdraw();
+      return output.stream; // its end was written above, before there were sequences to cancel
+    }
+    this.#admit(live)
+      .catch((error: unknown) => output.fail(error))
+      .finally(() => live.scope === null && withdraw());
     return output.stream;
   }
 

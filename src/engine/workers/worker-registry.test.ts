@@ -1,0 +1,63 @@
+// What an unexpected error of one connection costs: that connection.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { systemClock } from '#base/clock';
+import { createRecordingLog } from '../../../test/serving/recording-log.ts';
+import { encodeMessage } from '../rpc/codec.ts';
+import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS } from './worker-registry.ts';
+
+const SHA = 'a'.repeat(64);
+const MODEL = { id: 'm', configSha256: SHA, tokenizerSha256: SHA, contextLength: 8, vocabSize: 8 };
+const hello = (id: string) => ({
+  kind: 'hello',
+  protocol: 1,
+  worker: { id, name: id, version: '1' },
+  session: null,
+  model: { id: 'm', configSha256: SHA, tokenizerSha256: SHA },
+  roles: ['sample'],
+  sampler: {
+    contextLength: 8,
+    vocabSize: 8,
+    sequencesMax: 1,
+    adaptersMax: 1,
+    capabilities: {
+      exactReplay: true,
+      constraints: [],
+      promptLogprobs: true,
+      precision: 'float32',
+      unsupportedSampling: [],
+    },
+  },
+  trainer: null,
+});
+
+test('a hello that meets an unexpected error closes its connection, and the next worker is welcome', async () => {
+  const log = createRecordingLog();
+  const registry = createWorkerRegistry(new Map([['m', MODEL]]), DEFAULT_REGISTRY_LIMITS, systemClock, log);
+  let isBroken = true;
+  registry.onChange(() => {
+    if (isBroken) throw new TypeError('a bug');
+  });
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server.on('connection', (socket) => registry.accept(socket));
+  await once(server, 'listening');
+  onTestFinished(() => {
+    registry.close();
+    server.close();
+  });
+  const connect = async (id: string) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await once(socket, 'open');
+    socket.send(encodeMessage(hello(id)));
+    return socket;
+  };
+  const [code] = (await once(await connect('first'), 'close')) as [number];
+  expect(code).toBe(1011);
+  expect(log.lines).toContainEqual(expect.objectContaining({ level: 'error', event: 'worker.connection_failed' }));
+  isBroken = false;
+  const second = await connect('second');
+  await vi.waitFor(() => expect(registry.list().map(({ hello: { worker } }) => worker.id)).toContain('second'));
+  second.terminate();
+});
