@@ -112,7 +112,7 @@ test('rooms import what the table says, and the table says only what is imported
 
 /**
  * Inside api/: room → rooms that it may import. `http` knows no protocol, and protocols do not know each other; the two that answer
- * chat requests in another form share what chat has. app.ts mounts all of them.
+ * chat requests in another form share what chat has, and `recorded` reads the calls of all three. app.ts mounts all of them.
  */
 const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [],
@@ -120,7 +120,8 @@ const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   messages: ['chat', 'http'],
   responses: ['chat', 'http'],
   artifacts: ['http'],
-  training: ['http'],
+  recorded: ['messages', 'responses'],
+  training: ['http', 'recorded'],
   models: ['http', 'training'],
   tinker: ['http'],
   wandb: ['http'],

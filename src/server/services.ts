@@ -85,7 +85,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     log,
   };
   const chat = createChat({ ...answering, sampledTokens, sandbox });
-  const completions = createCompletions(answering);
+  const completions = createCompletions({ ...answering, sampledTokens });
   const embed = createEmbed(answering);
   const tokenization = createTokenization({ models });
   const liveResponses = createLiveResponses();

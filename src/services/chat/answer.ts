@@ -37,6 +37,8 @@ export interface ChatContext {
   readonly signal: AbortSignal;
   /** Background work: queued after all other requests, and not remembered for training. */
   readonly isBackground?: boolean;
+  /** The id that the client gets with the answer. Absent: the answer is not found by its id later. */
+  readonly answerId?: string;
 }
 
 export interface SaidToken {
@@ -51,7 +53,7 @@ export interface Asked {
   readonly choice: ChoiceTextOptions;
   readonly beamSearch: GenerationOptions['beamSearch'];
   /** Called with each choice's tokens when it ends. Null: they are not remembered. */
-  readonly remember: ((said: readonly SaidToken[]) => void) | null;
+  readonly remember: ((said: readonly SaidToken[], choiceIndex: number) => void) | null;
 }
 
 export interface AnswerDeps {
@@ -86,7 +88,7 @@ export function beginAnswer(
         if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
         if (delta.finish) open.delete(choiceIndex);
         if (remember) said[choiceIndex]!.push({ token, delta });
-        if (remember && delta.finish) remember(said[choiceIndex]!);
+        if (remember && delta.finish) remember(said[choiceIndex]!, choiceIndex);
         yield { choiceIndex, token, ...delta };
       }
     } catch (error) {

@@ -7,7 +7,7 @@ import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
 import type { TemplateSandbox } from '#text/template-sandbox/template-sandbox';
 import type { Tokenizer } from '#text/tokenizer';
 import { HERMES, type ToolSyntax } from '#text/tool-parser';
-import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type SaidToken } from './answer.ts';
+import { beginAnswer, type Answer, type AnswerDeps, type ChatContext } from './answer.ts';
 import { checkSampling, reshapingFields } from './check-capabilities.ts';
 import type { ChatRequest, Conversation, RequestedConstraint } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
@@ -17,7 +17,8 @@ import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDe
 import type { SampledModel } from '../models/models.ts';
 import { buildPrompt, type Prompt } from './prompt.ts';
 import { roomFor } from './room.ts';
-import type { SampledTokens, Words } from './sampled-tokens.ts';
+import { remembering } from './remembering.ts';
+import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 import type { PromptContext, TokenizedPrompt } from './tokenization.ts';
 import { toolConstraint } from './tool-constraint.ts';
@@ -73,7 +74,7 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
     const choice = choiceOptions(model, request, prompt);
     const sampling: SamplingParams = {
       ...samplingParams(request, text, room, settings.logprobsMax),
-      thinkingBudget: thinkingBudget(request.sampling.thinkingTokens, choice, text.tokenizer),
+      thinkingBudget: thinkingBudget(request.sampling, choice, text.tokenizer),
     };
     checkSampling(sampling, capabilities);
     const constraint = await prepareConstraint(model, request, choice, by);
@@ -96,25 +97,13 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
       const conversation = createConversationDigest(request.messages).read();
       const reshapedBy = request.beamSearch ? ['use_beam_search'] : reshapingFields(generate.sampling);
 
-      /** For training: clients may lose the token ids. */
-      function remember(modelId: string, tokens: readonly SaidToken[]): void {
-        const asked = { entity: context.caller.entity, baseModel: model.base.id, modelId, conversation };
-        sampledTokens.remember(asked, wordsOf(tokens), {
-          promptTokens: prompt.tokens,
-          tokenIds: tokens.map(({ token }) => token.tokenId),
-          logprobs: tokens.map(({ token }) => token.logprob),
-          isConstrained: heldFor(tokens, generate.constraint),
-          reshapedBy,
-        });
-      }
-
       return {
         ...beginAnswer(deps, context, {
           model,
           generate,
           choice,
           beamSearch: request.beamSearch,
-          remember: modelId === null || context.isBackground ? null : (said) => remember(modelId, said),
+          remember: remembering(sampledTokens, context, model, { generate, conversation, reshapedBy }),
         }),
         role: prompt.role,
         echo: request.output.echo && request.messages.at(-1)?.role === prompt.role ? lastText(request) : '',
@@ -130,22 +119,6 @@ export function createChat({ sampledTokens, sandbox, settings, ...deps }: ChatDe
       return { model, tokens: prompt.tokens };
     },
   };
-}
-
-/** Whether any of the tokens was sampled under the constraint, which may apply only after the reasoning. */
-function heldFor(tokens: readonly SaidToken[], constraint: TokenConstraint | null): boolean {
-  if (constraint === null) return false;
-  const { afterTokenId } = constraint;
-  return afterTokenId === null || tokens.slice(0, -1).some(({ token }) => token.tokenId === afterTokenId);
-}
-
-function wordsOf(tokens: readonly SaidToken[]): Words {
-  const calls: { name: string; arguments: string }[] = [];
-  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ delta }) => delta.toolCalls)) {
-    calls[index] ??= { name: name ?? '', arguments: '' };
-    calls[index].arguments += text;
-  }
-  return { content: tokens.map(({ delta }) => delta.content).join(''), calls };
 }
 
 /** How the tokens of the choices are parsed. */
@@ -182,19 +155,23 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
   };
 }
 
+const MESSAGES_BUDGET = 'thinking.budget_tokens';
+
 /** Throws `invalid_request` if the model's reasoning has no end token that could be forced. */
 function thinkingBudget(
-  tokens: number | null,
+  { thinkingTokens: tokens, thinkingTokensField: param }: ChatRequest['sampling'],
   { reasoning }: ChoiceTextOptions,
   tokenizer: Tokenizer,
 ): ThinkingBudget | null {
   if (tokens === null) return null;
+  // Anthropic's clients send a budget to any model; one that does not reason keeps it.
+  if (param === MESSAGES_BUDGET && !reasoning) return null;
   const end = reasoning && tokenizer.tokenId(reasoning.syntax.end);
   if (reasoning && end !== null)
     return { tokens, start: tokenizer.encode(reasoning.syntax.start), end, isOpen: reasoning.state === 'open' };
   const message =
     'This model does not end its reasoning with a single token, or does not reason. Set max_tokens, which limits reasoning and answer together.';
-  throw new AppError('invalid_request', message, { param: 'thinking_token_budget' });
+  throw new AppError('invalid_request', message, { param });
 }
 
 /** Whether the final message continues inside a reasoning block. */

@@ -2,14 +2,16 @@
 // answer.ts makes the answer, as for chat.
 import type { GenerateRequest } from '#engine/inference-engine';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
-import { checkSampling } from './check-capabilities.ts';
+import { checkSampling, reshapingFields } from './check-capabilities.ts';
 import type { CompletionRequest } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
 import { compileConstraint } from './compile-constraint.ts';
 import type { SampledModel } from '../models/models.ts';
 import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
 import { contextOf, readPrompt } from './read-prompt.ts';
+import { remembering } from './remembering.ts';
 import { roomFor } from './room.ts';
+import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 
 export interface CompletionAnswer extends Answer {
@@ -23,10 +25,11 @@ export interface Completions {
 }
 
 export interface CompletionsDeps extends AnswerDeps, ModelDeps {
+  readonly sampledTokens: SampledTokens;
   readonly settings: ChatSettings;
 }
 
-export function createCompletions({ settings, ...deps }: CompletionsDeps): Completions {
+export function createCompletions({ sampledTokens, settings, ...deps }: CompletionsDeps): Completions {
   return {
     async start(context, request) {
       checkPriority(request, settings);
@@ -62,13 +65,28 @@ export function createCompletions({ settings, ...deps }: CompletionsDeps): Compl
       }
       const choice = choiceOptions(model, request);
       const { beamSearch } = request;
-      return planned.map(({ asked: generate, promptText }) => ({
-        ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember: null }),
-        promptText,
-      }));
+      return planned.map(({ asked: generate, promptText }, prompt) => {
+        const reshapedBy = beamSearch ? ['use_beam_search'] : reshapingFields(generate.sampling);
+        const conversation = COMPLETION; // found by the answer's id: there are no messages
+        const keep = remembering(sampledTokens, context, model, { generate, conversation, reshapedBy });
+        // Which of more choices are returned is decided later.
+        const isReturned = request.n === request.bestOf;
+        const remember = keep && isReturned ? keepAt(keep, prompt * request.n) : null;
+        return { ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember }), promptText };
+      });
     },
   };
 }
+
+const COMPLETION = 'completion';
+
+type Keep = NonNullable<ReturnType<typeof remembering>>;
+
+/** Choices are numbered over all prompts. */
+const keepAt =
+  (keep: Keep, first: number): Keep =>
+  (said, index) =>
+    keep(said, first + index);
 
 /** Nothing is parsed out of the text. */
 function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequest): ChoiceTextOptions {
