@@ -1,6 +1,7 @@
 """ART's own recorder, unmodified: rollouts over each protocol that it records are trained, and kept by log; its pipeline trains.
 
-python check_art_recorded.py BASE_URL KEY BASE_MODEL; prints "ok". Needs ART 0.5.23. Called by test/clients/art.test.ts.
+python check_art_recorded.py recorder|pipeline BASE_URL KEY BASE_MODEL; prints "ok". Needs ART 0.5.23, for the pipeline also torch,
+which ART imports for it whatever the backend is. Called by test/clients/art.test.ts.
 """
 
 import asyncio
@@ -14,7 +15,6 @@ os.environ.setdefault("WEAVE_DISABLED", "true")
 
 import art  # noqa: E402
 import httpx  # noqa: E402
-from art.pipeline_trainer import PipelineTrainer  # noqa: E402
 from art.serverless.backend import ServerlessBackend  # noqa: E402
 from art_model import trainable_model  # noqa: E402
 from openai import AsyncOpenAI  # noqa: E402
@@ -151,6 +151,8 @@ async def refuses_nothing_recorded(base_url: str, key: str, model_id: str) -> No
 
 async def check_pipeline(base_url: str, key: str, base_model: str, backend: ServerlessBackend) -> None:
     """Rollouts go on while a step trains; their steps are at most MAX_STEPS_OFF_POLICY behind."""
+    from art.pipeline_trainer import PipelineTrainer
+
     model = trainable_model(name=f"pipeline-{os.getpid()}", project="art", base_model=base_model)
     await model.register(backend)
     asked: set[str] = set()
@@ -181,12 +183,14 @@ async def check_pipeline(base_url: str, key: str, base_model: str, backend: Serv
     await backend.delete(model)
 
 
-async def check(base_url: str, key: str, base_model: str) -> None:
+CHECKS = {"recorder": check_protocols, "pipeline": check_pipeline}
+
+
+async def check(name: str, base_url: str, key: str, base_model: str) -> None:
     backend = ServerlessBackend(api_key=key, base_url=base_url)
-    await check_protocols(base_url, key, base_model, backend)
-    await check_pipeline(base_url, key, base_model, backend)
+    await CHECKS[name](base_url, key, base_model, backend)
     await backend.close()
 
 
-asyncio.run(check(*sys.argv[1:4]))
+asyncio.run(check(*sys.argv[1:5]))
 print("ok")
