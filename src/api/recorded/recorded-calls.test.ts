@@ -20,7 +20,7 @@ async function histories(exchanges: object) {
 const shown = async (exchanges: object) =>
   (await histories(exchanges)).map(({ turns }) =>
     turns.map((turn) =>
-      turn.kind === 'sampled' ? `*${String(turn.message.content)} ${turn.answer?.id}` : turn.message.content,
+      turn.kind === 'sampled' ? `*${turn.message.content as string} ${turn.answer?.id}` : turn.message.content,
     ),
   );
 
