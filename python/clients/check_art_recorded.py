@@ -31,7 +31,7 @@ class Clients:
     def __init__(self, base_url: str, key: str, name: str) -> None:
         self.name = name
         self.openai = AsyncOpenAI(base_url=base_url, api_key=key)
-        # Not Anthropic's SDK: since 2.13 it sends by a library (httpx2) that ART 0.5.23 does not record.
+        # Not Anthropic's SDK: 2.14 sends by a library (httpx2) that ART 0.5.23 does not record.
         self.http = httpx.AsyncClient(base_url=base_url, headers={"x-api-key": key}, timeout=60)
 
 
