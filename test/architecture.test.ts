@@ -139,7 +139,7 @@ test('the picture in ARCHITECTURE.md is drawn from the imports', async () => {
 
 /**
  * Inside api/: room → rooms that it may import. `http` knows no protocol, and protocols do not know each other; the two that answer
- * chat requests in another form share what chat has. app.ts mounts all of them.
+ * chat requests in another form share what chat has, and `recorded` reads the calls of all three. app.ts mounts all of them.
  */
 const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [],
@@ -148,7 +148,8 @@ const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   responses: ['chat', 'http'],
   artifacts: ['http'],
   episodes: ['http'],
-  training: ['http'],
+  recorded: ['messages', 'responses'],
+  training: ['http', 'recorded'],
   models: ['http', 'training'],
   tinker: ['http'],
   wandb: ['http'],

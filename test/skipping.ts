@@ -14,6 +14,7 @@ export const skipUnless = (runs: boolean, skipReason: string): TestOptions =>
 
 /** By the name that makes its absence a failure: WHETSTONE_REQUIRE_NAME. */
 const PROGRAMS = {
+  AGENTS: 'Claude Code and Codex are not installed (npm install --prefix test/agents)',
   CHROMIUM: 'Chromium is not installed (package chromium)',
   CURL: 'curl is not installed (package curl)',
   LLAMA_CPP: 'llama.cpp is not installed (npm install --prefix bench/peers --ignore-scripts)',

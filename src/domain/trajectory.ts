@@ -29,6 +29,8 @@ export interface SampledTurn {
   /** For each token, nats; null where not finite. Null as a whole: the choice carries none. */
   readonly logprobs: readonly (number | null)[] | null;
   readonly promptTokenIds: PromptIds | null;
+  /** The choice of an answer of this server, by the answer's id. Absent: unknown, or its tokens were already found. */
+  readonly answer?: { readonly id: string; readonly index: number };
   /** Sampled under a constraint: its log-probabilities are those of the masked distribution. Absent: unknown. */
   readonly isConstrained?: true;
   /** Request fields that made the sampling distribution differ from the model's own. Absent: unknown. */

@@ -1,5 +1,6 @@
 // Recorded calls → histories: which call continues which, and what is refused.
 import { expect, test } from 'vitest';
+import { RefusedCall } from './exchanges.ts';
 import { trajectoryGroup } from './trajectory.ts';
 import { check } from '#validation/parse';
 
@@ -45,13 +46,17 @@ test('another conversation, a fork and further choices are histories of their ow
 
 test('prompt ids of the response go to its choices', () => {
   const { data } = read({ exchanges: { chat_completions: [call([user('a')], choice('b'))] } });
-  expect(data!.trajectories[0]!.histories[0]!.turns[1]).toMatchObject({ promptTokenIds: [5, 6], tokens: [1] });
+  expect(data!.trajectories[0]!.histories[0]!.turns[1]).toMatchObject({
+    promptTokenIds: [5, 6],
+    tokens: [1],
+    answer: { id: 'chatcmpl-1', index: 0 },
+  });
 });
 
 test.each([
   [{}, 'messages_and_choices, or exchanges'],
   [{ exchanges: { chat_completions: [], completions: [] } }, 'messages_and_choices, or exchanges'],
-  [{ exchanges: { responses: [{}] } }, 'not supported yet'],
+  [{ exchanges: { chat_completions: [new RefusedCall(['messages', 0], 'No.')] } }, 'No.'],
   [{ exchanges: { chat_completions: [{ request: {} }] } }, 'must have a request'],
   [{ messages_and_choices: [user('a')], exchanges: { chat_completions: [call([user('a')], choice('b'))] } }, 'either'],
 ])('%j is refused in words', (trajectory, words) => {

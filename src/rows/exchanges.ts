@@ -1,7 +1,7 @@
 // The calls that ART's recorder (`with art.Trajectory()`) kept of a rollout → histories of turns, as rollouts without a recorder send
 // them. Works on untrusted JSON and only rearranges it: trajectory.ts checks the histories. A call continues the history whose messages
-// its own begin with; otherwise it begins a new one (another conversation, or a fork). Knows chat completions only: the other protocols'
-// items become messages in the API, above this layer.
+// its own begin with; otherwise it begins a new one (another conversation, or a fork). Knows the form of chat completions only:
+// api/recorded has brought the other protocols' calls into it.
 import { isObject } from '#base/is-object';
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -21,7 +21,15 @@ export interface Refusal {
 /** As in trajectory.ts: each call is compared with each history. */
 const EXCHANGES_MAX = 1_000;
 
-const OTHERS = ['completions', 'responses', 'messages'] as const;
+/** A call whose form is wrong, in place of the call. */
+export class RefusedCall implements Refusal {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  constructor(path: Refusal['path'], message: string) {
+    this.path = path;
+    this.message = message;
+  }
+}
 
 /** Whether anything was recorded; ART sends empty lists with trajectories that were made by hand. */
 export const isRecorded = (exchanges: unknown): exchanges is Wire =>
@@ -29,18 +37,13 @@ export const isRecorded = (exchanges: unknown): exchanges is Wire =>
 
 /** In the order in which the histories began. */
 export function historiesOf(exchanges: Wire): readonly WireHistory[] | Refusal {
-  const other = OTHERS.find((name) => Array.isArray(exchanges[name]) && exchanges[name].length > 0);
-  if (other !== undefined)
-    return {
-      path: [other],
-      message: `Recorded calls of ${other} are not supported yet, only those of chat_completions. Send the turns as messages_and_choices.`,
-    };
   const calls = exchanges['chat_completions'];
   if (!Array.isArray(calls)) return { path: ['chat_completions'], message: 'Recorded calls must be a list.' };
   if (calls.length > EXCHANGES_MAX)
     return { path: ['chat_completions'], message: `A trajectory has at most ${EXCHANGES_MAX} recorded calls.` };
   const branches: Branch[] = [];
   for (const [index, call] of (calls as unknown[]).entries()) {
+    if (call instanceof RefusedCall) return call;
     const read = readCall(call);
     if (read === null) {
       const message = 'A recorded call must have a request with messages and a response with choices.';
@@ -69,7 +72,7 @@ interface Branch {
 function readCall(call: unknown): Call | null {
   if (!isObject(call) || !isObject(call['request']) || !isObject(call['response'])) return null;
   const { messages, tools = null } = call['request'];
-  const { choices, prompt_token_ids: promptIds } = call['response'];
+  const { id, choices, prompt_token_ids: promptIds } = call['response'];
   if (!Array.isArray(messages) || !Array.isArray(choices)) return null;
   const read = (choices as unknown[]).filter(
     (choice): choice is Wire => isObject(choice) && isObject(choice['message']),
@@ -79,9 +82,11 @@ function readCall(call: unknown): Call | null {
     messages: messages as unknown[],
     keys: (messages as unknown[]).map(keyOf),
     tools,
-    choices: read.map((choice) =>
-      promptIds && !choice['prompt_token_ids'] ? { ...choice, prompt_token_ids: promptIds } : choice,
-    ),
+    choices: read.map((choice) => ({
+      ...choice,
+      prompt_token_ids: choice['prompt_token_ids'] ?? promptIds,
+      answer_id: typeof id === 'string' ? id : null,
+    })),
   };
 }
 

@@ -27,6 +27,11 @@ const choice = z
     logprobs: tokenLogprobs,
     token_ids: tokenIds,
     prompt_token_ids: tokenIds,
+    answer_id: z
+      .string()
+      .max(1_000)
+      .nullish()
+      .meta({ description: 'Id of the answer that the choice is from: its tokens are found by it.' }),
   })
   .transform((wire, ctx): SampledTurn => {
     const parsed = check(message, wire.message);
@@ -42,6 +47,7 @@ const choice = z
       tokens: nonEmpty(wire.token_ids) ?? nonEmpty(wire.logprobs?.tokens),
       logprobs: nonEmpty(wire.logprobs?.logprobs),
       promptTokenIds: nonEmpty(wire.prompt_token_ids),
+      ...(wire.answer_id ? { answer: { id: wire.answer_id, index: wire.index ?? 0 } } : {}),
       ...(isNamedCall(wire.finish_reason, parsed.data) ? { isConstrained: true as const } : {}),
     };
   })
@@ -109,7 +115,7 @@ const trajectoryFields = z
     exchanges: z.unknown().optional().meta({
       type: 'object',
       description:
-        'Instead of messages_and_choices: the calls that ART’s recorder kept (chat_completions). They become histories.',
+        'Instead of messages_and_choices: the calls that ART’s recorder kept (chat_completions, completions, responses, messages). They become histories.',
     }),
     additional_histories: list(readHistory, HISTORIES_MAX).nullish(),
     reward: number().default(0).meta({ description: 'Default: 0, for clients that omit zeros.' }),

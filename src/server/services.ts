@@ -95,7 +95,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     log,
   };
   const chat = createChat({ ...answering, sampledTokens, acceptsTemplates: config.chat.trustRequestTemplates });
-  const completions = createCompletions(answering);
+  const completions = createCompletions({ ...answering, sampledTokens });
   const embed = createEmbed(answering);
   const tokenization = createTokenization({ models });
   const liveResponses = createLiveResponses();

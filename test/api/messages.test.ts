@@ -228,10 +228,21 @@ describe('thinking', () => {
     expect(omitted.content).toMatchObject([{ type: 'text', text: 'Yes.' }]);
   });
 
-  test('with a budget gets a warning that the budget is max_tokens', async () => {
+  test('with a budget ends at the budget', async () => {
     const { content, warnings } = await ask(text, { thinking: { type: 'enabled', budget_tokens: 1024 } });
     expect(content[0]).toMatchObject({ type: 'thinking', thinking: 'Hm.' });
-    expect(warnings).toEqual([containing('budget_tokens')]);
+    expect(warnings).toBeUndefined();
+    const end = server.model.text.tokenizer.tokenId('</think>');
+    expect(script.asked!.sampling.thinkingBudget).toMatchObject({ tokens: 1024, end });
+    await ask(text, { thinking: { type: 'disabled', budget_tokens: 1024 } });
+    expect(script.asked!.sampling.thinkingBudget).toBeNull();
+  });
+
+  test('with two budgets is refused', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 1024 };
+    const both = body({ thinking, thinking_token_budget: 5 });
+    const { statusCode, body: said } = await send(server, { url, body: both });
+    expect([statusCode, said]).toEqual([400, containing('Send either thinking.budget_tokens')]);
   });
 });
 

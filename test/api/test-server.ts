@@ -231,7 +231,7 @@ export async function openTestServer({
     log,
     chat,
     responses,
-    completions: createCompletions(answering),
+    completions: createCompletions({ ...answering, sampledTokens }),
     embed: createEmbed(answering),
     tokenization: createTokenization({ models }),
     artifacts,

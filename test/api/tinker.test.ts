@@ -69,6 +69,8 @@ describe('a Tinker client', () => {
     ['a model that is not hosted', 'create_model', (): unknown => ({ session_id: session, model_seq_id: 5, base_model: 'a/b' }), 404, 'does not host'],
     ['weights that are not there', 'create_sampling_session', (): unknown => ({ session_id: session, sampling_session_seq_id: 4, model_path: `tinker://${run}/weights/no` }), 404, 'no saved weights'],
     ['bytes that are no message', 'forward_backward', (): unknown => '\xff\xff\xff', 400, 'protobuf'],
+    ['samples for the loss stable_reinforce, whose place is named', 'asample', (): unknown => sample(51, { record_stability_info: true }), 422, 'stable_reinforce needs'],
+    ['samples for the loss stable_reinforce, with what to set', 'asample', (): unknown => sample(52, { record_stability_info: true }), 422, 'loss_fn=importance_sampling'],
     ['draws at the places of a prompt', 'asample', (): unknown => sample(50, { prompt_alt_tokens_k: 2 }), 422, 'prompt_alt_tokens_k'],
   ] as const)('is refused %s', async (_, path, body, status, words) => {
     const response = await post(path, body());

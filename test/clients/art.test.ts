@@ -1,11 +1,12 @@
 // The unmodified ART library trains models here: python/clients/check_art*.py talk to a server started here. The oldest and the
 // newest tested release have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runPython } from '../python-script.ts';
-import { skipWithoutPython } from '../skipping.ts';
+import { skipUnless, skipWithoutPython } from '../skipping.ts';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from './starter-server.ts';
 
 const RELEASES = [
@@ -14,6 +15,8 @@ const RELEASES = [
 ] as const;
 
 const script = (name: string) => fileURLToPath(new URL(`../../python/clients/${name}`, import.meta.url));
+
+const hasTorch = (python: string): boolean => spawnSync(python, ['-c', 'import torch']).status === 0;
 
 describe.each(RELEASES)('ART %s', (release, variable, environment) => {
   const python = process.env[variable];
@@ -59,5 +62,38 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
         await server.close();
       }
     },
+  );
+});
+
+describe('ART’s own recorder', () => {
+  const variable = 'WHETSTONE_ART_PYTHON';
+  const python = process.env[variable];
+
+  const check = async (name: string) => {
+    const server = await openStarterServer();
+    try {
+      const args = [script('check_art_recorded.py'), name, server.baseUrl, KEY, MODEL];
+      const printed = (await runPython(python!, args, {})).trim();
+      expect(printed.split('\n').at(-1)).toBe('ok');
+    } finally {
+      await server.close();
+    }
+  };
+
+  test(
+    'is trained from its calls of chat, completions, Responses and Messages, with the sampled tokens',
+    { timeout: 300_000, ...skipWithoutPython(variable) },
+    () => check('recorder'),
+  );
+
+  test(
+    'feeds PipelineTrainer, whose rollouts go on while a step trains',
+    {
+      timeout: 300_000,
+      ...(python
+        ? skipUnless(hasTorch(python), 'ART’s pipeline imports torch, which is not there')
+        : skipWithoutPython(variable)),
+    },
+    () => check('pipeline'),
   );
 });

@@ -27,8 +27,9 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
         const generation = generations.begin(call, 'chat', format.requestId, wire.chatId);
         const { context, startMs, because } = generation;
         try {
-          const answer = await chat.start(context, request);
-          const head: wire.AnswerHead = { id: wire.chatId(context.requestId), createdAtMs: startMs, answer, format };
+          const id = wire.chatId(context.requestId);
+          const answer = await chat.start({ ...context, answerId: id }, request);
+          const head: wire.AnswerHead = { id, createdAtMs: startMs, answer, format };
           const deltas = generation.measured(answer, request.n);
           if (!format.stream) return wire.completion(head, await collectChoices(deltas, request.n));
           const onError = (error: unknown) => sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;

@@ -32,8 +32,9 @@ export function completionRoutes(
         const generation = generations.begin(call, 'text_completion', format.requestId, wire.completionId);
         const { context, startMs, because } = generation;
         try {
-          const answers = await completions.start(context, request);
-          const head = { id: wire.completionId(context.requestId), createdAtMs: startMs, answers, format };
+          const id = wire.completionId(context.requestId);
+          const answers = await completions.start({ ...context, answerId: id }, request);
+          const head = { id, createdAtMs: startMs, answers, format };
           if (format.stream) {
             const onError = (error: unknown) => sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;
             return await generation.stream(chunks(head, generation, request.n), onError);

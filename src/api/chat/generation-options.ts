@@ -68,6 +68,7 @@ export function samplingOptions(
     stop: typeof stops === 'string' ? [stops] : stops,
     stopTokenIds: wire.stop_token_ids ?? [],
     ignoreEos: wire.ignore_eos ?? false,
+    thinkingTokensField: 'thinking_token_budget',
     thinkingTokens: (wire.thinking_token_budget ?? -1) === -1 ? null : wire.thinking_token_budget!,
   };
 }

@@ -70,7 +70,7 @@ const conversationFields = {
   system: union({ str: text, 'list[block]': blocks }).nullish().meta(describe('System prompt.')),
   tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Anthropic\'s server tools are refused.')),
   tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: text.optional(), disable_parallel_tool_use: boolean().nullish() }).nullish().meta(describe('Default: auto.')),
-  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that support it (enable_thinking). Default: the model\'s. display: `omitted` does not return the reasoning. Reasoning counts toward max_tokens; budget_tokens is not a separate limit.')),
+  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that support it (enable_thinking). Default: the model\'s. display: `omitted` does not return the reasoning. budget_tokens: after so many tokens of reasoning, its end is forced, and the answer follows. Reasoning counts toward max_tokens.')),
   output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: jsonFormat.nullish() }).nullish().meta(describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.')),
   cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
   chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
@@ -117,6 +117,7 @@ export function parseMessagesRequest(body: unknown): MessagesRequest {
           { maxTokens: wire.max_tokens, maxTokensField: 'max_tokens' },
         ),
         cutToContext: true,
+        ...thinkingBudget(wire),
       },
       output: {
         ...PLAIN_OUTPUT,
@@ -129,6 +130,15 @@ export function parseMessagesRequest(body: unknown): MessagesRequest {
     stream: wire.stream ?? false,
     warnings: [...decided, ...new Set(warnings)],
   };
+}
+
+/** Throws if vLLM's field has another value. */
+function thinkingBudget({ thinking, thinking_token_budget: other }: Wire) {
+  const budget = thinking?.type === 'disabled' ? null : (thinking?.budget_tokens ?? null);
+  if (budget === null) return {};
+  if ((other ?? -1) !== -1 && other !== budget)
+    refuse(['body', 'thinking_token_budget'], 'Send either thinking.budget_tokens or thinking_token_budget.', other);
+  return { thinkingTokens: budget, thinkingTokensField: 'thinking.budget_tokens' };
 }
 
 /** Throws if both names of the field are used. */
@@ -162,8 +172,6 @@ function readConversation(wire: Conversing): { conversation: Conversation; warni
     toMessages(message, ['body', 'messages', index, 'content'], warnings),
   );
   if (messages.length === 0) refuse(['body', 'messages'], 'Send at least one message.', wire.messages);
-  if ((wire.thinking?.budget_tokens ?? null) !== null)
-    warnings.push('thinking.budget_tokens was not used: thinking and answer share max_tokens.');
   return {
     conversation: {
       model: wire.model,

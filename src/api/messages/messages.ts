@@ -32,9 +32,9 @@ export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: 
       async handle({ body: { request, stream, warnings }, ...call }) {
         const generation = generations.begin(call, 'chat', null, wire.messageId);
         const { context, because } = generation;
+        const id = wire.messageId(context.requestId);
         try {
-          const answer = await chat.start(context, request);
-          const id = wire.messageId(context.requestId);
+          const answer = await chat.start({ ...context, answerId: id }, request);
           const head = { id, answer, maxTokens: request.sampling.maxTokens!, warnings };
           const deltas = generation.measured(answer, 1);
           if (!stream) {

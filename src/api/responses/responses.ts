@@ -86,7 +86,7 @@ export function responseRoutes(
         }
 
         try {
-          const answer = await chat.start(context, chatRequest);
+          const answer = await chat.start({ ...context, answerId: id }, chatRequest);
           const wireEvents = wire.responseEvents(head, answer, generation.measured(answer, 1), () => clock.now());
           const events = keeping(wireEvents, answer.model.base.id);
           if (!asked.stream) return await lastResponse(events);

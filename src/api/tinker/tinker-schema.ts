@@ -39,6 +39,15 @@ export const finishSession = z.strictObject({
 
 const adamw = z.looseObject({ type: z.string().max(50) }).nullish();
 
+/** What the cookbook's recipes ask for with their default loss: the first request in which the loss shows. */
+function refuseStability(isAsked: boolean, ctx: z.RefinementCtx): void {
+  if (!isAsked) return;
+  const msg =
+    'The loss stable_reinforce needs stability information of samples, and is not supported: its formula is not published. ' +
+    'Set loss_fn=importance_sampling or loss_fn=cispo in the recipe, or leave out record_stability_info.';
+  ctx.addIssue({ code: 'custom', message: msg, params: { complaint: { type: 'value_error', msg } } });
+}
+
 export const createModel = z.strictObject({
   session_id: id,
   model_seq_id: seq,
@@ -183,7 +192,7 @@ export const sample = z.strictObject({
   target_prompt_logprobs: z.null().optional(),
   prompt_alt_tokens_k: z.literal(0).nullish(),
   prompt_logprobs_last_n: z.int().min(1).nullish(),
-  record_stability_info: z.literal(false).nullish(),
+  record_stability_info: z.boolean().superRefine(refuseStability).nullish(),
   type,
 });
 

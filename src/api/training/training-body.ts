@@ -9,6 +9,7 @@ import type { BodyParser, CreateBodyParser } from '../http/request-body.ts';
 import { notJson, readJson, scanShape, type Shape } from '#validation/json-text';
 import { PackedLogprobs, packLogprobs } from '#rows/token-logprobs';
 import { checkTrajectory } from '#rows/trajectory';
+import { readRecorded } from '../recorded/recorded-calls.ts';
 import { ITEMS_MAX, ValidationError } from '#validation/parse';
 import { createTrajectorySplitter, GROUPS, TRAJECTORIES } from './trajectory-splitter.ts';
 
@@ -71,6 +72,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
         throw notJson(0, `More than ${CHECKED_VALUES_MAX} values besides token ids and log-probabilities`);
       }
       await step();
+      await readRecorded(value, yieldToLoop);
       const checked = await check(value, yieldToLoop);
       await step();
       if (checked === null) wrongCount++;

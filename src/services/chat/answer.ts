@@ -40,6 +40,8 @@ export interface ChatContext {
   readonly isBackground?: boolean;
   /** The episode that the call belongs to; undefined: none. */
   readonly episode?: EpisodeRef;
+  /** The id that the client gets with the answer. Absent: the answer is not found by its id later. */
+  readonly answerId?: string;
 }
 
 export interface SaidToken {
@@ -54,7 +56,7 @@ export interface Asked {
   readonly choice: ChoiceTextOptions;
   readonly beamSearch: GenerationOptions['beamSearch'];
   /** Called with each choice's tokens when it ends. Null: they are not remembered. */
-  readonly remember: ((said: readonly SaidToken[]) => void) | null;
+  readonly remember: ((said: readonly SaidToken[], choiceIndex: number) => void) | null;
   /**
    * Stores the tokens of all choices, by choice: awaited before the last delta is passed on, or when the answer was cut off. Null: they
    * are not stored.
@@ -101,7 +103,7 @@ export function beginAnswer(
         if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
         if (delta.finish) open.delete(choiceIndex);
         if (remember || capture) said[choiceIndex]!.push({ token, delta });
-        if (remember && delta.finish) remember(said[choiceIndex]!);
+        if (remember && delta.finish) remember(said[choiceIndex]!, choiceIndex);
         if (!isCaptured && open.size === 0) await captured(false);
         yield { choiceIndex, token, ...delta };
       }

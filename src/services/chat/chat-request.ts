@@ -83,6 +83,8 @@ export interface SamplingOptions {
   readonly ignoreEos: boolean;
   /** Null: only the limit of the whole answer. */
   readonly thinkingTokens: number | null;
+  /** For error messages: the client's name for the field. */
+  readonly thinkingTokensField: string;
 }
 
 export interface OutputOptions {

@@ -7,8 +7,8 @@ import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
 import type { Tokenizer } from '#text/tokenizer';
 import { HERMES, type ToolSyntax } from '#text/tool-parser';
 import type { Recorder } from '../episodes/recorder.ts';
-import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type SaidToken } from './answer.ts';
-import { beginCapture, heldFor, reshapedByOf, wordsOf } from './capture.ts';
+import { beginAnswer, type Answer, type AnswerDeps, type ChatContext } from './answer.ts';
+import { beginCapture, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import type { ChatRequest, Conversation, RequestedConstraint } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
@@ -18,6 +18,7 @@ import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDe
 import type { SampledModel } from '../models/models.ts';
 import { buildPrompt, type Prompt } from './prompt.ts';
 import { roomFor } from './room.ts';
+import { remembering } from './remembering.ts';
 import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 import type { PromptContext, TokenizedPrompt } from './tokenization.ts';
@@ -81,7 +82,7 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
     const choice = choiceOptions(model, request, prompt);
     const sampling: SamplingParams = {
       ...samplingParams(request, text, room, settings.logprobsMax),
-      thinkingBudget: thinkingBudget(request.sampling.thinkingTokens, choice, text.tokenizer),
+      thinkingBudget: thinkingBudget(request.sampling, choice, text.tokenizer),
     };
     checkSampling(sampling, capabilities);
     const constraint = await prepareConstraint(model, request, choice, by);
@@ -105,25 +106,13 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
       const reshapedBy = reshapedByOf(generate, request.beamSearch);
       const captureFor = await beginCapture(deps.recorder, context, model);
 
-      /** For training: clients may lose the token ids. */
-      function remember(modelId: string, tokens: readonly SaidToken[]): void {
-        const asked = { entity: context.caller.entity, baseModel: model.base.id, modelId, conversation };
-        sampledTokens.remember(asked, wordsOf(tokens), {
-          promptTokens: prompt.tokens,
-          tokenIds: tokens.map(({ token }) => token.tokenId),
-          logprobs: tokens.map(({ token }) => token.logprob),
-          isConstrained: heldFor(tokens, generate.constraint),
-          reshapedBy,
-        });
-      }
-
       return {
         ...beginAnswer(deps, context, {
           model,
           generate,
           choice,
           beamSearch: request.beamSearch,
-          remember: modelId === null || context.isBackground ? null : (said) => remember(modelId, said),
+          remember: remembering(sampledTokens, context, model, { generate, conversation, reshapedBy }),
           capture: captureFor?.({ generate, beamSearch: request.beamSearch, asked: request }) ?? null,
         }),
         role: prompt.role,
@@ -176,19 +165,23 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
   };
 }
 
+const MESSAGES_BUDGET = 'thinking.budget_tokens';
+
 /** Throws `invalid_request` if the model's reasoning has no end token that could be forced. */
 function thinkingBudget(
-  tokens: number | null,
+  { thinkingTokens: tokens, thinkingTokensField: param }: ChatRequest['sampling'],
   { reasoning }: ChoiceTextOptions,
   tokenizer: Tokenizer,
 ): ThinkingBudget | null {
   if (tokens === null) return null;
+  // Anthropic's clients send a budget to any model; one that does not reason keeps it.
+  if (param === MESSAGES_BUDGET && !reasoning) return null;
   const end = reasoning && tokenizer.tokenId(reasoning.syntax.end);
   if (reasoning && end !== null)
     return { tokens, start: tokenizer.encode(reasoning.syntax.start), end, isOpen: reasoning.state === 'open' };
   const message =
     'This model does not end its reasoning with a single token, or does not reason. Set max_tokens, which limits reasoning and answer together.';
-  throw new AppError('invalid_request', message, { param: 'thinking_token_budget' });
+  throw new AppError('invalid_request', message, { param });
 }
 
 /** Whether the final message continues inside a reasoning block. */

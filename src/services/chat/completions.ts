@@ -4,7 +4,7 @@ import type { GenerateRequest } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
 import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
-import { beginCapture, PLAIN_PROMPT } from './capture.ts';
+import { beginCapture, PLAIN_PROMPT, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import type { CompletionRequest } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
@@ -12,7 +12,9 @@ import { compileConstraint } from './compile-constraint.ts';
 import type { SampledModel } from '../models/models.ts';
 import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
 import { contextOf, readPrompt } from './read-prompt.ts';
+import { remembering } from './remembering.ts';
 import { roomFor } from './room.ts';
+import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 
 export interface CompletionAnswer extends Answer {
@@ -27,10 +29,11 @@ export interface Completions {
 
 export interface CompletionsDeps extends AnswerDeps, ModelDeps {
   readonly recorder: Recorder;
+  readonly sampledTokens: SampledTokens;
   readonly settings: ChatSettings;
 }
 
-export function createCompletions({ settings, ...deps }: CompletionsDeps): Completions {
+export function createCompletions({ sampledTokens, settings, ...deps }: CompletionsDeps): Completions {
   return {
     async start(context, request) {
       checkPriority(request, settings);
@@ -68,10 +71,16 @@ export function createCompletions({ settings, ...deps }: CompletionsDeps): Compl
       const { beamSearch } = request;
       if (context.episode && request.bestOf > request.n) refuseUnseenChoices();
       const captureFor = await beginCapture(deps.recorder, context, model);
-      return planned.map(({ asked: generate, promptText }) => {
+      return planned.map(({ asked: generate, promptText }, prompt) => {
+        const reshapedBy = reshapedByOf(generate, beamSearch);
+        const conversation = COMPLETION; // found by the answer's id: there are no messages
+        const keep = remembering(sampledTokens, context, model, { generate, conversation, reshapedBy });
+        // Which of more choices are returned is decided later.
+        const isReturned = request.n === request.bestOf;
+        const remember = keep && isReturned ? keepAt(keep, prompt * request.n) : null;
         const capture = captureFor?.({ generate, beamSearch, asked: PLAIN_PROMPT }) ?? null;
         return {
-          ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember: null, capture }),
+          ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember, capture }),
           promptText,
         };
       });
@@ -85,6 +94,16 @@ function refuseUnseenChoices(): never {
     'best_of larger than n samples choices that the client never sees, and an episode would train them. Send best_of equal to n.';
   throw new AppError('invalid_request', message, { param: 'best_of' });
 }
+
+const COMPLETION = 'completion';
+
+type Keep = NonNullable<ReturnType<typeof remembering>>;
+
+/** Choices are numbered over all prompts. */
+const keepAt =
+  (keep: Keep, first: number): Keep =>
+  (said, index) =>
+    keep(said, first + index);
 
 /** Nothing is parsed out of the text. */
 function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequest): ChoiceTextOptions {

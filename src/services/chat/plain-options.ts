@@ -35,6 +35,7 @@ export const PLAIN_SAMPLING_OPTIONS: SamplingOptions = {
   stopTokenIds: [],
   ignoreEos: false,
   thinkingTokens: null,
+  thinkingTokensField: 'thinking_token_budget',
 };
 
 export const PLAIN_OUTPUT: OutputOptions = {

@@ -26,6 +26,22 @@ test('the latest answer with equal words is found, each by its own tokens, and n
   }
 });
 
+test('an answer is found by its id, also among equal ones; an id that was given twice finds nothing', () => {
+  const memory = createSampledTokens();
+  const [first, second] = [sampling([1, 2], [9], -0.5), sampling([1, 3], [9], -0.75)];
+  memory.remember(asked, words('yes'), first, { id: 'a', index: 0 });
+  memory.remember(asked, words('yes'), second, { id: 'b', index: 1 });
+  expect(memory.findAnswer(asked, { id: 'a', index: 0 })).toEqual(first);
+  expect(memory.findAnswer(asked, { id: 'b', index: 1 })).toEqual(second);
+  expect(memory.findAnswer(asked, { id: 'b', index: 0 })).toBeNull();
+  expect(memory.findAnswer({ ...asked, entity: 'x' }, { id: 'a', index: 0 })).toBeNull();
+  memory.remember(asked, words('yes'), first, { id: 'c', index: 0 }); // the same again: both ids find it
+  expect(memory.findAnswer(asked, { id: 'a', index: 0 })).toEqual(first);
+  expect(memory.findAnswer(asked, { id: 'c', index: 0 })).toEqual(first);
+  memory.remember(asked, words('no'), second, { id: 'a', index: 0 });
+  expect(memory.findAnswer(asked, { id: 'a', index: 0 })).toBeNull();
+});
+
 test('equal answers to requests with different tools are told apart by their log-probabilities; without them none is found', () => {
   const memory = createSampledTokens();
   const [add, subtract] = [sampling([1, 2], [9], -0.5), sampling([1, 3], [9], -0.75)];

@@ -18,6 +18,12 @@ export interface Asked {
   readonly conversation: string;
 }
 
+/** One choice of an answer, by the id that the client got with it. */
+export interface AnswerId {
+  readonly id: string;
+  readonly index: number;
+}
+
 /** An answer as the client saw it. */
 export interface Words {
   readonly content: string;
@@ -39,7 +45,9 @@ export interface Sampling {
 type Logprobs = readonly (number | null)[] | null;
 
 export interface SampledTokens {
-  remember(asked: Asked, words: Words, sampling: Sampling): void;
+  remember(asked: Asked, words: Words, sampling: Sampling, answer?: AnswerId | null): void;
+  /** Null also if several answers had this id. */
+  findAnswer(who: Omit<Asked, 'conversation'>, answer: AnswerId): Sampling | null;
   /** The latest possible prompt; null also if the candidates had different prompts. */
   findWords(asked: Asked, words: Words, logprobs: Logprobs): Sampling | null;
   findTokens(asked: Asked, tokenIds: readonly number[], logprobs: Logprobs): Sampling | null;
@@ -51,6 +59,8 @@ export interface SampledTokens {
 const BYTES_MAX = 64e6;
 /** Measured with Node 20: keys, map entries and list headers. */
 const BYTES_PER_ENTRY = 1_200;
+/** An id under which an entry is found too: a hash, a map entry and a list. */
+const BYTES_PER_ID = 400;
 const BYTES_PER_TOKEN = 8;
 /** Maximum number of answers under one key, from different models or after different prompts: keeps a search short. */
 const SAME_MAX = 16;
@@ -58,6 +68,7 @@ const SAME_MAX = 16;
 const LOGPROB_TOLERANCE = 1e-4;
 
 interface Kept {
+  /** Of the words, of the tokens, then of ids. */
   readonly keys: readonly string[];
   readonly modelId: string;
   /** Equal prompts are one shared object. */
@@ -73,14 +84,16 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
   const all = new Set<Kept>();
   const byKey = new Map<string, readonly Kept[]>();
   const prompts = createSharedLists();
-  let answerTokens = 0;
-  const sizeBytes = () => prompts.sizeBytes + all.size * BYTES_PER_ENTRY + answerTokens * BYTES_PER_TOKEN;
+  let [answerTokens, ids] = [0, 0];
+  const sizeBytes = () =>
+    prompts.sizeBytes + all.size * BYTES_PER_ENTRY + ids * BYTES_PER_ID + answerTokens * BYTES_PER_TOKEN;
   const keptAs = (key: string) => byKey.get(key) ?? [];
 
   function add(kept: Kept): void {
     all.add(kept);
     for (const key of kept.keys) byKey.set(key, [...keptAs(key), kept]);
     answerTokens += kept.tokenIds.length;
+    ids += kept.keys.length - 2;
   }
 
   function forget(kept: Kept): void {
@@ -92,6 +105,7 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
     }
     prompts.release(kept.prompt);
     answerTokens -= kept.tokenIds.length;
+    ids -= kept.keys.length - 2;
   }
 
   function find(key: string, modelId: string, given: Logprobs): Sampling | null {
@@ -108,9 +122,10 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
     get sizeBytes() {
       return sizeBytes();
     },
-    remember(asked, words, { promptTokens, tokenIds, logprobs, isConstrained, reshapedBy }) {
+    remember(asked, words, { promptTokens, tokenIds, logprobs, isConstrained, reshapedBy }, answer = null) {
+      const said = [keyOfWords(asked, words), keyOfTokens(asked, tokenIds)];
       const kept: Kept = {
-        keys: [keyOfWords(asked, words), keyOfTokens(asked, tokenIds)],
+        keys: answer ? [...said, keyOfAnswer(asked, answer)] : said,
         modelId: asked.modelId,
         prompt: prompts.keep(promptTokens),
         tokenIds: Int32Array.from(tokenIds),
@@ -123,14 +138,20 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
         old.modelId === kept.modelId &&
         old.isConstrained === isConstrained &&
         old.reshapedBy.join() === reshapedBy.join() &&
-        kept.keys.every((key) => old.keys.includes(key));
-      keptAs(kept.keys[0]!).filter(again).forEach(forget);
-      add(kept);
-      for (const key of kept.keys) keptAs(key).slice(0, -SAME_MAX).forEach(forget);
+        said.every((key) => old.keys.includes(key));
+      const olds = keptAs(said[0]!).filter(again);
+      olds.forEach(forget);
+      const ids = [...olds.flatMap(({ keys }) => keys.slice(2)), ...kept.keys.slice(2)].slice(-SAME_MAX);
+      add({ ...kept, keys: [...said, ...new Set(ids)] });
+      for (const key of [...said, ...ids]) keptAs(key).slice(0, -SAME_MAX).forEach(forget);
       for (const oldest of all) {
         if (sizeBytes() <= bytesMax) break;
         forget(oldest);
       }
+    },
+    findAnswer: (who, answer) => {
+      const key = keyOfAnswer(who, answer);
+      return keptAs(key).length === 1 ? find(key, who.modelId, null) : null;
     },
     findWords: (asked, words, logprobs) => find(keyOfWords(asked, words), asked.modelId, logprobs),
     findTokens: (asked, tokenIds, logprobs) => find(keyOfTokens(asked, tokenIds), asked.modelId, logprobs),
@@ -159,6 +180,9 @@ function keyOfWords(asked: Asked, { content, calls }: Words): string {
 }
 
 const keyOfTokens = (asked: Asked, tokenIds: readonly number[]): string => keyOf(asked, Int32Array.from(tokenIds));
+
+const keyOfAnswer = (who: Omit<Asked, 'conversation'>, { id, index }: AnswerId): string =>
+  keyOf({ ...who, conversation: '' }, JSON.stringify([id, index]));
 
 const keyOf = ({ entity, baseModel, conversation }: Asked, answer: string | Int32Array): string =>
   createHash('sha256')

@@ -68,7 +68,7 @@ export async function answerResponse(
   let last: ResponseEvent | null = null;
   try {
     const caller = await retrying(() => findStoredCaller(storage, { entity, keyId }));
-    const answer = await retrying(() => chat.start({ caller, project, requestId: id, signal }, request));
+    const answer = await retrying(() => chat.start({ caller, project, requestId: id, signal, answerId: id }, request));
     for await (const event of writer.events(head, answer, answer.deltas, () => clock.now())) {
       if (last) events?.push(last);
       if (last) live.changes.changed();

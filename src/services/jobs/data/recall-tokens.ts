@@ -42,8 +42,8 @@ function recallHistory({ turns, tools }: History, who: Omit<Asked, 'conversation
   return { turns: recalled, tools };
 }
 
-function recallTurn(turn: SampledTurn, asked: Asked, memory: SampledTokens): SampledTurn {
-  const found = findSampling(turn, asked, memory);
+function recallTurn({ answer, ...turn }: SampledTurn, asked: Asked, memory: SampledTokens): SampledTurn {
+  const found = (answer && memory.findAnswer(asked, answer)) ?? findSampling(turn, asked, memory);
   if (!found) return turn;
   const withPrompt = { ...turn, promptTokenIds: turn.promptTokenIds ?? found.promptTokens };
   const how = {
