@@ -1,6 +1,18 @@
 // An operation on a storage with arbitrary arguments, as a property test draws and shows it.
 import fc from 'fast-check';
-import type { Storage } from '#storage/storage';
+import type { EpisodeStore } from '#storage/episode-store';
+
+export interface TestedEpisodes {
+  readonly episodes: EpisodeStore;
+  /** Makes a job from episodes, all of them or none. */
+  train(job: {
+    readonly id: string;
+    readonly modelId: string;
+    readonly entity: string;
+    readonly createdAtMs: number;
+    readonly episodeIds: readonly string[];
+  }): Promise<unknown>;
+}
 
 /** `nowMs` and `sequence` are the same for every storage; `sequence` is new with each operation. */
 export interface Moment {
@@ -10,7 +22,7 @@ export interface Moment {
 
 export interface Operation {
   readonly name: string;
-  run(storage: Storage, moment: Moment): Promise<unknown>;
+  run(storage: TestedEpisodes, moment: Moment): Promise<unknown>;
   /** As shown in failures. */
   [fc.toStringMethod](): string;
 }
@@ -19,7 +31,7 @@ export const asked = <T>(
   name: string,
   weight: number,
   args: fc.Arbitrary<T>,
-  run: (storage: Storage, args: T, moment: Moment) => Promise<unknown>,
+  run: (storage: TestedEpisodes, args: T, moment: Moment) => Promise<unknown>,
 ): fc.WeightedArbitrary<Operation> => ({
   weight,
   arbitrary: args.map((given) => ({

@@ -1,37 +1,14 @@
 // The operations on episodes of a property test. Names are few and bounds low, so that operations meet each other's rows.
 import fc from 'fast-check';
 import { EPISODE_STATUSES } from '#domain/episode';
-import type { Storage } from '#storage/storage';
 import { asked, type Operation } from './asked.ts';
 
 const BOUNDS = { openMax: 2, callsMax: 3, tokensMax: 12 };
 const NAMES = ['a', 'b'];
 const GROUPS = [null, 'g', 'h'];
-/** Ids of the episodes of `beginEpisodes`, and of the first ones of a sequence of operations. */
+/** Ids of the first episodes and calls: those that exist before, and those of a sequence of operations. */
 const EPISODES = ['ep0', 'ep1', 'ep2', ...Array.from({ length: 8 }, (_, sequence) => `ep${sequence + 10}`)];
 const CALLS = Array.from({ length: 20 }, (_, sequence) => `call${sequence + 10}`);
-
-/** Of each model one that has a reward, and an open one of the first. */
-export async function beginEpisodes(
-  { episodes }: Storage,
-  models: readonly string[],
-  entityOf: (modelId: string) => string,
-) {
-  const by = { keyId: 'k', keyBytesMax: null, entityBytesMax: null };
-  const end = { outcome: 'completed' as const, reward: 1, metrics: {}, turnRewards: {} };
-  for (const [at, modelId] of [...models, models[0]!].entries()) {
-    const episode = {
-      id: `ep${at}`,
-      entity: entityOf(modelId),
-      modelId,
-      name: `begun${at}`,
-      groupName: 'g',
-      metadata: {},
-    };
-    await episodes.create(episode, BOUNDS, by, 1);
-    if (at < models.length) await episodes.reward(episode.id, end, 1, 2);
-  }
-}
 
 export function episodeOperations(
   models: readonly string[],
@@ -85,17 +62,11 @@ export function episodeOperations(
       },
     ),
     asked(
-      'jobs.create of episodes',
+      'train',
       3,
       fc.tuple(fc.constantFrom(...jobs), model, fc.uniqueArray(id, { minLength: 1, maxLength: 2 })),
-      (storage, [jobId, modelId, episodeIds], { nowMs }) =>
-        storage.jobs.create({
-          ...{ id: jobId, type: 'rl', modelId, entity: entityOf(modelId), keyId: 'k', bodyBlob: jobId },
-          ...{ createdAtMs: nowMs, episodeIds },
-        }),
-    ),
-    asked('episodes.releaseTrained', 1, fc.constantFrom(...jobs), ({ episodes }, jobId) =>
-      episodes.releaseTrained(jobId),
+      ({ train }, [jobId, modelId, episodeIds], { nowMs, sequence }) =>
+        train({ id: `${jobId}-${sequence}`, modelId, entity: entityOf(modelId), createdAtMs: nowMs, episodeIds }),
     ),
     asked(
       'episodes.list',

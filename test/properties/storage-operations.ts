@@ -4,19 +4,28 @@ import fc from 'fast-check';
 import type { JobStatus } from '#domain/training-job';
 import { usageId, type UsageEntry } from '#domain/usage';
 import type { NewEvent, Storage } from '#storage/storage';
-import { asked, type Moment, type Operation } from './asked.ts';
-import { episodeOperations } from './episode-operations.ts';
 
 export const ENTITIES = ['one', 'two'];
 export const MODELS = ['m0', 'm1', 'm2'];
 export const JOBS = ['j0', 'j1', 'j2', 'j3', 'j4'];
 
-export type { Moment, Operation };
+/** `nowMs` and `sequence` are the same for every storage; `sequence` is new with each operation. */
+export interface Moment {
+  readonly nowMs: number;
+  readonly sequence: number;
+}
+
+export interface Operation {
+  readonly name: string;
+  run(storage: Storage, moment: Moment): Promise<unknown>;
+  /** As shown in failures. */
+  [fc.toStringMethod](): string;
+}
 
 const LEASE_MS = 30;
 const STATUSES: readonly JobStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 
-export const entityOf = (modelId: string): string => ENTITIES[MODELS.indexOf(modelId) % 2]!;
+const entityOf = (modelId: string): string => ENTITIES[MODELS.indexOf(modelId) % 2]!;
 
 export const createModel = (storage: Storage, id: string, { nowMs, sequence }: Moment) =>
   storage.models.create(
@@ -78,6 +87,20 @@ const worker = fc.constantFrom('a', 'b');
 const key = fc.constantFrom('k', 'l');
 const page = (ids: readonly string[]) =>
   fc.record({ after: fc.constantFrom(null, 'unknown', ...ids), limit: fc.integer({ min: 0, max: 4 }) });
+
+const asked = <T>(
+  name: string,
+  weight: number,
+  args: fc.Arbitrary<T>,
+  run: (storage: Storage, args: T, moment: Moment) => Promise<unknown>,
+): fc.WeightedArbitrary<Operation> => ({
+  weight,
+  arbitrary: args.map((given) => ({
+    name,
+    run: (storage, moment) => run(storage, given, moment),
+    [fc.toStringMethod]: () => `${name} ${JSON.stringify(given)}`,
+  })),
+});
 
 export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
   asked('models.create', 2, model, createModel),
@@ -189,8 +212,6 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
     }),
     ({ usage }, { filter, ...at }) => usage.list(filter, at),
   ),
-
-  ...episodeOperations(MODELS, JOBS, entityOf),
 
   // The clock of these runs in hours, so that keys expire.
   asked('idempotency.begin', 2, fc.tuple(key, fc.constantFrom('x', 'y')), ({ idempotency }, [k, body], { nowMs }) =>

@@ -14,9 +14,8 @@ import {
   type StoredEpisodeCall,
 } from '#domain/episode';
 import { AppError } from '#domain/errors';
-import type { Payer } from '../account-store.ts';
-import type { EpisodeEnd, EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
-import type { MemoryAccounts } from './accounts.ts';
+import type { Payer, StoredBlob } from '#storage/account-store';
+import type { EpisodeEnd, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
 import { inOrder, paginate } from './page.ts';
 import { asJson } from './tables.ts';
 
@@ -29,10 +28,17 @@ export interface MemoryEpisodes {
   markTrained(job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]): void;
 }
 
+/** What is on which account. */
+export interface Charges {
+  /** False: over a limit, and nothing was noted. */
+  chargeWithin(blob: Omit<StoredBlob, 'keyId'>, payer: Payer): boolean;
+  forget(blob: string): void;
+}
+
 type Row = Episode & { activeAtMs: number };
 
 export function createMemoryEpisodes(
-  accounts: Pick<MemoryAccounts, 'chargeWithin' | 'forget'>,
+  accounts: Charges,
   isModel: (id: string) => boolean,
   isUnfinished: (jobId: string) => boolean,
   enqueueWebhooks: (episode: Episode, completed: EpisodeGroup | null, nowMs: number) => void,
