@@ -39,13 +39,13 @@ function plainCharges(): Charges {
 }
 
 function openPlain(): TestedEpisodes {
-  const { store, markTrained } = createMemoryEpisodes(
+  const plain = createMemoryEpisodes(
     plainCharges(),
     (id) => MODELS.includes(id),
     (jobId) => jobId !== '', // no job ends
     () => {},
   );
-  return { episodes: store, train: async (job) => markTrained(job, job.episodeIds) };
+  return { episodes: plain.store, train: async (job) => plain.markTrained(job, job.episodeIds) };
 }
 
 async function openSql() {

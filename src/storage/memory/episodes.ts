@@ -31,8 +31,8 @@ export interface MemoryEpisodes {
 /** What is on which account. */
 export interface Charges {
   /** False: over a limit, and nothing was noted. */
-  chargeWithin(blob: Omit<StoredBlob, 'keyId'>, payer: Payer): boolean;
-  forget(blob: string): void;
+  readonly chargeWithin: (blob: Omit<StoredBlob, 'keyId'>, payer: Payer) => boolean;
+  readonly forget: (blob: string) => void;
 }
 
 type Row = Episode & { activeAtMs: number };
