@@ -25,7 +25,7 @@ export interface MemoryEpisodes {
   rows(): { episodes: readonly Episode[]; episodeCalls: readonly StoredEpisodeCall[] };
   removeModel(id: string): void;
   /** As `markTrained` of sql/episodes.ts: throws before anything has changed. */
-  markTrained(job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]): void;
+  readonly markTrained: (job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]) => void;
 }
 
 /** What is on which account. */
