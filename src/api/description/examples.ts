@@ -140,7 +140,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'POST /v1/embeddings': { model: MODEL, input: ['a text', 'another'] },
   'POST /tokenize': { model: MODEL, messages: [QUESTION] },
   'POST /detokenize': { model: MODEL, tokens: [5, 6, 7] },
-  'POST /v1/preview/episodes': { model_id: EXAMPLE_IDS.model, name: 'sum-37-1', group: 'sum-37', metadata: { seed: 7 } },
+  'POST /v1/preview/episodes': {
+    model_id: EXAMPLE_IDS.model,
+    name: 'sum-37-1',
+    group: 'sum-37',
+    metadata: { seed: 7 },
+  },
   'POST /v1/preview/episodes/{episode}/reward': { reward: 1, metrics: { digits: 2 }, status: 'completed' },
   'POST /v1/preview/models': { project: 'demo', name: 'sums', base_model: MODEL },
   'DELETE /v1/preview/models/{model_id}/checkpoints': { steps: [1] },

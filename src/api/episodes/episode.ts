@@ -181,7 +181,7 @@ const callFields = {
   prompt_tokens: z.int(),
 };
 
-export const callResponse = z
+const callResponse = z
   .object({
     ...callFields,
     shared_messages: z.int().meta({ description: 'So many messages are those of the parent, and not repeated here.' }),

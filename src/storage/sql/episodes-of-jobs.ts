@@ -31,7 +31,7 @@ export async function markTrained(
   }
 }
 
-export const notRewarded = (id: string): AppError =>
+const notRewarded = (id: string): AppError =>
   new AppError(
     'episode_conflict',
     `Episode ${id} is not a rewarded episode of this model (any more): another job has used it, or it has expired or was deleted. Leave it out.`,

@@ -252,7 +252,7 @@ function orderOf(modelId: string | undefined, group: string | undefined, status:
 }
 
 /** Of one row in a page. */
-export const episodeWeight = (episode: Episode): number => episodeBytes({ ...episode, callBytes: 0 });
+const episodeWeight = (episode: Episode): number => episodeBytes({ ...episode, callBytes: 0 });
 
 async function named(db: Kysely<Tables>, modelId: string, name: string): Promise<Episode | null> {
   const row = await db
