@@ -51,3 +51,10 @@ test.each(families.get('cases') as [name: string, template: string, texts: (stri
     expect(conversations.map((given) => render(template, Object.fromEntries(given)))).toEqual(texts);
   },
 );
+
+test.each(['{{ [name|e] }}', "{{ {'a': name|safe} }}", '{{ (name|e, 1) }}'])(
+  '%s is refused: Python would write Markup',
+  (template) => {
+    expect(() => compileJinja(template)).toThrow(/put into a list/);
+  },
+);
