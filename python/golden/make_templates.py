@@ -1,5 +1,6 @@
 """Writes test/golden/fixtures/templates: what Jinja2 makes of templates, as Transformers configures it.
 
+families.json: templates with the structure of model families (template_families.py), each with the conversations.
 features.json: small templates of each feature (template_features.py). A template that Jinja2 refuses, or that raises, has no text.
 """
 
@@ -8,7 +9,9 @@ import json
 import os
 from datetime import datetime
 
+from conversations import CONVERSATIONS
 from provenance import FIXTURES, made_with
+from template_families import FAMILIES
 from template_features import FEATURES, VARIABLES
 import transformers.utils.chat_template_utils as chat_template_utils
 
@@ -40,6 +43,17 @@ def main() -> None:
         lines = ",\n".join(json.dumps(case, ensure_ascii=True) for case in cases)
         file.write(f'{{"made_with": {json.dumps(made_with())}, "now": "{NOW.isoformat()}",\n"variables": {json.dumps(VARIABLES)},\n"cases": [\n{lines}\n]}}\n')
     print(len(cases), "templates,", sum(text is None for *_, text in cases), "refused")
+    families(folder)
+
+
+def families(folder: str) -> None:
+    variables = [{"bos_token": "<s>", "eos_token": "</s>", **copy.deepcopy(conversation), "add_generation_prompt": prompt} for conversation in CONVERSATIONS.values() for prompt in (False, True)]
+    cases = [[name, template, [render(template, copy.deepcopy(given)) for given in variables]] for name, template in FAMILIES.items()]
+    with open(os.path.join(folder, "families.json"), "w") as file:
+        lines = ",\n".join(json.dumps(case) for case in cases)
+        file.write(f'{{"made_with": {json.dumps(made_with())}, "now": "{NOW.isoformat()}",\n"variables": {json.dumps(variables)},\n"cases": [\n{lines}\n]}}\n')
+    texts = [text for *_, made in cases for text in made]
+    print(len(texts), "renderings,", sum(text is None for text in texts), "refused")
 
 
 if __name__ == "__main__":

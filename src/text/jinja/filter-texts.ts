@@ -9,7 +9,7 @@ import { capitalize, replaceText, STRING_METHODS } from './string-methods.ts';
 import { itemOf } from './subscript.ts';
 import { jsonText, str } from './texts.ts';
 import {
-  asCount, characters, Dict, isInteger, isNumber, isTrue, itemsOf, lengthOf, Tuple, typeName, toInteger, Undefined, type Value,
+  asCount, characters, Dict, isInteger, isIterable, isNumber, isTrue, itemsOf, lengthOf, Tuple, typeName, toInteger, Undefined, type Value,
 } from './values.ts'; // prettier-ignore
 import { isSpace, trimEnd, trimStart } from './white-space.ts';
 
@@ -240,9 +240,8 @@ const urlencode: Filter = (value, given, { budget }) => {
       (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
     );
   const quoteInQuery = (part: Value) => quote(part).replaceAll('%20', '+');
-  if (typeof value === 'string' || !(value instanceof Dict || Array.isArray(value)))
-    return budget.made(quote(value).replaceAll('%2F', '/'));
-  const pairs = value instanceof Dict ? value.entries() : value.map((pair) => itemsOf(pair));
+  if (typeof value === 'string' || !isIterable(value)) return budget.made(quote(value).replaceAll('%2F', '/'));
+  const pairs = value instanceof Dict ? value.entries() : itemsOf(value).map(itemsOf);
   if (pairs.some((pair) => pair.length !== 2)) throw new TemplateError('urlencode needs pairs');
   return budget.made(pairs.map(([key, item]) => `${quoteInQuery(key!)}=${quoteInQuery(item!)}`).join('&'));
 };

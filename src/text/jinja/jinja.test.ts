@@ -7,11 +7,15 @@ import { strftime } from '../strftime.ts';
 import { TemplateError } from './errors.ts';
 import { compileJinja, runJinja } from './jinja.ts';
 
-const fixture = parsePythonJson(
-  readFileSync(new URL('../../../test/golden/fixtures/templates/features.json', import.meta.url), 'utf8'),
-) as Map<string, unknown>;
+const read = (name: string) =>
+  parsePythonJson(
+    readFileSync(new URL(`../../../test/golden/fixtures/templates/${name}.json`, import.meta.url), 'utf8'),
+  ) as Map<string, unknown>;
+const fixture = read('features');
+const families = read('families');
 const now = new Date(fixture.get('now') as string);
 const variables = Object.fromEntries(fixture.get('variables') as Map<string, unknown>);
+const conversations = families.get('variables') as Map<string, unknown>[];
 /** Null: Jinja2 refuses it, or it raises. */
 const cases = fixture.get('cases') as [area: string, template: string, text: string | null][];
 
@@ -23,9 +27,9 @@ const functions = {
 };
 const limits = { stepsMax: 200_000, sizeMax: 1_000_000, depthMax: 100 };
 
-function render(template: string): string | null {
+function render(template: string, given = variables): string | null {
   try {
-    return runJinja(compileJinja(template), variables, functions, { limits, marks: null });
+    return runJinja(compileJinja(template), given, functions, { limits, marks: null });
   } catch (error) {
     if (error instanceof Error) return null;
     throw error;
@@ -40,3 +44,17 @@ describe.each([...new Set(cases.map(([area]) => area))])('%s', (area) => {
     },
   );
 });
+
+test.each(families.get('cases') as [name: string, template: string, texts: (string | null)[]][])(
+  'the structure of %s, with each conversation',
+  (_, template, texts) => {
+    expect(conversations.map((given) => render(template, Object.fromEntries(given)))).toEqual(texts);
+  },
+);
+
+test.each(['{{ [name|e] }}', "{{ {'a': name|safe} }}", '{{ (name|e, 1) }}'])(
+  '%s is refused: Python would write Markup',
+  (template) => {
+    expect(() => compileJinja(template)).toThrow(/put into a list/);
+  },
+);

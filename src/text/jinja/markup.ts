@@ -23,10 +23,12 @@ export function refuseMixedMarkup(nodes: readonly JinjaNode[]): void {
     const mixed =
       (node.type === 'Binary' && [node.left, node.right].some(isMarkup)) ||
       (node.type === 'Filter' && node.operand !== null && !PLAIN.has(node.name) && isMarkup(node.operand)) ||
+      ((node.type === 'List' || node.type === 'Tuple') && node.items.some(isMarkup)) ||
+      (node.type === 'Dict' && node.pairs.flat().some(isMarkup)) ||
       (node.type === 'Attribute' && isMarkup(node.object));
     if (mixed)
       throw new TemplateError(
-        'text from the filters safe and escape can be written or joined with ~, not computed with',
+        'text from the filters safe and escape can be written or joined with ~, not computed with or put into a list',
       );
   }
 }
