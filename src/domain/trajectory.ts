@@ -92,6 +92,11 @@ export interface RlJobBody {
   readonly warnings: readonly string[];
 }
 
+/** An RL job whose rollouts are stored as episodes: by group, their ids or names. */
+export interface EpisodeJobBody extends Omit<RlJobBody, 'groups'> {
+  readonly episodeGroups: readonly (readonly string[])[];
+}
+
 /** The known fields of experimental_config that the client sent with a value. */
 export interface RlConfigInput {
   readonly learningRate?: number;

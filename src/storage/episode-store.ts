@@ -76,8 +76,6 @@ export interface EpisodeStore {
    * with so many rewarded episodes and no open one. Null: there is no such episode.
    */
   reward(id: string, end: EpisodeEnd, nowMs: number, groupSizeMin: number): Promise<RewardOutcome | null>;
-  /** For a job that will not train them after all: they are rewarded again. */
-  releaseTrained(jobId: string): Promise<void>;
   /** Of one model, in order of each group's first episode. `complete`: at least so many rewarded episodes and no open one. */
   groups(modelId: string, limit: number, complete?: { readonly rewardedMin: number }): Promise<readonly EpisodeGroup[]>;
   /** The rewarded episodes of one group, oldest first. */

@@ -1,5 +1,5 @@
 // Chat templates that come with requests are programs of strangers. They run here, in the server's own thread: jinja/ has no access to
-// anything but the conversation, and the budget below ends each within a tenth of a second.
+// anything but the conversation, and the budget below ends each after about 0.2 s.
 import { systemClock } from '#base/clock';
 import { AppError } from '#domain/errors';
 import { createChatTemplate, type RenderRequest } from './chat-template.ts';

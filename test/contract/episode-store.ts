@@ -169,7 +169,15 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await episodes.reward(of.id, anEnd(0), NOW + 4, 2)).toMatchObject({ outcome: 'trained', episode: trained });
     expect(await episodes.capture(aCall(), of, BOUNDS, PAYER)).toMatchObject({ outcome: 'ended' });
     expect(await episodes.reward(createId(), end, NOW, 2)).toBeNull();
-    await episodes.releaseTrained(job.id);
+    const cancelled = {
+      id: createId(),
+      jobId: job.id,
+      ordinal: 0,
+      type: 'training_failed' as const,
+      data: {},
+      createdAtMs: NOW,
+    };
+    expect(await storage.jobs.requestCancel(job.id, NOW, cancelled)).toBe('cancelled');
     expect(await episodes.find(of.id)).toMatchObject({ status: 'rewarded', trainedBy: null });
   });
 
@@ -273,8 +281,9 @@ export function episodeContract(open: () => Promise<Storage>): void {
     const claimed = (await storage.jobs.claim('w', NOW, 1000, null))!;
     expect(await episodes.expire(NOW + 60, NOW + 200, 9)).toEqual({ expired: 0, deleted: 0 });
     await storage.jobs.finish(job.id, claimed.attempt, { ...failing(job.id, 0), event: closing(job.id, 0).event });
-    expect(await episodes.expire(NOW + 101, NOW + 300, 9)).toEqual({ expired: 0, deleted: 2 });
+    expect(await episodes.expire(NOW + 101, NOW + 300, 9)).toEqual({ expired: 1, deleted: 1 });
     expect(await episodes.expire(NOW + 201, NOW + 300, 1)).toEqual({ expired: 0, deleted: 1 });
+    expect(await episodes.expire(NOW + 301, NOW + 400, 9)).toEqual({ expired: 0, deleted: 1 });
     expect(await accounts.storedBytes(ACCOUNT)).toBe(0);
   });
 }

@@ -94,9 +94,6 @@ export function episodeOperations(
           ...{ createdAtMs: nowMs, episodeIds },
         }),
     ),
-    asked('episodes.releaseTrained', 1, fc.constantFrom(...jobs), ({ episodes }, jobId) =>
-      episodes.releaseTrained(jobId),
-    ),
     asked(
       'episodes.list',
       1,

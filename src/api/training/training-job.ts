@@ -1,7 +1,7 @@
 // Training jobs, their events and logged trajectories: wire ↔ domain.
 import { z } from 'zod';
 import { EVENT_TYPES, JOB_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
-import type { RlJobBody } from '#domain/trajectory';
+import type { EpisodeJobBody, RlJobBody } from '#domain/trajectory';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { evaluationResponse } from './evaluation-answers.ts';
@@ -10,12 +10,21 @@ import { isoOrNull } from '../http/time.ts';
 import { integer } from '#validation/lax';
 import { trajectoryGroup } from '#rows/trajectory';
 import { unknownFields, warnings } from '#validation/unknown-fields';
-import { parse } from '#validation/parse';
+import { parse, ValidationError } from '#validation/parse';
 
 export const createRlJob = z
   .looseObject({
     model_id: z.guid(),
-    trajectory_groups: z.array(trajectoryGroup),
+    trajectory_groups: z.array(trajectoryGroup).nullish(),
+    episode_groups: z
+      .array(z.array(z.string().min(1).max(128)).max(1_000))
+      .min(1)
+      .max(1_000)
+      .nullish()
+      .meta({
+        description:
+          'Instead of `trajectory_groups`: ids or names of rewarded episodes of the model, in groups at the same task. Their calls are trained with the tokens that were sampled.',
+      }),
     experimental_config: rlConfig.nullish(),
     evaluation,
   })
@@ -23,7 +32,7 @@ export const createRlJob = z
 
 export interface RlJob {
   readonly modelId: string;
-  readonly body: RlJobBody;
+  readonly body: RlJobBody | EpisodeJobBody;
   readonly evaluation: RequestedEvaluation | null;
 }
 
@@ -33,8 +42,17 @@ export function readRlJob(raw: unknown): RlJob {
   const { config = {}, warnings = [] } = wire.experimental_config ?? {};
   const asked = readEvaluation(wire.evaluation);
   const all = [...unknownFields(createRlJob, wire), ...warnings, ...asked.warnings];
-  const body = { groups: wire.trajectory_groups, config, warnings: all };
-  return { modelId: wire.model_id, body, evaluation: asked.evaluation };
+  const { model_id: modelId, trajectory_groups: groups, episode_groups: episodeGroups } = wire;
+  const { evaluation } = asked;
+  if (groups && episodeGroups) {
+    const msg = 'Send trajectory_groups or episode_groups, not both';
+    throw new ValidationError([{ type: 'value_error', loc: ['body', 'episode_groups'], msg, input: episodeGroups }]);
+  }
+  if (episodeGroups) return { modelId, body: { episodeGroups, config, warnings: all }, evaluation };
+  if (groups) return { modelId, body: { groups, config, warnings: all }, evaluation };
+  throw new ValidationError([
+    { type: 'missing', loc: ['body', 'trajectory_groups'], msg: 'Field required', input: raw },
+  ]);
 }
 
 export const logRequest = z

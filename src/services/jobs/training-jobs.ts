@@ -10,7 +10,7 @@ import type { Model } from '#domain/model';
 import type { EvaluationBody } from '#domain/evaluation';
 import type { DpoConfigInput, DpoJobBody } from '#domain/dpo';
 import type { SftConfigInput, SftJobBody } from '#domain/sft';
-import type { KlReference, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
+import type { KlReference, EpisodeJobBody, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Order, Page } from '#domain/page';
 import type { NewJob, JobFilter, Storage } from '#storage/storage';
@@ -24,6 +24,7 @@ import type { Artifacts } from '../artifacts/artifacts.ts';
 import type { AcceptEvaluation, RequestedEvaluation } from '../evaluations/accept-evaluation.ts';
 import { putEvaluationBody } from '../evaluations/stored-answers.ts';
 import { getLatestCheckpoint, getNamedCheckpoint } from '../models/named-checkpoint.ts';
+import { findRollouts } from '../episodes/episode-rollouts.ts';
 import { getOwnModel } from '../models/own-model.ts';
 import { sealJson } from './data/sealed-json.ts';
 import { datasetFile } from './data/sft-dataset.ts';
@@ -32,7 +33,7 @@ export interface TrainingJobs {
   /** The job is durable when this resolves. Returns the existing job if one has the id. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */
   submitRl(
     caller: Caller,
-    body: RlJobBody,
+    body: RlJobBody | EpisodeJobBody,
     modelId: string,
     id: string,
     evaluation?: RequestedEvaluation | null,
@@ -85,7 +86,8 @@ const PAGE = 100;
 /** How long a follower waits for a notification before it polls. */
 const POLL_MS = 1_000;
 
-const headOf = ({ config, warnings }: RlJobBody): RlJobHead => (warnings.length > 0 ? { ...config, warnings } : config);
+const headOf = ({ config, warnings }: Pick<RlJobBody, 'config' | 'warnings'>): RlJobHead =>
+  warnings.length > 0 ? { ...config, warnings } : config;
 
 export function createTrainingJobs({
   storage,
@@ -108,7 +110,10 @@ export function createTrainingJobs({
 
   /** Blobs that `write` stores, and the place in the queue, are reserved against the limits meanwhile. */
   async function create(
-    { klReference, ...job }: Pick<NewJob, 'id' | 'type' | 'modelId'> & { readonly klReference?: KlReference },
+    {
+      klReference,
+      ...job
+    }: Pick<NewJob, 'id' | 'type' | 'modelId' | 'episodeIds'> & { readonly klReference?: KlReference },
     caller: Caller,
     evaluated: EvaluationBody | null,
     write: (held: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
@@ -191,12 +196,20 @@ export function createTrainingJobs({
         const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
         await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
       }
+      const rollouts =
+        'episodeGroups' in body ? await findRollouts(storage.episodes, caller, model, body.episodeGroups) : null;
+      const warnings = [...body.warnings, ...(rollouts?.warnings ?? [])];
+      const groups = 'groups' in body ? recall(body.groups, model) : rollouts!.groups();
       return create(
-        { id, type: 'rl', modelId, ...(klReference ? { klReference } : {}) },
+        {
+          ...{ id, type: 'rl', modelId },
+          ...(rollouts ? { episodeIds: rollouts.episodeIds } : {}),
+          ...(klReference ? { klReference } : {}),
+        },
         caller,
         evaluation && (await acceptEvaluation(caller, evaluation)),
-        (held, bodyBlob) => writeGroups(held, bodyBlob, headOf(body), recall(body.groups, model)),
-        { groups: body.groups.length },
+        (held, bodyBlob) => writeGroups(held, bodyBlob, headOf({ config: body.config, warnings }), groups),
+        { groups: 'groups' in body ? body.groups.length : body.episodeGroups.length },
       );
     },
 

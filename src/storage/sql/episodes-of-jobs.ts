@@ -31,6 +31,16 @@ export async function markTrained(
   }
 }
 
+/** Within the transaction that ends a job without a checkpoint: its episodes can be trained by another one. */
+export async function releaseTrained(tx: Kysely<Tables>, jobId: string): Promise<void> {
+  await tx
+    .updateTable('episodes')
+    .set({ status: 'rewarded', trained_by: null })
+    .where('trained_by', '=', jobId)
+    .where('status', '=', 'trained')
+    .execute();
+}
+
 const notRewarded = (id: string): AppError =>
   new AppError(
     'episode_conflict',

@@ -158,15 +158,6 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         return { outcome: 'rewarded' as const, episode };
       }),
 
-    async releaseTrained(jobId) {
-      await db
-        .updateTable('episodes')
-        .set({ status: 'rewarded', trained_by: null })
-        .where('trained_by', '=', jobId)
-        .where('status', '=', 'trained')
-        .execute();
-    },
-
     groups: (modelId, limit, complete) => groupsOf(db, modelId, { limit, complete }),
 
     async rewardedIds(modelId, groupName) {

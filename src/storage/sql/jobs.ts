@@ -6,7 +6,7 @@ import type { JobStatus } from '#domain/training-job';
 import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
-import { markTrained, UNFINISHED } from './episodes-of-jobs.ts';
+import { markTrained, releaseTrained, UNFINISHED } from './episodes-of-jobs.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendEvent } from './events.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
@@ -196,7 +196,10 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           .executeTakeFirst();
         if (!ended) return false;
         if (checkpoint) await addCheckpoint(tx, checkpoint);
-        else await cancelEvaluation(tx, id, endedAtMs);
+        else {
+          await cancelEvaluation(tx, id, endedAtMs);
+          await releaseTrained(tx, id);
+        }
         await noteActivity(tx, ended.model_id, endedAtMs);
         const deleted = surplus ? await deleteUnused(tx, surplus.ids, surplus.usedSinceMs) : [];
         await appendEvent(tx, { ...event, data: { ...event.data, ...toldDeletions(deleted) } });
@@ -239,6 +242,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           .executeTakeFirst();
         if (ended) {
           await cancelEvaluation(tx, id, nowMs);
+          await releaseTrained(tx, id);
           await noteActivity(tx, ended.model_id, nowMs);
           await appendEvent(tx, event);
           await enqueueDeliveries(tx, toTrainingJob(ended), nowMs);

@@ -26,6 +26,8 @@ export interface Episodes {
   removeModel(id: string): void;
   /** As `markTrained` of sql/episodes.ts: throws before anything has changed. */
   markTrained(job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]): void;
+  /** As that of sql/episodes-of-jobs.ts. */
+  releaseTrained(jobId: string): void;
 }
 
 type Row = Episode & { activeAtMs: number };
@@ -153,11 +155,6 @@ export function createEpisodes(
       put(row);
       return { outcome: 'rewarded', episode: shown(row) };
     },
-    async releaseTrained(jobId) {
-      rows = rows.map((row) =>
-        row.trainedBy === jobId && row.status === 'trained' ? { ...row, status: 'rewarded', trainedBy: null } : row,
-      );
-    },
     async groups(modelId, limit, complete) {
       const inGroups = rows.filter((row) => row.modelId === modelId && row.groupName !== null);
       return [...new Set(inGroups.map(({ groupName }) => groupName!))]
@@ -206,6 +203,11 @@ export function createEpisodes(
     store,
     rows: () => ({ episodes: rows.map(shown), episodeCalls: calls }),
     removeModel: (id) => remove(rows.filter(({ modelId }) => modelId === id).map((row) => row.id)),
+    releaseTrained(jobId) {
+      rows = rows.map((row) =>
+        row.trainedBy === jobId && row.status === 'trained' ? { ...row, status: 'rewarded', trainedBy: null } : row,
+      );
+    },
     markTrained({ id: jobId, modelId, createdAtMs }, ids) {
       for (const id of ids) {
         const row = find(id);

@@ -7,7 +7,10 @@ import { paginate } from './page.ts';
 import { asJson, refuseSecond, type ClaimableJob, type Tables } from './tables.ts';
 import type { TestedStorage } from './tested-storage.ts';
 
-export function createJobs(tables: Tables, episodes: Pick<Episodes, 'markTrained'>): TestedStorage['jobs'] {
+export function createJobs(
+  tables: Tables,
+  episodes: Pick<Episodes, 'markTrained' | 'releaseTrained'>,
+): TestedStorage['jobs'] {
   const runningAttempt = (id: string, attempt: number) =>
     tables.jobs.find((job) => job.id === id && job.attempt === attempt && job.status === 'running');
   const updateJob = (id: string, change: Partial<ClaimableJob>) => {
@@ -120,7 +123,7 @@ export function createJobs(tables: Tables, episodes: Pick<Episodes, 'markTrained
         tables.checkpoints.push(asJson(checkpoint));
         const { modelId, step } = checkpoint;
         tables.lastSteps.set(modelId, Math.max(step, tables.lastSteps.get(modelId)!));
-      }
+      } else episodes.releaseTrained(id);
       updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
       return true;
     },
@@ -130,6 +133,7 @@ export function createJobs(tables: Tables, episodes: Pick<Episodes, 'markTrained
       if (isFinished(job.status)) return 'already_finished';
       if (job.status === 'queued') {
         appendEvent(tables, event); // throws before anything has changed
+        episodes.releaseTrained(id);
         updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
       }
       updateJob(id, { cancelRequested: true });
