@@ -92,7 +92,7 @@ async function timeOf({ pid }: BenchServer, client: Client, job: Parameters<Clie
 const QUESTION = { role: 'user', content: 'Yes or no?' };
 const answer = (content: string) => ({ role: 'assistant', content });
 
-type Trajectory = RlJobRequest['trajectory_groups'][number]['trajectories'][number];
+type Trajectory = NonNullable<RlJobRequest['trajectory_groups']>[number]['trajectories'][number];
 
 function trajectory(row: number, tokens: number): Trajectory {
   const content = Array.from({ length: tokens }, (_, i) => ({

@@ -9,7 +9,7 @@ import { createClient, type Client, type RlJobRequest } from '#client/client';
 import { cpuName, residentBytes, startBenchServer } from './bench-server.ts';
 import { median } from './measurement.ts';
 
-type Trajectory = RlJobRequest['trajectory_groups'][number]['trajectories'][number];
+type Trajectory = NonNullable<RlJobRequest['trajectory_groups']>[number]['trajectories'][number];
 
 const KEY = 'wk-bench';
 const ROUNDS = 15;

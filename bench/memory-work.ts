@@ -35,7 +35,7 @@ export async function trainRow({ url, key }: BenchServer): Promise<void> {
   await client.train({ ...job, experimental_config: { packed_sequence_length: ROW_LENGTH } }, { deadlineMs: WORK_MS });
 }
 
-type Trajectory = RlJobRequest['trajectory_groups'][number]['trajectories'][number];
+type Trajectory = NonNullable<RlJobRequest['trajectory_groups']>[number]['trajectories'][number];
 
 function trajectory(reward: number): Trajectory {
   const content = Array.from({ length: ANSWER_TOKENS }, (_, i) => ({

@@ -146,9 +146,12 @@ export interface LogRequest {
   readonly evaluation_job_id?: string;
 }
 
+/** Of trajectory_groups and episode_groups, one is given. */
 export interface RlJobRequest {
   readonly model_id: string;
-  readonly trajectory_groups: readonly TrajectoryGroup[];
+  readonly trajectory_groups?: readonly TrajectoryGroup[] | null;
+  /** Ids or names of rewarded episodes, in groups at the same task. */
+  readonly episode_groups?: readonly (readonly string[])[] | null;
   readonly experimental_config?: Readonly<Record<string, unknown>> | null;
   readonly evaluation?: EvaluationRequest | null;
 }

@@ -177,8 +177,12 @@ class TrajectoryGroup(Wire):
 
 
 class RlJob(Wire):
+    """One of trajectory_groups and episode_groups is given."""
+
     model_id: str
-    trajectory_groups: list[TrajectoryGroup]
+    trajectory_groups: list[TrajectoryGroup] | None = None
+    episode_groups: list[list[str]] | None = None
+    """Ids or names of rewarded episodes, in groups at the same task."""
     experimental_config: dict[str, Any] | None = None
     evaluation: dict[str, Any] | None = None
 
