@@ -53,4 +53,4 @@ function nullIfMissing(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-export const isPrivate = (mode: number): boolean => (mode & OTHERS) === 0;
+const isPrivate = (mode: number): boolean => (mode & OTHERS) === 0;

@@ -80,7 +80,7 @@ function closing(text: string, from: number): number {
 const SPEC = /^(?:([^])?([<>=^]))?([-+ ]?)(z?)(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?([bcdeEfFgGnosxX%]?)$/u;
 
 /** `format(value, spec)`. */
-export function formatValue(value: Value, spec: string, budget: Budget): string {
+function formatValue(value: Value, spec: string, budget: Budget): string {
   if (spec === '') return str(value, budget);
   const match = SPEC.exec(spec);
   if (!match) throw new TemplateError(`Invalid format specifier '${spec}' for object of type '${typeName(value)}'`);

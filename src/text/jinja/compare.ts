@@ -51,7 +51,7 @@ function compareLists(a: readonly Value[], b: readonly Value[], budget: Budget, 
 }
 
 /** By code points, where JavaScript compares UTF-16 units. */
-export function compareTexts(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
