@@ -36,4 +36,8 @@ export function fingerprint(model: Answer['model']): string {
   return `fp_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)}`;
 }
 
+/** Of each choice of a trainable model: the step whose weights sampled it. */
+export const policyStep = ({ model: { step } }: Pick<Answer, 'model'>): { policy_step?: number } =>
+  step === null ? {} : { policy_step: step };
+
 export const seconds = (ms: number): number => Math.floor(ms / 1000);

@@ -7,6 +7,7 @@ import {
   countThinking,
   countTokens,
   fingerprint,
+  policyStep,
   seconds,
   shownTokens,
   usageOf,
@@ -69,6 +70,7 @@ function choice({ answer, format }: AnswerHead, index: number, deltas: readonly 
     logprobs: tokenLogprobs(answer, format, tokens),
     finish_reason: wireFinishReason(finish),
     stop_reason: finish?.stopReason ?? null,
+    ...policyStep(answer),
     token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
   };
 }
@@ -117,7 +119,7 @@ export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens:
         },
         logprobs: tokenLogprobs(answer, format, tokens),
         finish_reason: wireFinishReason(finish),
-        ...(finish ? { stop_reason: finish.stopReason } : {}),
+        ...(finish ? { stop_reason: finish.stopReason, ...policyStep(answer) } : {}),
         token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
       },
     ],

@@ -24,6 +24,10 @@ export const textCompletionSchema = z
           .nullable(),
         finish_reason: z.string().nullable(),
         stop_reason: z.union([z.string(), z.int()]).nullable(),
+        policy_step: z.int().optional().meta({
+          description:
+            'Of a trainable model: the step whose weights sampled this choice. In streams, in its last chunk.',
+        }),
         token_ids: z.array(z.int()).nullable(),
         prompt_token_ids: z.array(z.int()).nullable(),
         prompt_logprobs: promptLogprobsSchema,

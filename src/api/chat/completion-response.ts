@@ -1,7 +1,15 @@
 // Completions in the format of OpenAI's older API and vLLM: the choices of all prompts in one list, or chunks of one choice each.
 import type { ChatDelta } from '#services/chat/answer';
 import type { CompletionAnswer } from '#services/chat/completions';
-import { countTokens, fingerprint, seconds, shownTokens, usageOf, wireFinishReason } from './answer-fields.ts';
+import {
+  countTokens,
+  fingerprint,
+  seconds,
+  shownTokens,
+  usageOf,
+  wireFinishReason,
+  policyStep,
+} from './answer-fields.ts';
 import { promptLogprobs } from './chat-logprobs.ts';
 import { createLegacyLogprobs, joinLogprobs, type LegacyLogprobsWriter } from './completion-logprobs.ts';
 import type { CompletionFormat } from './completion-request.ts';
@@ -56,6 +64,7 @@ function wholeChoice(answer: CompletionAnswer, format: CompletionFormat, deltas:
     logprobs: joinLogprobs([echoed, writer.sampled(tokens)]),
     finish_reason: format.promptOnly ? 'length' : wireFinishReason(finish),
     stop_reason: format.promptOnly ? null : (finish?.stopReason ?? null),
+    ...policyStep(answer),
     token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
@@ -89,7 +98,7 @@ export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswe
   return {
     open() {
       if (!format.echo) return [];
-      const ending = format.promptOnly ? { finish_reason: 'length', stop_reason: null } : {};
+      const ending = format.promptOnly ? { finish_reason: 'length', stop_reason: null, ...policyStep(answer) } : {};
       return [chunk(answer.promptText, { logprobs: writer.prompt(answer), ...ending })];
     },
     delta(delta) {
@@ -101,7 +110,7 @@ export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswe
         chunk(content, {
           logprobs: writer.sampled(shown),
           finish_reason: wireFinishReason(finish),
-          ...(finish ? { stop_reason: finish.stopReason } : {}),
+          ...(finish ? { stop_reason: finish.stopReason, ...policyStep(answer) } : {}),
           token_ids: format.returnTokenIds ? shown.map(({ tokenId }) => tokenId) : null,
         }),
       ];

@@ -45,6 +45,9 @@ export interface Generations {
   readonly running: number;
 }
 
+/** Names of checkpoints are addresses of artifacts. */
+const SCHEME = /^wandb-artifact:\/+/;
+
 /** `cut` aborts when a shutdown has waited long enough for answers. */
 export function createGenerations(
   { metrics, clock, log }: GenerationServices,
@@ -68,7 +71,13 @@ export function createGenerations(
     const startMs = clock.now();
     const because = (error: unknown) => (cut.aborted ? serverStopping() : error);
 
-    async function* measured(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
+    /** The header is set before anything is sent. */
+    function measured(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
+      reply.header('x-whetstone-model', answer.model.servedName.replace(SCHEME, ''));
+      return observed(answer, choices);
+    }
+
+    async function* observed(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
       const { deltas, model, promptTokens, prompt } = answer;
       const baseModel = model.base.id;
       const counted = { baseModel, promptTokens: promptTokens.length, choices, startMs, clock };
