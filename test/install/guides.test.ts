@@ -32,7 +32,7 @@ beforeAll(async () => {
   const project = await machine.createProject('guided');
   await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
   reader = createReader(project, await freePort(8484));
-  const [, ...blocks] = await blocksOf('README.md');
+  const [, , ...blocks] = await blocksOf('README.md');
   await reader.follow(blocks.slice(0, 1 + blocks.findIndex(({ language }) => language === 'js')));
 }, PATIENT);
 afterAll(async () => {

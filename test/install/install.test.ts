@@ -93,13 +93,15 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
     };
 
     test('runs every block unchanged, one after the other, and the reward rises', PATIENT, async () => {
-      const [inClone, ...blocks] = readBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
+      const [inClone, pack, ...blocks] = readBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
 
-      // The first block is for a clone: the build has run its first two lines, and `machine` its last.
+      // The first two blocks are for a clone: .ci/run has the first (`npm test` is a part of `npm run test:all`), `machine` the second.
       const gate = await readFile(join(ROOT, '.ci', 'run'), 'utf8');
-      const [pack, ...before] = inClone!.code.trim().split('\n').reverse();
-      expect(pack).toBe('npm pack');
-      for (const line of before) expect(gate).toContain(`\nstep '${line}' ${line}\n`);
+      const lines = inClone!.code.trim().split('\n');
+      expect(lines.at(-1)).toBe('npm test');
+      for (const line of [...lines.slice(0, -1), 'npm run test:all'])
+        expect(gate).toContain(`\nstep '${line}' ${line}\n`);
+      expect(pack!.code.trim()).toBe('npm pack');
 
       expectRising(await reader.follow(blocks), /^step \d+: (\S+) right$/gm);
       expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
