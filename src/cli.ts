@@ -4,6 +4,7 @@
 import { CommanderError } from 'commander';
 import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
+import { writeError } from './commands/printable.ts';
 import { createProgram, inOneLine } from './commands/program.ts';
 import { VERSION } from './config/version.ts';
 
@@ -12,7 +13,7 @@ const { program, remote } = createProgram(fail);
 /** Prints a cause and, if it is known, what to do next; a stack only with DEBUG=whetstone, to find a bug in Whetstone itself. */
 function fail(error: unknown): never {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : CALLED_WRONGLY); // it has said why
-  process.stderr.write(
+  writeError(
     `${inOneLine(`error: ${explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: VERSION })}`)}\n`,
   );
   if (process.env['DEBUG'] === 'whetstone' && error instanceof Error) process.stderr.write(`${error.stack}\n`);

@@ -140,7 +140,7 @@ export async function pullArtifact(
       continue;
     }
     await mkdir(dirname(target), { recursive: true });
-    const part = `${path}.${sha256.slice(0, 12)}.part`;
+    const part = unfinishedName(path, sha256);
     await refuseLinks(directory, part);
     const unfinished = join(directory, part);
     const signal = AbortSignal.timeout(TRANSFER_MS_MAX);
@@ -171,7 +171,7 @@ export async function downloadCheckpointTo(
   const first = await client.downloadCheckpoint(modelId, fixed, null, signal);
   const { sha256, sizeBytes } = first;
   await mkdir(dirname(file), { recursive: true });
-  const unfinished = `${file}.${sha256.slice(0, 12)}.part`;
+  const unfinished = unfinishedName(file, sha256);
   let isUnread = true;
   const open = async (bytes: number) => {
     const isFirst = isUnread;
@@ -197,6 +197,15 @@ async function finish(unfinished: string, target: string, sha256: string, damage
     throw new ArtifactFilesError(damaged);
   }
   await rename(unfinished, target);
+}
+
+/** The checksum is the server's: anything else than one might lead to another path. */
+function unfinishedName(path: string, sha256: string): string {
+  if (!/^[0-9a-f]{64}$/.test(sha256))
+    throw new ArtifactFilesError(
+      `The server gives ${path} the checksum ${JSON.stringify(sha256).slice(0, 100)}, which is no SHA-256.`,
+    );
+  return `${path}.${sha256.slice(0, 12)}.part`;
 }
 
 /** A server might send paths outside the directory. */

@@ -1,4 +1,5 @@
 // Requests to one server: its address, the key, a deadline for each request, and errors from refusals.
+import { chunksOf } from './chunks.ts';
 import type { Page } from './wire.ts';
 
 export interface ClientOptions {
@@ -140,8 +141,23 @@ function queryString(query: Query): string {
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 
+/** Longer refusals are not read: they are not from this server. */
+const REFUSAL_BYTES_MAX = 1_000_000;
+
+async function readStart({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for await (const chunk of body ? chunksOf(body) : []) {
+    text += decoder.decode(chunk, { stream: true });
+    size += chunk.length;
+    if (size > REFUSAL_BYTES_MAX) break; // leaving the loop ends the connection
+  }
+  return text;
+}
+
 async function readRefusal(response: Response, what: string): Promise<ApiError> {
-  const text = await response.text();
+  const text = await readStart(response);
   const requestId = response.headers.get('x-request-id');
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   const retryAfterMs = seconds >= 0 ? 1000 * seconds : null; // the server sends seconds, not dates

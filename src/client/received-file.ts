@@ -14,7 +14,7 @@ export interface Opened {
 
 export type OnBytes = (doing: 'reading' | 'sending' | 'receiving', done: number, of: number) => void;
 
-/** Calls `open` for the bytes after those that exist; does not call it if the file is complete. */
+/** Throws if more than `sizeBytes` arrive: a file without an end would fill the disk. Calls `open` for the bytes after those that exist; does not call it if the file is complete. */
 export async function receive(
   unfinished: string,
   sizeBytes: number,
@@ -27,6 +27,7 @@ export async function receive(
     const here = found > sizeBytes ? 0 : found;
     if (here === sizeBytes && here > 0) return;
     let ofLine: unknown = null;
+    let tooLong: Error | null = null;
     try {
       const { content, isRest } = await open(here).catch((error: unknown) => {
         throw (ofLine = error);
@@ -37,11 +38,13 @@ export async function receive(
         try {
           for await (const chunk of Readable.fromWeb(content) as AsyncIterable<Uint8Array>) {
             arrived += chunk.length;
+            if (arrived > sizeBytes)
+              throw (tooLong = new Error(`The server sends more than the ${sizeBytes} bytes that it announced.`));
             onReceived(arrived);
             yield chunk;
           }
         } catch (error) {
-          ofLine = error;
+          if (error !== tooLong) ofLine = error;
           throw error;
         }
       }

@@ -18,6 +18,7 @@ import {
   type YesFlag,
 } from './output.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
+import { writeError } from './printable.ts';
 
 interface PushFlags extends RemoteFlags, JsonFlag {
   readonly type: string;
@@ -29,7 +30,7 @@ function telling() {
   const { onDone, end } = showBytes();
   const onFile = (path: string, state: string): void => {
     end();
-    process.stderr.write(`${state.padEnd(7)}  ${path}\n`);
+    writeError(`${state.padEnd(7)}  ${path}\n`);
   };
   return { options: { onFile, onBytes: onDone, onConnection: sayLost(end, TRANSFER_RETRIES) }, end };
 }

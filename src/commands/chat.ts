@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
+import { writeOut } from './printable.ts';
 
 interface ChatFlags extends RemoteFlags, JsonFlag {
   readonly model?: string;
@@ -43,7 +44,7 @@ export function addChat(program: Command, remote: Remote): void {
           return say(JSON.stringify(completion));
         }
         for await (const piece of client.chatStream(request)) {
-          process.stdout.write(piece);
+          writeOut(piece);
           text += piece;
         }
         say('');

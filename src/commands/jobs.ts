@@ -28,6 +28,7 @@ import {
 } from './output.ts';
 import { showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { writeError } from './printable.ts';
 
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
@@ -110,7 +111,7 @@ const UNREACHABLE_MS_MAX = 600_000;
 export function sayConnection(
   id: string,
   endBar: () => void,
-  { warn = (line: string): void => void process.stderr.write(`${line}\n`), now = () => performance.now() } = {},
+  { warn = (line: string): void => writeError(`${line}\n`), now = () => performance.now() } = {},
 ): OnConnection {
   const minutes = UNREACHABLE_MS_MAX / 60_000;
   const say = sayLost(endBar, `for up to ${minutes} minutes`, warn);

@@ -2,6 +2,7 @@
 // the work.
 import { ApiError, type OnConnection } from '#client/client';
 import { TRANSFER_ATTEMPTS } from '#client/retry';
+import { writeError } from './printable.ts';
 
 /** The work ended because the server was lost. The message says what happened to the work, and what to do next. */
 export class LostServerError extends Error {
@@ -36,7 +37,7 @@ export const TRANSFER_RETRIES = `up to ${TRANSFER_ATTEMPTS - 1} times`;
 export function sayLost(
   endBar: () => void,
   howLong: string,
-  warn: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
+  warn: (line: string) => void = (line) => writeError(`${line}\n`),
 ): OnConnection {
   let isLost = false;
   return (lost) => {

@@ -2,8 +2,9 @@
 import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { AppError, UsageError } from '#domain/errors';
+import { writeOut } from './printable.ts';
 
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export const say = (line: string): void => writeOut(`${line}\n`);
 
 export interface JsonFlag {
   readonly json?: boolean;

@@ -6,6 +6,7 @@ outside of the directory, whatever paths the server sends.
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -91,6 +92,8 @@ async def save(http: Http, path: str, target: Path, on_connection: OnConnection 
 
 async def _receive(http: Http, path: str, target: Path, digest: str, size: int, on_connection: OnConnection | None) -> None:
     """Received data is kept as `.part` if the connection breaks; the next attempt, of this or a later call, resumes there."""
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        raise ArtifactFilesError(f"The server gives {target.name} the checksum {digest[:80]!r}, which is no SHA-256.")
     unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
     if unfinished.is_symlink():
         raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")
@@ -109,6 +112,10 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int, 
                 with unfinished.open("ab" if response.status_code == 206 else "wb") as content:
                     async for chunk in response.aiter_bytes():
                         content.write(chunk)
+                        if content.tell() > size:
+                            raise ArtifactFilesError(
+                                f"The server sends more than the {size} bytes of {target.name} that it announced."
+                            )
             break
         except (ApiError, httpx.TransportError) as error:
             arrived = unfinished.stat().st_size if unfinished.is_file() else 0
