@@ -1,12 +1,10 @@
 // Text of a server on a terminal: names, events, errors and answers may hold characters that move the cursor, change colours or turn the
 // direction of writing. They are shown as escapes. Into files and pipes the text goes as it is.
-
-/** Control characters but tab and line break, and those that change the direction of writing (Unicode's bidi controls). */
-const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+import { UNSEEN_IN_TEXT } from '#domain/unseen-characters';
 
 /** `\u001b` in place of the character: in JSON it means the same. */
 export const printable = (text: string): string =>
-  text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(UNSEEN_IN_TEXT, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const writeTo = (stream: NodeJS.WriteStream, text: string): void =>
   void stream.write(stream.isTTY ? printable(text) : text);

@@ -1,5 +1,6 @@
 // Models, checkpoints and the OpenAI model list: wire ↔ domain.
 import { z } from 'zod';
+import { hasUnseenCharacters, UNSEEN_PROBLEM } from '#domain/unseen-characters';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import { isGreaterBetter, type SavePolicy } from '#domain/save-policy';
@@ -18,9 +19,11 @@ const namePart = z
   .min(1)
   .max(128)
   .superRefine((value, ctx) => {
-    if (/^[^/:@\s]+$/.test(value)) return;
-    const msg =
-      'Value error, must not contain slashes, colons, @ or spaces: it is part of the name that chat requests use.';
+    const isWritable = /^[^/:@\s]+$/.test(value);
+    if (isWritable && !hasUnseenCharacters(value)) return;
+    const msg = isWritable
+      ? `Value error, ${UNSEEN_PROBLEM}.`
+      : 'Value error, must not contain slashes, colons, @ or spaces: it is part of the name that chat requests use.';
     ctx.addIssue({
       code: 'custom',
       message: msg,

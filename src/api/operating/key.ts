@@ -1,5 +1,6 @@
 // API keys and their limits on the wire.
 import { z } from 'zod';
+import { hasUnseenCharacters, UNSEEN_PROBLEM } from '#domain/unseen-characters';
 import { SCOPES, type ApiKey } from '#domain/api-key';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import type { NewApiKey } from '#services/accounts/api-keys';
@@ -27,7 +28,12 @@ const limits = z
 
 export const createKey = z
   .looseObject({
-    name: z.string().min(1).max(200).meta({ description: 'Display name of the key.' }),
+    name: z
+      .string()
+      .min(1)
+      .max(200)
+      .refine((name) => !hasUnseenCharacters(name), `Value error, ${UNSEEN_PROBLEM}`)
+      .meta({ description: 'Display name of the key.' }),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)

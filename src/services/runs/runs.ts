@@ -7,6 +7,7 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Listing, Order, Page } from '#domain/page';
 import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName } from '#domain/run';
+import { hasUnseenCharacters } from '#domain/unseen-characters';
 import type { Storage } from '#storage/storage';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { tooMuch } from '../accounts/stored-bytes.ts';
@@ -45,7 +46,7 @@ export interface RunsDeps {
 }
 
 /** As the library restricts names; a slash would change the path. */
-const NAME = /^[^/\\#?%:\u0000-\u001f]{1,128}$/;
+const NAME = /^[^/\\#?%:]{1,128}$/;
 const TEXT_MAX = 10_000;
 const TAGS_MAX = 100;
 /** Maximum size of a configuration or summary, which is read whole at every resume. */
@@ -65,9 +66,10 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
 
   function checkName(caller: Caller, name: RunName): void {
     if (name.entity !== caller.entity) throw notFound(name);
-    if (NAME.test(name.project) && NAME.test(name.name)) return;
+    const isName = (text: string) => NAME.test(text) && !hasUnseenCharacters(text);
+    if (isName(name.project) && isName(name.name)) return;
     throw refused(
-      'The names of a project and a run must have 1 to 128 characters without / \\ # ? % : and control characters',
+      'The names of a project and a run must have 1 to 128 characters without / \\ # ? % :, control characters and characters that change the direction of writing',
       'name',
     );
   }

@@ -1,0 +1,13 @@
+// Characters that a name must not have, and that a terminal must not get: control characters, and those that turn the direction of writing
+// (Unicode's bidi controls), with which one name looks like another.
+
+const UNSEEN = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
+
+const IN_NAMES = new RegExp(`[${UNSEEN}]`);
+
+export const hasUnseenCharacters = (name: string): boolean => IN_NAMES.test(name);
+
+export const UNSEEN_PROBLEM = 'must not contain control characters, or characters that change the direction of writing';
+
+/** Those that a text of several lines must not have; tab and line break are none of them. */
+export const UNSEEN_IN_TEXT = new RegExp(`(?![\\t\\n])[${UNSEEN}]`, 'g');
