@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AppError } from '#domain/errors';
 import type { RlConfigInput, RlJobBody, SampledTurn, Trajectory } from '#domain/trajectory';
 import { encoder, group, rollout } from '../../test/training/rollouts.ts';
 import { planRlJob } from './rl-plan.ts';
@@ -220,4 +221,23 @@ test('a body that becomes too many tokens is refused before all of them are crea
     message: expect.stringContaining('several jobs') as string,
   });
   await expect(limited(100)).rejects.toMatchObject({ code: 'invalid_training_data' });
+});
+
+test('a rollout whose conversation the chat template refuses is skipped and counted, and the others are trained', async () => {
+  const refusing = {
+    ...encoder,
+    renderPrompt: (...[messages, context]: Parameters<typeof encoder.renderPrompt>) => {
+      if (messages.some(({ content }) => content === 'refused')) throw new AppError('invalid_request', 'No.');
+      return encoder.renderPrompt(messages, context);
+    },
+  };
+  const bad = rollout(3, 'abc', { promptTokenIds: null });
+  const [history] = bad.histories;
+  const turns = history!.turns.map((turn) =>
+    turn.kind === 'message' ? { ...turn, message: { ...turn.message, content: 'refused' } } : turn,
+  );
+  const groups = [group(rollout(1, 'abc'), rollout(0, 'xy'), { ...bad, histories: [{ ...history!, turns }] })];
+  const { counts, skipped } = await planRlJob(groups, {}, { ...context(64), encoder: refusing });
+  expect(skipped).toMatchObject({ refused_by_template: 1 });
+  expect(counts.num_datums).toBe(2);
 });

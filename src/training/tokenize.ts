@@ -10,6 +10,7 @@
 // sampling log-probabilities are unknown. Examples of SFT and DPO jobs are conversation-tokens.ts's.
 import { createYielder } from '#base/yield-to-loop';
 import type { ChatMessage } from '#domain/chat';
+import { AppError } from '#domain/errors';
 import type { History, SampledTurn, Turn } from '#domain/trajectory';
 import type { ConversationEncoder } from './conversation-encoder.ts';
 import { createPromptUnfolding } from './folded-prompts.ts';
@@ -21,6 +22,7 @@ export type TokenProblem =
   | 'no_logprobs' // Choices, but none with logprobs or token ids, and the server's memory has none of them
   | 'no_trainable_tokens' // no Choice at all: plain assistant messages are context
   | 'unknown_tokens' // a token of a Choice or of its prompt is not in the vocabulary
+  | 'refused_by_template' // the prompt had to be rendered, and the chat template refuses the conversation
   | 'logprob_count_mismatch'; // token ids and logprobs of a Choice differ in number
 
 export interface TokenizedHistory {
@@ -70,7 +72,7 @@ export async function tokenizeHistory(
 
   for (const turn of turns) {
     const given = turn.kind === 'sampled' && turn.promptTokenIds ? unfold(turn.promptTokenIds) : null;
-    const read = readTurn(turn, given, messages, tools, encoder, written === 'all');
+    const read = unlessRefused(() => readTurn(turn, given, messages, tools, encoder, written === 'all'));
     if (typeof read === 'string') problems.push(read);
     else if (read !== null) {
       if (given === null && turn.kind === 'sampled' && turn.tokens !== null) renderedPrompts++;
@@ -91,6 +93,16 @@ export async function tokenizeHistory(
     problems.push(turns.some(({ kind }) => kind === 'sampled') ? 'no_logprobs' : 'no_trainable_tokens');
   }
   return { sequences, problems, renderedPrompts, constrainedTurns, reshapedTurns, cut };
+}
+
+/** A conversation that the template refuses costs a job this turn, not its other rollouts. */
+function unlessRefused<T>(read: () => T): T | TokenProblem {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_request') return 'refused_by_template';
+    throw error;
+  }
 }
 
 const isMasked = (turn: Turn): boolean =>

@@ -156,7 +156,8 @@ describe('a job that is read here', () => {
     ['sampled, one behind the other', [sampled]],
   ])('as many turns as fit, %s', async (_, pattern: readonly Turn[]) => {
     const turnBytes = JSON.stringify(pattern).length - 1;
-    const turns = Array.from({ length: Math.floor(READ_HERE_BYTES / turnBytes) }, () => pattern).flat();
+    // A conversation begins with a question: templates refuse to render an empty one.
+    const turns = [asked, ...Array.from({ length: Math.floor(READ_HERE_BYTES / turnBytes) }, () => pattern).flat()];
     const trajectories = [1, 0].map((reward, i) => ({
       histories: [{ turns: i === 0 ? turns : [asked, sampled], tools: null }],
       reward,

@@ -42,7 +42,8 @@ async function furnish(): Promise<Record<string, string>> {
   const logging = await send(server, { url: '/graphql', body: { query: bucket } });
   expect(logging.json()).toMatchObject({ data: { upsertBucket: { bucket: { id: expect.any(String) as string } } } });
   const key_id = await made({ url: '/v1/keys', body: { name: 'secret-key' } });
-  await made({ url: '/v1/chat/completions', body: chat({ model: 'default/secret-project/secret-model' }) });
+  const body = chat({ model: 'default/secret-project/secret-model' });
+  await made({ url: '/e/secret-group/secret-episode/v1/chat/completions', body });
   const webhook_id = await made({ url: '/v1/webhooks', body: { url: 'http://127.0.0.1:9/secret-hook' } });
   const cancelled = await made({ url: '/v1/preview/training-jobs', body: { model_id, trajectory_groups: [] } });
   await made({ method: 'POST', url: `/v1/preview/training-jobs/${cancelled}/cancel` });
@@ -74,6 +75,7 @@ async function furnish(): Promise<Record<string, string>> {
     name: 'secret-weights',
     model_id,
     training_job_id,
+    episode: 'secret-episode',
     response_id,
     group: '0',
     log_id,
@@ -139,6 +141,8 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
   '/v1/preview/models/{model_id}/log': () => ({ split: 'val', trajectory_groups: [] }),
   '/v1/preview/models/{model_id}/save-policy': () => ({ save_policy: null }),
   '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
+  '/v1/preview/episodes': ({ model_id }) => ({ model_id }),
+  '/v1/preview/episodes/{episode}/reward': () => ({ reward: 1 }),
   '/v1/keys': () => ({ name: 'new' }),
   '/v1/webhooks': () => ({ url: 'http://127.0.0.1:9/' }),
   '/graphql': () => ({

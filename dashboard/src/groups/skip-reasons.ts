@@ -7,6 +7,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   no_logprobs: 'Its choices came without log-probabilities or token ids, and the server no longer has them.',
   no_trainable_tokens: 'It has no sampled choice: plain messages are only context.',
   unknown_tokens: 'Some of its tokens are not in the vocabulary of the base model.',
+  refused_by_template:
+    'The chat template refuses the conversation before its answer, and no token ids of the prompt were sent.',
   logprob_count_mismatch: 'A choice has a different number of log-probabilities than of tokens.',
   too_long: 'No sampled token lies within the longest sequence that the trainer accepts.',
   truncated: 'It was trained up to the longest sequence that the trainer accepts; the rest was not.',

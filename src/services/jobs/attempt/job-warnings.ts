@@ -63,6 +63,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   zero_advantage: 'Let rewards differ within a group, and check advantage_balance.',
   no_trainable_tokens: 'Send choices of the chat endpoint in messages_and_choices: plain messages are context.',
   unknown_tokens: 'Send choices as this base model sampled them.',
+  refused_by_template:
+    'The prompts of their choices had to be rendered, and the chat template refuses those conversations, or the model has none (--chat-template FILE): send prompt_token_ids with choices.',
   logprob_count_mismatch: 'Send choices as they came, without changing their log-probabilities.',
   too_long: 'Send shorter conversations: their answers are beyond the context.',
   exceptions: 'Find out why the rollouts failed.',
