@@ -65,7 +65,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
     name: 'unit',
     include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
     exclude: besideSources,
-    processorSeconds: 80,
+    processorSeconds: 100,
   },
   {
     name: 'engine',
@@ -88,7 +88,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
       'test/troubleshooting.test.ts',
     ],
     exclude: [...python, ...processes],
-    processorSeconds: 500,
+    processorSeconds: 1000,
   },
   {
     name: 'system',
@@ -97,8 +97,8 @@ export const TEST_PROJECTS: readonly TestProject[] = [
       ...folders('cluster', 'crash', 'dashboard', 'deploy', 'durability', 'faults', 'load', 'postgres', 'security'),
     ],
     exclude: python,
-    processorSeconds: 1200,
+    processorSeconds: 3000,
   },
-  { name: 'python', include: python, exclude: [], processorSeconds: 1200 },
-  { name: 'install', include: folders('install'), exclude: [], processorSeconds: 400 },
+  { name: 'python', include: python, exclude: [], processorSeconds: 3000 },
+  { name: 'install', include: folders('install'), exclude: [], processorSeconds: 1000 },
 ];
