@@ -13,7 +13,7 @@ import { skipWithout } from '../skipping.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit, type Visit } from './browser.ts';
 
 const browser = await openBrowser();
-const HOSTILE = '<b>bold\u202etxt';
+const HOSTILE = '<b>bold\u200btxt';
 
 describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => {
   let directory: string;
@@ -65,7 +65,7 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     await page.getByPlaceholder('new name').fill(HOSTILE);
     await page.getByRole('button', { name: 'Fork' }).click();
     await page.getByRole('heading', { level: 1, name: '<b>bold' }).waitFor();
-    expect(await page.getByText('U+202E').count()).toBeGreaterThan(0);
+    expect(await page.getByText('U+200B').count()).toBeGreaterThan(0);
     await openPage(page, `/models/${model.id}`);
 
     await page.getByRole('button', { name: 'Delete' }).last().click();
