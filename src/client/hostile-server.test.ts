@@ -69,6 +69,10 @@ test('a file that does not end at its announced size is given up, and not asked 
   expect(asked).toBe(1);
 });
 
+test.each([null, 'many', -1, 1.5])('a file of the size %j is not received', async (size) => {
+  await expect(pull(await against(serving({ size_bytes: size })))).rejects.toThrow('how many bytes');
+});
+
 test('an error that does not end is read to a megabyte', async () => {
   const client = await against((_request, response) => {
     response.writeHead(400, { 'content-type': 'text/plain' });

@@ -22,6 +22,8 @@ export async function receive(
   onReceived: (bytes: number) => void,
   onConnection: OnConnection = () => {},
 ): Promise<void> {
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0)
+    throw new Error('The server does not say how many bytes the file has.');
   for (let failures = 0; ;) {
     const found = await sizeOf(unfinished);
     const here = found > sizeBytes ? 0 : found;
