@@ -11,6 +11,25 @@ async function strangerHeaders(): Promise<Record<string, string>> {
   return { authorization: `Bearer ${secret}` };
 }
 
+test('GET /v1/models has the context length of every name, and no model whose base is not hosted here', async () => {
+  const now = Date.now();
+  const id = createId();
+  const model = { id, ...{ entity: 'default', project: 'p', name: 'elsewhere', baseModel: 'other/base', runId: null } };
+  const stepZero = { id: createId(), modelId: id, step: 0, metrics: {}, blobPrefix: `x/${id}`, fresh: true };
+  await server.storage.models.create({ ...model, createdAtMs: now }, { ...stepZero, createdAtMs: now });
+  await register(server, 'listed');
+  const list = (await send(server, { url: '/v1/models' })).json<{ data: { id: string; max_model_len: number }[] }>();
+  const base = list.data.find((each) => each.id === BASE)!;
+  expect(base.max_model_len).toBeGreaterThan(0);
+  expect(list.data.every(({ max_model_len: length }) => length === base.max_model_len)).toBe(true);
+  const names = list.data.map((each) => each.id).join();
+  expect(names).toContain('p/listed');
+  expect(names).not.toContain('elsewhere');
+  expect((await send(server, { url: '/v1/models/default/p/elsewhere' })).json()).toMatchObject({
+    error: { message: containing('does not host a base model `other/base`') },
+  });
+});
+
 describe('registering a model', () => {
   const body = { entity: null, project: 'p', name: 'agent', base_model: BASE, return_existing: true };
 

@@ -1,4 +1,4 @@
-// Which weights answered: the step of every choice of a trainable model, and the model's name in a header of every answer.
+// Which weights answered: the step of every choice, message and response of a trainable model, and the model's name in a header of every answer.
 import { expect, test } from 'vitest';
 import { register } from './registered-model.ts';
 import { BASE, chat, send, shareTestServer } from './test-server.ts';
@@ -12,8 +12,15 @@ interface Choice {
   policy_step?: number;
 }
 
-const chunksOf = (body: string): { choices: Choice[] }[] =>
-  [...body.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!) as { choices: Choice[] });
+interface Event {
+  type: string;
+  response?: object;
+}
+
+const dataOf = <T>(body: string): T[] =>
+  [...body.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!) as T);
+const chunksOf = (body: string) => dataOf<{ choices: Choice[] }>(body);
+const eventsOf = (body: string) => dataOf<Event>(body);
 
 const completion = (model: string, more: object) => ({ model, prompt: 'Go on', max_tokens: 3, n: 2, ...more });
 
@@ -37,10 +44,37 @@ test.each([
   expect(base.headers['x-whetstone-model']).toBe(BASE);
 });
 
-test.each([
-  ['/v1/messages', { max_tokens: 3, messages: [{ role: 'user', content: 'Hi' }] }],
-  ['/v1/responses', { max_output_tokens: 3, input: 'Hi' }],
-])('%s names the model in a header', async (url, fields) => {
-  const response = await send(server, { url, body: { model: 'p/agent', ...fields } });
-  expect([response.statusCode, response.headers['x-whetstone-model']]).toEqual([200, 'default/p/agent:step0']);
+test('messages: the message has its step, in streams at its start and in its last delta', async () => {
+  const body = (model: string, more = {}) => ({
+    ...{ model, max_tokens: 3, messages: [{ role: 'user', content: 'Hi' }] },
+    ...more,
+  });
+  const whole = await send(server, { url: '/v1/messages', body: body('p/agent') });
+  expect(whole.json()).toMatchObject({ policy_step: 0 });
+  expect(whole.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+
+  const stream = await send(server, { url: '/v1/messages', body: body('p/agent', { stream: true }) });
+  const events = eventsOf(stream.body);
+  expect(events.find(({ type }) => type === 'message_start')).toMatchObject({ message: { policy_step: 0 } });
+  expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({ delta: { policy_step: 0 } });
+
+  const base = await send(server, { url: '/v1/messages', body: body(BASE) });
+  expect(base.json()).not.toHaveProperty('policy_step');
+});
+
+test('responses: the response has its step once it has ended, also when it is read again', async () => {
+  const body = (model: string, more = {}) => ({ ...{ model, max_output_tokens: 3, input: 'Hi' }, ...more });
+  const whole = await send(server, { url: '/v1/responses', body: body('p/agent') });
+  expect(whole.json()).toMatchObject({ policy_step: 0 });
+  expect(whole.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+  const again = await send(server, { url: `/v1/responses/${whole.json<{ id: string }>().id}`, method: 'GET' });
+  expect(again.json()).toEqual(whole.json());
+
+  const stream = await send(server, { url: '/v1/responses', body: body('p/agent', { stream: true }) });
+  const events = eventsOf(stream.body);
+  expect(events.at(-1)).toMatchObject({ type: 'response.incomplete', response: { policy_step: 0 } });
+  expect(events.filter(({ response }) => response !== undefined && 'policy_step' in response)).toHaveLength(1);
+
+  const base = await send(server, { url: '/v1/responses', body: body(BASE) });
+  expect(base.json()).not.toHaveProperty('policy_step');
 });

@@ -16,6 +16,11 @@ export const usageSchema = z
   })
   .meta({ title: 'CompletionUsage' });
 
+/** Of whatever an answer calls one sampled continuation. */
+export const policyStepSchema = z.int().optional().meta({
+  description: 'Of a trainable model: the step whose weights sampled this. In streams, in the last chunk of a choice.',
+});
+
 export const promptLogprobsSchema = z
   .array(z.record(z.string(), z.object({ logprob: z.number(), rank: z.int(), decoded_token: z.string() })).nullable())
   .nullable();
@@ -52,10 +57,7 @@ export const completionSchema = z
           .nullable(),
         finish_reason: z.string().nullable(),
         stop_reason: z.union([z.string(), z.int()]).nullable(),
-        policy_step: z.int().optional().meta({
-          description:
-            'Of a trainable model: the step whose weights sampled this choice. In streams, in its last chunk.',
-        }),
+        policy_step: policyStepSchema,
         token_ids: z.array(z.int()).nullable(),
       }),
     ),

@@ -1,6 +1,6 @@
 // The schema of a complete completion, for OpenAPI and tests. completion-response.ts writes it.
 import { z } from 'zod';
-import { promptLogprobsSchema, usageSchema } from './chat-response-schema.ts';
+import { policyStepSchema, promptLogprobsSchema, usageSchema } from './chat-response-schema.ts';
 import { warnings } from '#validation/unknown-fields';
 
 export const textCompletionSchema = z
@@ -24,10 +24,7 @@ export const textCompletionSchema = z
           .nullable(),
         finish_reason: z.string().nullable(),
         stop_reason: z.union([z.string(), z.int()]).nullable(),
-        policy_step: z.int().optional().meta({
-          description:
-            'Of a trainable model: the step whose weights sampled this choice. In streams, in its last chunk.',
-        }),
+        policy_step: policyStepSchema,
         token_ids: z.array(z.int()).nullable(),
         prompt_token_ids: z.array(z.int()).nullable(),
         prompt_logprobs: promptLogprobsSchema,

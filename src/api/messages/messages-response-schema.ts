@@ -1,5 +1,6 @@
 // The schema of a complete message in Anthropic's format, for OpenAPI and tests. messages-response.ts writes it.
 import { z } from 'zod';
+import { policyStepSchema } from '../chat/chat-response-schema.ts';
 import { warnings } from '#validation/unknown-fields';
 
 export const messageSchema = z
@@ -27,6 +28,7 @@ export const messageSchema = z
     stop_sequence: z.string().nullable(),
     stop_details: z.null(),
     container: z.null(),
+    policy_step: policyStepSchema,
     usage: z.object({
       input_tokens: z.int(),
       cache_creation_input_tokens: z.int(),

@@ -4,7 +4,7 @@ import { parseExactJson } from '#base/exact-json';
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
-import { countThinking, countTokens } from '../chat/answer-fields.ts';
+import { countThinking, countTokens, policyStep } from '../chat/answer-fields.ts';
 import { warned } from '#validation/unknown-fields';
 
 export interface MessageHead {
@@ -51,6 +51,7 @@ const emptyMessage = ({ id, answer }: MessageHead) => ({
   stop_sequence: null as string | null,
   stop_details: null,
   container: null,
+  ...policyStep(answer),
   usage: { ...usageOf(answer, 0, 0), service_tier: 'standard' as const },
 });
 
@@ -125,7 +126,11 @@ export async function* messageEvents(
     for (const part of reader.push(delta)) yield blockEvent(part);
   }
   yield event('message_delta', {
-    delta: { ...stopOf(finish, outputTokens, head.maxTokens), stop_details: null, container: null },
+    delta: {
+      ...stopOf(finish, outputTokens, head.maxTokens),
+      ...{ stop_details: null, container: null },
+      ...policyStep(head.answer),
+    },
     usage: usageOf(head.answer, outputTokens, thinkingTokens),
   });
   yield event('message_stop', {});

@@ -197,6 +197,7 @@ export const openAIModel = z
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.string(),
+    max_model_len: z.int(),
   })
   .meta({ title: 'OpenAIModel' });
 

@@ -1,4 +1,5 @@
-// GET /v1/models in OpenAI's format: everything that chat requests accept as `model`.
+// GET /v1/models in OpenAI's format: everything that chat requests accept as `model`. A model whose base this server does not host is
+// neither listed nor read, because no request can use it.
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
@@ -15,8 +16,10 @@ type Services = Pick<ApiServices, 'models' | 'baseModels' | 'checkpoints'>;
 
 export function openAIModelRoutes({ models, baseModels, checkpoints }: Services): Endpoint[] {
   async function ofModel(caller: Caller, model: Model) {
+    const base = baseModels.find(model.baseModel);
+    if (base === null) return [];
     const { rows } = await checkpoints.list(caller, model.id, { after: null, limit: LISTED_STEPS_MAX }, 'desc');
-    const latest = describeModel(model, baseModels.find(model.baseModel));
+    const latest = describeModel(model, base);
     const steps = rows.map(({ step, createdAtMs }) => ({
       ...latest,
       id: checkpointName(model, step),
@@ -60,7 +63,7 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
         const model = filter && (await models.list(caller, filter, { after: null, limit: 1 })).rows[0];
         if (!model) throw new AppError('model_not_found', `The model \`${name}\` does not exist.`, { param: 'model' });
         return {
-          ...describeModel(model, baseModels.find(model.baseModel)),
+          ...describeModel(model, baseModels.get(model.baseModel)),
           id: parsed.step === null ? modelName(model) : servedName,
         };
       },
@@ -68,24 +71,27 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
   ];
 }
 
-const describeBase = ({ id, createdAtMs, text, inference }: BaseModel) => ({
-  id,
+const describeBase = (base: BaseModel) => ({
+  id: base.id,
   object: 'model' as const,
-  created: seconds(createdAtMs),
+  created: seconds(base.createdAtMs),
   owned_by: 'whetstone',
-  root: id,
+  root: base.id,
   parent: null as string | null,
-  max_model_len: Math.min(text.contextLength, inference.contextLength),
+  max_model_len: contextLength(base),
 });
 
-const describeModel = (model: Model, base: BaseModel | null) => ({
+const describeModel = (model: Model, base: BaseModel) => ({
   id: modelName(model),
   object: 'model' as const,
   created: seconds(model.createdAtMs),
   owned_by: model.entity,
   root: model.baseModel,
   parent: model.baseModel as string | null,
-  max_model_len: base ? Math.min(base.text.contextLength, base.inference.contextLength) : null,
+  max_model_len: contextLength(base),
 });
+
+/** A prompt may be shorter than the model allows if the engine has less memory. */
+const contextLength = ({ text, inference }: BaseModel): number => Math.min(text.contextLength, inference.contextLength);
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);

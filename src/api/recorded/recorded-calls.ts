@@ -91,7 +91,13 @@ function readMessage({ request, response }: Recorded): ChatCall {
   const messages = conversation.messages.slice(0, -1);
   const finish = response['stop_reason'] === 'max_tokens' ? 'length' : 'stop';
   return callOf({ messages, tools: conversation.tools }, response, [
-    { index: 0, finish_reason: finish, message: conversation.messages.at(-1)!, ...carriedTokens(response) },
+    {
+      index: 0,
+      finish_reason: finish,
+      message: conversation.messages.at(-1)!,
+      ...carriedTokens(response),
+      ...stepOf(response),
+    },
   ]);
 }
 
@@ -128,7 +134,7 @@ function readResponse({ request, response }: Recorded, earlier: Conversations): 
   const finish = response['status'] === 'incomplete' ? 'length' : 'stop';
   const tokens = before ? carriedTokens(response) : {};
   return callOf({ messages: chat.messages, tools: chat.tools }, response, [
-    { index: 0, finish_reason: finish, message: said, ...tokens },
+    { index: 0, finish_reason: finish, message: said, ...tokens, ...stepOf(response) },
   ]);
 }
 
@@ -145,6 +151,7 @@ function readCompletion({ request, response }: Recorded): ChatCall {
         index,
         finish_reason: finish,
         message: { role: 'assistant', content: text },
+        ...stepOf(choice),
         ...(isKnown ? carriedTokens({ token_ids: choice['token_ids'], prompt_token_ids: prompt, logprobs }) : {}),
       };
     });
@@ -163,6 +170,9 @@ function carriedTokens({ token_ids: ids, prompt_token_ids: prompt, logprobs }: W
   const content = hasLogprobs ? ids.map((id, i) => ({ token: `token_id:${String(id)}`, logprob: logprobs[i] })) : null;
   return { token_ids: ids, prompt_token_ids: prompt ?? null, ...(content ? { logprobs: { content } } : {}) };
 }
+
+/** Which step of the model sampled it. */
+const stepOf = ({ policy_step: step }: Wire): Wire => (step === undefined ? {} : { policy_step: step });
 
 const callOf = (request: ChatCall['request'], { id }: Wire, choices: readonly Wire[]): ChatCall => ({
   request,

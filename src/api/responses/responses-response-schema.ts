@@ -1,5 +1,6 @@
 // The schema of a complete answer of OpenAI's Responses API, for OpenAPI and tests. responses-response.ts writes it.
 import { z } from 'zod';
+import { policyStepSchema } from '../chat/chat-response-schema.ts';
 import { warnings } from '#validation/unknown-fields';
 
 const status = z.enum(['in_progress', 'completed', 'incomplete']);
@@ -18,6 +19,7 @@ export const responseSchema = z
     instructions: z.string().nullable(),
     max_output_tokens: z.int().nullable(),
     model: z.string(),
+    policy_step: policyStepSchema,
     output: z.array(
       z.discriminatedUnion('type', [
         z.object({

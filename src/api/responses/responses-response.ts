@@ -4,7 +4,7 @@ import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
 import type { ResponseEvent, ResponseWriter, WireObject } from '#services/responses/response-content';
-import { countThinking, countTokens, seconds } from '../chat/answer-fields.ts';
+import { countThinking, countTokens, policyStep, seconds } from '../chat/answer-fields.ts';
 import { finite } from '../chat/chat-logprobs.ts';
 import type { EchoedRequest } from './responses-echo.ts';
 import { itemId } from './responses-items.ts';
@@ -66,6 +66,7 @@ function responseOf(
     instructions: echoed.instructions ?? null,
     max_output_tokens: echoed.max_output_tokens ?? null,
     model: answer?.model.servedName ?? head.model,
+    ...(answer && isOver ? policyStep(answer) : {}),
     output,
     parallel_tool_calls: echoed.parallelToolCalls,
     previous_response_id: head.previousId,
