@@ -20,7 +20,7 @@ test('a caller that deletes the items of a list while reading it still reads all
       const from = after === null ? 0 : ids.indexOf(after) + 1;
       const to = from + Number(query.get('limit'));
       const data = ids.slice(from, to).map((id) => ({ id }));
-      return answer(200, { data, has_more: to < ids.length });
+      return answer(200, { data, last_id: data.at(-1)?.id ?? '', has_more: to < ids.length });
     },
   });
   const read: string[] = [];

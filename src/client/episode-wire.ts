@@ -40,6 +40,18 @@ export interface EpisodeRequest {
   readonly metadata?: Readonly<Record<string, unknown>> | null;
 }
 
+export interface EpisodeFilter {
+  readonly model_id?: string;
+  readonly group?: string;
+  readonly status?: EpisodeStatus;
+  /** The job that used them. */
+  readonly training_job_id?: string;
+  readonly reward_min?: number;
+  readonly reward_max?: number;
+  readonly search?: string;
+  readonly order?: 'asc' | 'desc';
+}
+
 export interface RewardRequest {
   readonly reward: number;
   readonly metrics?: Readonly<Record<string, number>> | null;
@@ -101,5 +113,7 @@ export interface EpisodeCallTokens extends EpisodeCallFields {
     readonly token_ids: readonly number[];
     /** Nats. */
     readonly logprobs: readonly number[];
+    /** What each token completes; null: the server does not have the base model. */
+    readonly texts: readonly string[] | null;
   }[];
 }

@@ -4,8 +4,8 @@ import type {
   EpisodeCall,
   EpisodeCallTokens,
   EpisodeData,
+  EpisodeFilter,
   EpisodeRequest,
-  EpisodeStatus,
   EpisodeWithCalls,
   RewardRequest,
 } from './episode-wire.ts';
@@ -102,10 +102,13 @@ export function createEpisodeCalls({ call, rows }: Http) {
     createEpisode,
     /** With its first calls; `listEpisodeCalls` returns all of them. */
     getEpisode,
-    /** Newest first. */
-    listEpisodes: (
-      filter: { model_id?: string; group?: string; status?: EpisodeStatus; order?: 'asc' | 'desc' } = {},
-    ) => rows<EpisodeData>('/v1/preview/episodes', filter),
+    /** Newest first. `search`: a text in names, metadata, messages, answers or tool calls. */
+    listEpisodes: ({ reward_min: min, reward_max: max, ...filter }: EpisodeFilter = {}) =>
+      rows<EpisodeData>('/v1/preview/episodes', {
+        ...filter,
+        ...(min === undefined ? {} : { reward_min: String(min) }),
+        ...(max === undefined ? {} : { reward_max: String(max) }),
+      }),
     listEpisodeCalls,
     /** The tokens that were sampled, call by call. */
     listEpisodeTokens: (named: string, { modelId }: EpisodeNamed = {}) =>

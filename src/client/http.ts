@@ -112,8 +112,7 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
     const get = (after?: string): Promise<Page<T>> =>
       call('GET', `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`);
     for (let page: Page<T> | null = await get(); page;) {
-      const last: T | undefined = page.data.at(-1);
-      const next: Page<T> | null = page.has_more && last ? await get(last.id) : null;
+      const next: Page<T> | null = page.has_more ? await get(page.last_id) : null;
       yield* page.data;
       page = next;
     }

@@ -15,10 +15,12 @@ export interface Page {
  */
 export const PAGE_WEIGHT_MAX = 4_000_000;
 
-/** `hasMore`: at least one more row follows the last one returned. */
+/** `hasMore`: at least one more row follows the last one returned, or may follow. */
 export interface Listing<T> {
   readonly rows: readonly T[];
   readonly hasMore: boolean;
+  /** Where the next page starts; undefined: after the last row. A search that stops early has looked at rows that it does not return. */
+  readonly cursor?: string | undefined;
 }
 
 /** Longer than any real id; what a client sends beyond it is cut off in messages. */

@@ -141,6 +141,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
 
   const episodes = createEpisodes({
     storage,
+    baseModels,
     trees: episodeTrees,
     limits,
     bounds: config.episodes,

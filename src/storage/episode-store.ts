@@ -17,6 +17,11 @@ export interface EpisodeFilter {
   readonly modelId?: string;
   readonly group?: string;
   readonly status?: EpisodeStatus;
+  /** Id of the job that used them. */
+  readonly trainedBy?: string;
+  /** Episodes without a reward are in no range. */
+  readonly rewardMin?: number;
+  readonly rewardMax?: number;
 }
 
 export type EpisodeRefusal =

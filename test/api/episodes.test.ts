@@ -73,6 +73,36 @@ test('an episode that is begun before its first call has addresses for clients, 
   expect(await callsOf('begun')).toBe(1);
 });
 
+test('episodes are found by reward, by the job that used them, and by any text of theirs', async () => {
+  const found = async (query: string): Promise<string[]> => {
+    const { body, statusCode } = await send(server, { url: `/v1/preview/episodes?limit=100&${query}` });
+    expect(statusCode, body).toBe(200);
+    return (JSON.parse(body) as { data: { name: string }[] }).data.map(({ name }) => name);
+  };
+  for (const [at, word] of ['Wombat', 'quokka'].entries()) {
+    await ask(`about-${word}`, { messages: [{ role: 'user', content: `Tell me about a ${word}` }] });
+    await send(server, { url: `/v1/preview/episodes/about-${word}/reward`, body: { reward: at - 0.5 } });
+  }
+  const begun = { model_id: modelId, name: 'noted', metadata: { animal: 'wombat 2' } };
+  await send(server, { url: '/v1/preview/episodes', body: begun });
+  expect(await found('search=WOMBAT')).toEqual(['noted', 'about-Wombat']);
+  expect(await found('search=a%20quokka&order=asc')).toEqual(['about-quokka']);
+  expect(await found('search=user')).not.toContain('about-quokka');
+  expect(await found('reward_min=-0.5&reward_max=-0.5')).toEqual(['about-Wombat']);
+  expect(await found(`model_id=${modelId}&reward_min=0.25&reward_max=0.75&status=rewarded`)).toEqual(['about-quokka']);
+  expect(await found('search=wombat&reward_min=-1')).toEqual(['about-Wombat']);
+  expect(await found('training_job_id=nobody')).toEqual([]);
+  const wrong = await send(server, { url: '/v1/preview/episodes?reward_min=much' });
+  expect([wrong.statusCode, wrong.body]).toEqual([422, expect.stringContaining('reward_min')]);
+  const { body } = await send(server, { url: '/v1/preview/episodes/about-quokka/tokens' });
+  const { data } = JSON.parse(body) as { data: { choices: { token_ids: number[]; texts: string[] }[] }[] };
+  const { token_ids: ids, texts } = data[0]!.choices[0]!;
+  const read = await send(server, { url: '/v1/preview/episodes/about-quokka' });
+  const { calls } = read.json<{ calls: { choices: { content: string }[] }[] }>();
+  expect(texts).toHaveLength(ids.length);
+  expect(texts.join('')).toContain(calls[0]!.choices[0]!.content);
+});
+
 test('two models of one entity may have an episode of the same name, and model_id says which is meant', async () => {
   const other = await register(server, 'other');
   await ask('shared');

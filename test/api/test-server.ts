@@ -236,7 +236,7 @@ export async function openTestServer({
     tokenization: createTokenization({ models }),
     artifacts,
     runs,
-    episodes: createEpisodes({ storage, trees, limits, bounds: EPISODE_BOUNDS, jobEvents, clock, log }),
+    episodes: createEpisodes({ storage, baseModels, trees, limits, bounds: EPISODE_BOUNDS, jobEvents, clock, log }),
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
     datasetRows: createDatasetRows({ artifacts, baseModels }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),

@@ -197,7 +197,7 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await episodes.countByStatus()).toEqual({ open: 1, rewarded: 0, trained: 2, expired: 0 });
   });
 
-  test('episodes are listed by entity, model, group and status, newest first, from a cursor on', async () => {
+  test('episodes are listed by entity, model, group, status, reward and job, newest first, from a cursor on', async () => {
     const { episodes, storage, model, add } = await opened();
     const other = await addModel(storage);
     const ids = [await add({ groupName: 'g' }), await add({ groupName: 'h' }), await add({ groupName: 'g' })];
@@ -216,8 +216,18 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await list({ modelId: model.id, group: 'g' })).toEqual([[c, a], false]);
     expect(await list({ group: 'g' })).toEqual([[others.id, c, a], false]);
     expect(await list({ status: 'rewarded' })).toEqual([[a], false]);
-    expect(await list({ modelId: model.id, status: 'open' }, { after: null, limit: 1 })).toEqual([[c], true]);
-    expect(await list({ modelId: model.id, status: 'open' }, { after: c!, limit: 1 })).toEqual([[b], false]);
+    await episodes.reward(b!, anEnd(-0.5), NOW, 2);
+    expect(await list({ rewardMin: -0.5, rewardMax: 1 })).toEqual([[b, a], false]);
+    expect(await list({ modelId: model.id, rewardMin: 0 })).toEqual([[a], false]);
+    expect(await list({ status: 'rewarded', rewardMax: 0 })).toEqual([[b], false]);
+    expect(await list({ rewardMax: 2 }, { after: b!, limit: 1 })).toEqual([[a], false]);
+    expect(await list({ group: 'g', rewardMin: 1 })).toEqual([[a], false]);
+    const job = { ...aJob(model.id), episodeIds: [a!, b!] };
+    await storage.jobs.create(job);
+    expect(await list({ trainedBy: job.id })).toEqual([[b, a], false]);
+    expect(await list({ trainedBy: createId() })).toEqual([[], false]);
+    expect(await list({ modelId: model.id, status: 'trained' }, { after: null, limit: 1 })).toEqual([[b], true]);
+    expect(await list({ modelId: model.id, status: 'trained' }, { after: b!, limit: 1 })).toEqual([[a], false]);
     expect((await episodes.list({ entity: 'team' }, { after: a!, limit: 9 })).rows.map(({ id }) => id)).toEqual([b, c, others.id]); // prettier-ignore
     await expect(episodes.list({ entity: 'others' }, { after: a!, limit: 9 })).rejects.toThrow('after');
   });

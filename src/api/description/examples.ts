@@ -59,6 +59,8 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   group: 0,
   'Episodes/group': 'sum-37',
   'Episodes/status': 'rewarded',
+  reward_min: 0.5,
+  reward_max: 1,
   step: 1,
   split: 'val',
   view: 'summary',

@@ -1,7 +1,7 @@
 // Episodes and their calls on the wire.
 import { z } from 'zod';
 import { EPISODE_OUTCOMES, EPISODE_STATUSES, episodeNameProblem, type Episode } from '#domain/episode';
-import type { EpisodeStart, RewardGiven } from '#services/episodes/episodes';
+import type { EpisodesWanted, EpisodeStart, RewardGiven, TextsOf } from '#services/episodes/episodes';
 import type { ReadCall, SaidCall } from '#services/episodes/read-calls';
 import { boolean, number, record } from '#validation/lax';
 import { parse, refuse } from '#validation/parse';
@@ -12,6 +12,7 @@ import { isoOrNull } from '../http/time.ts';
 /** Metadata is returned with every episode of a list. */
 const METADATA_CHARACTERS_MAX = 16_000;
 const METRICS_MAX = 100;
+const SEARCH_CHARACTERS_MAX = 1_000;
 const METRIC_NAME_MAX = 200;
 
 /** Chosen by the client. */
@@ -117,6 +118,22 @@ export const listEpisodesQuery = z.looseObject({
   model_id: z.string().optional().meta({ description: 'Only episodes of this model.' }),
   group: z.string().optional().meta({ description: 'Only episodes of this group.' }),
   status: z.enum(EPISODE_STATUSES).optional(),
+  training_job_id: z.string().optional().meta({ description: 'Only episodes that this job has used.' }),
+  reward_min: number().optional().meta({ description: 'Only episodes with this reward or a larger one.' }),
+  reward_max: number().optional().meta({ description: 'Only episodes with this reward or a smaller one.' }),
+  search: z.string().max(SEARCH_CHARACTERS_MAX).optional().meta({
+    description:
+      'Only episodes that contain this text, whatever its case: in name, group, metadata, messages, answers or tool calls. A page of a search may have fewer items than `limit`, or none, although `has_more` is true: continue after its `last_id`.',
+  }),
+});
+
+export const toEpisodeFilter = (query: z.output<typeof listEpisodesQuery>): EpisodesWanted => ({
+  ...(query.model_id === undefined ? {} : { modelId: query.model_id }),
+  ...(query.group === undefined ? {} : { group: query.group }),
+  ...(query.status === undefined ? {} : { status: query.status }),
+  ...(query.training_job_id === undefined ? {} : { trainedBy: query.training_job_id }),
+  ...(query.reward_min === undefined ? {} : { rewardMin: query.reward_min }),
+  ...(query.reward_max === undefined ? {} : { rewardMax: query.reward_max }),
 });
 
 export const episodeResponse = z
@@ -225,6 +242,10 @@ export const callTokensResponse = z
         constrained: boolean().meta({ description: 'Some of its tokens were sampled under a constraint.' }),
         token_ids: z.array(z.int()),
         logprobs: z.array(z.number()).meta({ description: 'Of each token, in nats, as it was sampled.' }),
+        texts: z.array(z.string()).nullable().meta({
+          description:
+            'What each token completes; empty inside a character. Null: the server does not have the base model.',
+        }),
       }),
     ),
   })
@@ -287,7 +308,7 @@ export const toCallResponse = ({ content, choices, ...call }: SaidCall) => ({
   })),
 });
 
-export const toCallTokensResponse = ({ promptTokens, choices, ...call }: ReadCall) => ({
+export const toCallTokensResponse = ({ promptTokens, choices, ...call }: ReadCall, textsOf: TextsOf | null) => ({
   ...toCallFields(call),
   prompt_token_ids: [...promptTokens],
   choices: choices.map(({ finishReason, isConstrained, tokenIds, logprobs }, index) => ({
@@ -296,5 +317,6 @@ export const toCallTokensResponse = ({ promptTokens, choices, ...call }: ReadCal
     constrained: isConstrained,
     token_ids: [...tokenIds],
     logprobs: [...logprobs],
+    texts: textsOf && textsOf(tokenIds),
   })),
 });

@@ -23,6 +23,7 @@ import {
   rewardEpisode,
   toCallResponse,
   toCallTokensResponse,
+  toEpisodeFilter,
   toEpisodeResponse,
 } from './episode.ts';
 
@@ -60,18 +61,14 @@ export function episodeRoutes({ episodes }: Pick<ApiServices, 'episodes'>, { bas
       method: 'GET',
       path: '/v1/preview/episodes',
       tag: 'Episodes',
-      summary: 'List your episodes, newest first. Can be filtered by model, group and status',
+      summary: 'List your episodes, newest first. Can be filtered by model, group, status, job, reward and text',
       access: 'read',
       query: listEpisodesQuery,
       answer: envelope(episodeResponse),
       async handle({ caller, query }) {
-        const { model_id: modelId, group, status, order } = query;
-        const filter = {
-          ...(modelId === undefined ? {} : { modelId }),
-          ...(group === undefined ? {} : { group }),
-          ...(status === undefined ? {} : { status }),
-        };
-        return toEnvelope(await episodes.list(caller, filter, toPage(query), order), toEpisodeResponse);
+        const { search, order } = query;
+        const found = await episodes.list(caller, toEpisodeFilter(query), search || null, toPage(query), order);
+        return toEnvelope(found, toEpisodeResponse);
       },
     }),
     endpoint({
@@ -100,8 +97,10 @@ export function episodeRoutes({ episodes }: Pick<ApiServices, 'episodes'>, { bas
       errors: [400, 404, 409],
       query: callsQuery,
       answer: envelope(callTokensResponse),
-      handle: async ({ caller, params, query }) =>
-        toEnvelope(await episodes.tokens(caller, namedBy(params, query), toPage(query)), toCallTokensResponse),
+      async handle({ caller, params, query }) {
+        const { textsOf, ...calls } = await episodes.tokens(caller, namedBy(params, query), toPage(query));
+        return toEnvelope(calls, (call) => toCallTokensResponse(call, textsOf));
+      },
     }),
     endpoint({
       method: 'POST',

@@ -31,13 +31,13 @@ export const envelope = <S extends z.ZodType>(item: S) =>
     has_more: z.boolean(),
   });
 
-export function toEnvelope<T, W extends { id: string }>({ rows, hasMore }: Listing<T>, toWire: (row: T) => W) {
+export function toEnvelope<T, W extends { id: string }>({ rows, hasMore, cursor }: Listing<T>, toWire: (row: T) => W) {
   const data = rows.map(toWire);
   return {
     object: 'list' as const,
     data,
     first_id: data[0]?.id ?? '',
-    last_id: data.at(-1)?.id ?? '',
+    last_id: cursor ?? data.at(-1)?.id ?? '',
     has_more: hasMore,
   };
 }

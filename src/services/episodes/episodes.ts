@@ -8,9 +8,12 @@ import { AppError } from '#domain/errors';
 import { PAGE_WEIGHT_MAX, unknownCursor, type Listing, type Order, type Page } from '#domain/page';
 import type { EpisodeFilter } from '#storage/episode-store';
 import type { Storage } from '#storage/storage';
+import { tokenTexts } from '#text/detokenizer';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import type { JobEvents } from '../jobs/job-events.ts';
+import type { BaseModels } from '../models/base-models.ts';
 import { getOwnModel } from '../models/own-model.ts';
+import { searchEpisodes } from './episode-search.ts';
 import { ambiguousName, notFound, notRewardable, otherGroup, refusalOf } from './episode-errors.ts';
 import type { EpisodeTrees } from './episode-trees.ts';
 import { readCalls, readSaid, type ReadCall, type SaidCall } from './read-calls.ts';
@@ -42,17 +45,30 @@ export interface Episodes {
   /** Throws `episode_conflict` once a job has used it, or it has expired. */
   reward(caller: Caller, named: EpisodeNamed, reward: RewardGiven): Promise<Episode>;
   get(caller: Caller, named: EpisodeNamed): Promise<Episode>;
-  list(caller: Caller, filter: Omit<EpisodeFilter, 'entity'>, page: Page, order: Order): Promise<Listing<Episode>>;
+  /** `search`: only those that contain this text; null: all. A page of a search may be empty before the end: it has a `cursor`. */
+  list(
+    caller: Caller,
+    filter: EpisodesWanted,
+    search: string | null,
+    page: Page,
+    order: Order,
+  ): Promise<Listing<Episode>>;
   /** In order; with the messages that a call's parent does not have. The cursor is a call's id. */
   calls(caller: Caller, named: EpisodeNamed, page: Page): Promise<Listing<SaidCall>>;
-  tokens(caller: Caller, named: EpisodeNamed, page: Page): Promise<Listing<ReadCall>>;
+  tokens(caller: Caller, named: EpisodeNamed, page: Page): Promise<Listing<ReadCall> & { textsOf: TextsOf | null }>;
   delete(caller: Caller, named: EpisodeNamed): Promise<Episode>;
   /** Expires what had no activity for this long, and deletes what expired as long ago. */
   expire(keepMs: number): Promise<void>;
 }
 
+export type EpisodesWanted = Omit<EpisodeFilter, 'entity'>;
+
+/** What each token completes, in the tokenizer of the episode's model. */
+export type TextsOf = (tokens: Iterable<number>) => string[];
+
 export interface EpisodesDeps {
   readonly storage: Storage;
+  readonly baseModels: Pick<BaseModels, 'find'>;
   readonly trees: EpisodeTrees;
   readonly limits: Pick<AccountLimits, 'storing'>;
   readonly bounds: EpisodeBounds;
@@ -65,11 +81,12 @@ const SAME_NAME_MAX = 20;
 const EXPIRED_AT_ONCE = 100;
 /** A group that nothing says more about is compared from two rewards on. */
 const GROUP_SIZE_MIN = 2;
-/** Bytes of JSON per token in an answer: a number, or a number and a log-probability. */
+/** Bytes of JSON per token in an answer: a number; or a number, a log-probability and a text. */
 const PROMPT_TOKEN_WEIGHT = 7;
-const SAMPLED_TOKEN_WEIGHT = 30;
+const SAMPLED_TOKEN_WEIGHT = 40;
 
-export function createEpisodes({ storage, trees, limits, bounds, jobEvents, clock, log }: EpisodesDeps): Episodes {
+export function createEpisodes(deps: EpisodesDeps): Episodes {
+  const { storage, baseModels, trees, limits, bounds, jobEvents, clock, log } = deps;
   const store = storage.episodes;
 
   async function get(caller: Caller, { named, modelId }: EpisodeNamed): Promise<Episode> {
@@ -131,7 +148,10 @@ export function createEpisodes({ storage, trees, limits, bounds, jobEvents, cloc
 
     get,
 
-    list: (caller, filter, page, order) => store.list({ ...filter, entity: caller.entity }, page, order),
+    list(caller, filter, search, page, order) {
+      const own = { ...filter, entity: caller.entity };
+      return search === null ? store.list(own, page, order) : searchEpisodes(store, own, search, page, order);
+    },
 
     async calls(caller, named, { after, limit }) {
       const episode = await get(caller, named);
@@ -150,7 +170,7 @@ export function createEpisodes({ storage, trees, limits, bounds, jobEvents, cloc
         weight += tokenWeight(call);
         if (rows.length > limit || weight > PAGE_WEIGHT_MAX) break;
       }
-      return withinWeight(rows, limit, tokenWeight);
+      return { ...withinWeight(rows, limit, tokenWeight), textsOf: await textsOfModel(episode) };
     },
 
     async delete(caller, named) {
@@ -173,6 +193,13 @@ export function createEpisodes({ storage, trees, limits, bounds, jobEvents, cloc
       }
     },
   };
+
+  /** Null: the server does not have the base model. */
+  async function textsOfModel({ modelId }: Episode): Promise<TextsOf | null> {
+    const model = await storage.models.find(modelId);
+    const tokenizer = model && baseModels.find(model.baseModel)?.text.tokenizer;
+    return tokenizer ? (tokens) => tokenTexts(tokenizer, tokens) : null;
+  }
 
   /** The ordinal after the cursor's call. */
   async function placeAfter(episodeId: string, after: string | null): Promise<number> {

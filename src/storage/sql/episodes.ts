@@ -13,7 +13,7 @@ import {
   type NewEpisode,
 } from '#domain/episode';
 import type { Payer } from '../account-store.ts';
-import type { EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
+import type { EpisodeFilter, EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
 import { chargeWithin } from './accounts.ts';
 import { PIECE, UNFINISHED } from './episodes-of-jobs.ts';
 import { completedBy, groupsOf } from './episode-groups.ts';
@@ -103,14 +103,18 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
 
     findOfModel: (modelId, name) => named(db, modelId, name),
 
-    list: ({ entity, modelId, group, status }, page, order = 'asc') =>
+    list: ({ entity, modelId, group, status, trainedBy, rewardMin, rewardMax }, page, order = 'asc') =>
       listPage(
         db,
         {
           table: 'episodes',
           of: { entity },
-          where: { model_id: modelId, group_name: group, status },
-          by: orderOf(modelId, group, status),
+          where: { model_id: modelId, group_name: group, status, trained_by: trainedBy },
+          also: [
+            ...(rewardMin === undefined ? [] : [sql`reward >= ${rewardMin}`]),
+            ...(rewardMax === undefined ? [] : [sql`reward <= ${rewardMax}`]),
+          ],
+          by: orderOf({ modelId, group, status, trainedBy }),
           order,
         },
         page,
@@ -236,10 +240,11 @@ const LIGHT = [
 ] as const;
 
 /** Ordered like the index that contains these rows. */
-function orderOf(modelId: string | undefined, group: string | undefined, status: string | undefined) {
-  if (modelId === undefined) return status === undefined ? (['entity', 'ordinal'] as const) : (['entity', 'status', 'ordinal'] as const); // prettier-ignore
-  if (group !== undefined) return ['model_id', 'group_name', 'ordinal'] as const;
-  return status === undefined ? (['model_id', 'ordinal'] as const) : (['model_id', 'status', 'ordinal'] as const);
+function orderOf(filter: { [Name in keyof Omit<EpisodeFilter, 'entity'>]: EpisodeFilter[Name] | undefined }) {
+  if (filter.trainedBy !== undefined) return ['trained_by', 'ordinal'] as const;
+  const owner = filter.modelId === undefined ? 'entity' : 'model_id';
+  if (filter.group !== undefined) return [owner, 'group_name', 'ordinal'] as const;
+  return filter.status === undefined ? ([owner, 'ordinal'] as const) : ([owner, 'status', 'ordinal'] as const);
 }
 
 /** Of one row in a page. */

@@ -21,6 +21,7 @@ import { publishedWeights } from './migrations/0016-published-weights.ts';
 import { savePolicies } from './migrations/0017-save-policies.ts';
 import { readings } from './migrations/0018-readings.ts';
 import { episodes } from './migrations/0019-episodes.ts';
+import { episodesByReward } from './migrations/0020-episodes-by-reward.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -43,6 +44,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   savePolicies,
   readings,
   episodes,
+  episodesByReward,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

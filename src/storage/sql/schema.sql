@@ -389,19 +389,21 @@ CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
 
 CREATE INDEX episodes_by_activity on episodes (active_at_ms);
 
+CREATE INDEX episodes_by_group on episodes (entity, group_name, ordinal);
+
 CREATE INDEX episodes_by_name on episodes (entity, name);
 
-CREATE INDEX episodes_by_status on episodes (entity, status, ordinal);
+CREATE INDEX episodes_by_status on episodes (entity, status, ordinal, reward);
 
-CREATE INDEX episodes_of_entity on episodes (entity, ordinal);
+CREATE INDEX episodes_of_entity on episodes (entity, ordinal, reward);
 
 CREATE INDEX episodes_of_group on episodes (model_id, group_name, ordinal);
 
-CREATE INDEX episodes_of_job on episodes (trained_by);
+CREATE INDEX episodes_of_job on episodes (trained_by, ordinal);
 
-CREATE INDEX episodes_of_model on episodes (model_id, ordinal);
+CREATE INDEX episodes_of_model on episodes (model_id, ordinal, reward);
 
-CREATE INDEX episodes_of_model_by_status on episodes (model_id, status, ordinal);
+CREATE INDEX episodes_of_model_by_status on episodes (model_id, status, ordinal, reward);
 
 CREATE INDEX evaluations_of_entity on evaluations (entity, claimed_at_ms);
 

@@ -114,14 +114,17 @@ export function createEpisodes(
       const row = named(modelId, name);
       return row && shown(row);
     },
-    async list({ entity, modelId, group, status }, page, order = 'asc') {
+    async list({ entity, modelId, group, status, trainedBy, rewardMin, rewardMax }, page, order = 'asc') {
       const oldestFirst = rows.filter((row) => row.entity === entity).map(shown);
       const own = order === 'asc' ? oldestFirst : oldestFirst.toReversed();
       const matching = own.filter(
         (row) =>
           row.modelId === (modelId ?? row.modelId) &&
           row.groupName === (group ?? row.groupName) &&
-          row.status === (status ?? row.status),
+          row.status === (status ?? row.status) &&
+          row.trainedBy === (trainedBy ?? row.trainedBy) &&
+          (rewardMin === undefined || (row.reward !== null && row.reward >= rewardMin)) &&
+          (rewardMax === undefined || (row.reward !== null && row.reward <= rewardMax)),
       );
       return paginate(own, matching, page);
     },

@@ -70,6 +70,8 @@ class ChoiceTokens(Wire):
     token_ids: list[int]
     logprobs: list[float]
     """Nats."""
+    texts: list[str] | None
+    """What each token completes. None: the server does not have the base model."""
 
 
 class _WithCalls(EpisodeData):
@@ -173,10 +175,26 @@ class EpisodeMethods:
         return await self._http.call(EpisodeData, "GET", _episode(named), query={"model_id": model_id, "limit": "1"})
 
     def list_episodes(
-        self, *, model_id: str | None = None, group: str | None = None, status: EpisodeStatus | None = None
+        self,
+        *,
+        model_id: str | None = None,
+        group: str | None = None,
+        status: EpisodeStatus | None = None,
+        training_job_id: str | None = None,
+        reward_min: float | None = None,
+        reward_max: float | None = None,
+        search: str | None = None,
     ) -> AsyncIterator[EpisodeData]:
-        """Newest first."""
-        query = {"model_id": model_id, "group": group, "status": status}
+        """Newest first. `search`: a text in names, metadata, messages, answers or tool calls."""
+        query = {
+            "model_id": model_id,
+            "group": group,
+            "status": status,
+            "training_job_id": training_job_id,
+            "reward_min": None if reward_min is None else str(reward_min),
+            "reward_max": None if reward_max is None else str(reward_max),
+            "search": search,
+        }
         return self._http.rows(EpisodeData, "/v1/preview/episodes", query)
 
     async def list_episode_calls(self, named: str, *, model_id: str | None = None) -> AsyncIterator[EpisodeCall]:

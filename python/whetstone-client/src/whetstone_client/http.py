@@ -66,7 +66,7 @@ class Http:
         rows = TypeAdapter(list[row])  # type: ignore[valid-type]
         page: dict[str, Any] | None = await get(None)
         while page:
-            following = await get(page["last_id"]) if page["has_more"] and page["data"] else None
+            following = await get(page["last_id"]) if page["has_more"] else None
             for each in rows.validate_python(page["data"]):
                 yield each
             page = following
