@@ -1,10 +1,11 @@
-// `npm run pictures -- --out <directory> [page …]`: takes pictures of every page of the dashboard, or of those named, narrow and wide, light
-// and dark, to check how they look: after a short run of the number guessing example, or of the first model of the server at
+// `npm run pictures -- --out <directory> [page …]`: takes pictures of every page of the dashboard, or of those named, in three
+// widths, light and dark, to check how they look: after a short run of the number guessing example, or of the first model of the server at
 // WHETSTONE_URL, with WHETSTONE_API_KEY.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
+import { runAgents } from '../test/dashboard/agent-runs.ts';
 import { openGuesser } from '../test/dashboard/a-guesser.ts';
 import { enterKey, openBrowser, openPage, visit } from '../test/dashboard/browser.ts';
 
@@ -13,19 +14,25 @@ const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: '.cache/pictures' } },
 });
 const STEPS = 5;
-const NARROW = { size: 'narrow', viewport: { width: 375, height: 812 } };
-const WIDE = { size: 'wide', viewport: { width: 1600, height: 1000 } };
+const NARROW = { size: 'narrow', viewport: { width: 390, height: 844 } };
+const MIDDLE = { size: 'middle', viewport: { width: 1024, height: 768 } };
+const WIDE = { size: 'wide', viewport: { width: 1400, height: 900 } };
 const LOOKS = [
   { ...WIDE, colorScheme: 'light' },
   { ...NARROW, colorScheme: 'dark' },
   { ...WIDE, colorScheme: 'dark' },
   { ...NARROW, colorScheme: 'light' },
+  { ...MIDDLE, colorScheme: 'light' },
 ] as const;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** By name: its address, and an element that is there once the page is drawn. `jobs`: the newest first. */
-const pagesOf = (model: string, jobs: readonly string[]): Readonly<Record<string, readonly [string, string]>> => ({
+const pagesOf = (
+  model: string,
+  jobs: readonly string[],
+  episode: string,
+): Readonly<Record<string, readonly [string, string]>> => ({
   home: ['/', '.sparkline'],
   model: [`/models/${model}`, '.chart canvas'],
   job: [`/jobs/${jobs[0]}`, '.dots'],
@@ -34,6 +41,8 @@ const pagesOf = (model: string, jobs: readonly string[]): Readonly<Record<string
   trajectories: [`/models/${model}/trajectories`, '.line-cells'],
   prompts: [`/models/${model}/trajectories?view=prompts&versus=1`, '.verdict'],
   answers: [`/models/${model}/answers?step=${jobs.length}&versus=1`, '.verdict'],
+  episodes: ['/episodes', 'main table, main .state'],
+  episode: [`/episodes/${episode}`, '.turn'],
   playground: ['/playground', 'main textarea'],
   data: ['/data', 'main table'],
   artifact: [`/data/default/games/${DATA}`, 'main .token'],
@@ -51,12 +60,12 @@ const opened = running ?? (await openGuesser(STEPS, { evaluates: true }));
 const { server } = opened;
 const client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
 if (!running) await addData();
-const { model, jobs } = await findRun();
+const { model, jobs, episode } = await findRun();
 await mkdir(values.out, { recursive: true });
 for (const { size, viewport, colorScheme } of LOOKS) {
   const { page, faults } = await visit(browser, server.url, { viewport, colorScheme });
   await enterKey(page, server.apiKey);
-  for (const [name, [path, drawn]] of Object.entries(pagesOf(model, jobs))) {
+  for (const [name, [path, drawn]] of Object.entries(pagesOf(model, jobs, episode))) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     await openPage(page, path);
     const first = page.locator(drawn).first();
@@ -72,12 +81,17 @@ for (const { size, viewport, colorScheme } of LOOKS) {
 await browser.close();
 await opened.close();
 
-/** The first model, and its jobs. */
-async function findRun(): Promise<{ model: string; jobs: readonly string[] }> {
+/** The first model, its jobs, and the newest episode. */
+async function findRun(): Promise<{ model: string; jobs: readonly string[]; episode: string }> {
+  let episode = '';
+  for await (const { id, call_count: calls } of client.listEpisodes()) {
+    episode = id;
+    if (calls > 0) break;
+  }
   for await (const { id: model } of client.listModels()) {
     const jobs: string[] = [];
     for await (const { id } of client.listTrainingJobs({ model_id: model })) jobs.unshift(id);
-    return { model, jobs };
+    return { model, jobs, episode };
   }
   throw new Error('There is no model to take pictures of.');
 }
@@ -101,4 +115,6 @@ async function addData(): Promise<void> {
   const config = { batch_size: 2, learning_rate: 2e-3 };
   const training_data_url = `wandb-artifact:///default/games/${DATA}:latest`;
   await client.submitSftJob({ model_id, training_data_url, config });
+  const mender = await client.registerModel({ project: 'agents', name: 'mender', base_model: 'whetstone/starter' });
+  await runAgents(server.url, server.apiKey, client, mender);
 }

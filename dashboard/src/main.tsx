@@ -10,6 +10,7 @@ import './keys/keys.css';
 import './home/home.css';
 import './tokens/tones.css';
 import './groups/groups.css';
+import './episodes/episodes.css';
 import './trajectories/trajectories.css';
 import './evaluations/evaluations.css';
 import './data/data.css';

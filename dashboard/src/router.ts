@@ -41,6 +41,17 @@ export function goTo(href: string): void {
   location.hash = href;
 }
 
+type Choices = Readonly<Record<string, string | number | null>>;
+
+/** Returns a function that changes some of what the page's address says; null and '' remove it. `choices`: all that it says now. */
+export const chooser =
+  (pattern: string, choices: Choices) =>
+  (changed: Choices): void => {
+    const next = Object.entries({ ...choices, ...changed });
+    const kept = next.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== '');
+    replacePlace(hrefTo(pattern, Object.fromEntries(kept)));
+  };
+
 /** Replaces the query of the current page without an entry in the history. */
 export function replacePlace(href: string): void {
   history.replaceState(null, '', href);

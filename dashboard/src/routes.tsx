@@ -3,8 +3,11 @@ import type { ComponentType } from 'preact';
 import { ANSWERS_PATH } from './evaluations/evaluations.ts';
 import { AnswersPage } from './pages/answers.tsx';
 import { ArtifactPage } from './pages/artifact.tsx';
+import { EPISODE_PATH, EPISODES_PATH } from './episodes/addresses.ts';
 import { DataPage } from './pages/data.tsx';
 import { JobGroupPage, LoggedGroupPage } from './pages/group.tsx';
+import { EpisodePage } from './pages/episode.tsx';
+import { EpisodesPage } from './pages/episodes.tsx';
 import { Home } from './pages/home.tsx';
 import { PlaygroundPage } from './pages/playground.tsx';
 import { JobPage } from './pages/job.tsx';
@@ -29,6 +32,8 @@ export const ROUTES: readonly Route[] = [
   { path: '/models/{id}/logs/{log}/groups/{group}', title: 'Logged group', page: LoggedGroupPage },
   { path: '/models/{id}/trajectories', title: 'Trajectories', page: TrajectoriesPage },
   { path: ANSWERS_PATH, title: 'Held-out answers', page: AnswersPage },
+  { path: EPISODES_PATH, title: 'Episodes', nav: true, page: EpisodesPage },
+  { path: EPISODE_PATH, title: 'Episode', page: EpisodePage },
   { path: '/playground', title: 'Playground', nav: true, page: PlaygroundPage },
   { path: '/data', title: 'Data', nav: true, page: DataPage },
   { path: '/data/{entity}/{project}/{artifact}', title: 'Artifact', page: ArtifactPage },

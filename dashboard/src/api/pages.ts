@@ -23,7 +23,7 @@ export async function* listPages<P extends Path>(
     const paged = { limit: PAGE_ROWS, ...(query as object), ...(after === undefined ? {} : { after }) } as Query<P>;
     const page = (await call('get', path, { path: named, query: paged, signal })) as unknown as Page<Item<P>>;
     yield page.data;
-    if (!page.has_more || page.data.length === 0) return;
+    if (!page.has_more) return;
     after = page.last_id;
   }
 }

@@ -2,6 +2,7 @@
 // view, so that a group of hundreds opens at once.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
+import { EpisodeLink } from '../episodes/episode-link.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import { measured } from '../ui/numbers.ts';
 import { Loaded } from '../ui/states.tsx';
@@ -59,6 +60,7 @@ function Body({ place, index, shading }: Pick<CompletionProps, 'place' | 'index'
         <>
           {tokens?.reason && <SkipReason reason={tokens.reason} />}
           <div class="completion-body" tabIndex={0} role="group" aria-label={`What trajectory ${index} says`}>
+            <EpisodeLink metadata={trajectory.metadata} />
             <Conversation
               histories={trajectory.histories}
               sequences={tokens?.sequences ?? []}

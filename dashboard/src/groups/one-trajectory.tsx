@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
+import { EpisodeLink } from '../episodes/episode-link.tsx';
 import { trainedColumns } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 import type { Shading } from '../tokens/tone.ts';
@@ -30,6 +31,7 @@ export function OneTrajectory({ place, index, colours, shading }: OneTrajectoryP
         <>
           <div class="panel">
             <Facts facts={factsOf(trajectory)} />
+            <EpisodeLink metadata={trajectory.metadata} />
             <KeyValues values={{ ...trajectory.metrics, ...trajectory.metadata }} />
           </div>
           {tokens?.reason && <SkipReason reason={tokens.reason} />}

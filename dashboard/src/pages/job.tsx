@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { JobDetail } from '../api/wire.ts';
+import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { hasEnded } from '../evaluations/evaluations.ts';
 import { JobEvaluation } from '../evaluations/job-evaluation.tsx';
 import { stepSeries } from '../jobs/gradient-steps.ts';
@@ -61,6 +62,10 @@ function JobHead({ job, cancel }: { job: JobDetail; cancel: () => Promise<void> 
     (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: job.model_id }, signal }),
     [job.model_id],
   );
+  const episodes = useLoad(
+    (signal) => call('get', '/v1/preview/episodes', { query: { training_job_id: job.id, limit: 1 }, signal }),
+    [job.id],
+  );
   const name = model.state === 'ready' ? `${model.value.project}/${model.value.name}` : 'Model';
   return (
     <PageHead
@@ -72,13 +77,20 @@ function JobHead({ job, cancel }: { job: JobDetail; cancel: () => Promise<void> 
       title={`${job.type.toUpperCase()} job${job.step === null ? '' : `, step ${job.step}`}`}
       about={<code>{job.id}</code>}
       actions={
-        !isOver(job) && (
-          <Confirm
-            action="Cancel job"
-            question={<p>The job stops at its next gradient step and makes no checkpoint.</p>}
-            onConfirm={cancel}
-          />
-        )
+        <>
+          {episodes.state === 'ready' && episodes.value.data.length > 0 && (
+            <a class="button" href={hrefTo(EPISODES_PATH, { job: job.id })}>
+              Episodes
+            </a>
+          )}
+          {!isOver(job) && (
+            <Confirm
+              action="Cancel job"
+              question={<p>The job stops at its next gradient step and makes no checkpoint.</p>}
+              onConfirm={cancel}
+            />
+          )}
+        </>
       }
     />
   );

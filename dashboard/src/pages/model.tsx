@@ -4,6 +4,7 @@ import { call } from '../api/client.ts';
 import { listSome } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ModelDetail } from '../api/wire.ts';
+import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { ANSWERS_PATH, readEvaluations } from '../evaluations/evaluations.ts';
 import { JobTable } from '../jobs/job-table.tsx';
 import { CheckpointTable } from '../models/checkpoint-table.tsx';
@@ -68,6 +69,9 @@ function OfModel({ model }: { model: ModelDetail }) {
           <>
             <a class="button" href={hrefTo('/models/{id}/trajectories', { id })}>
               Trajectories
+            </a>
+            <a class="button" href={hrefTo(EPISODES_PATH, { model: id })}>
+              Episodes
             </a>
             {answered.size > 0 && (
               <a class="button" href={hrefTo(ANSWERS_PATH, { id })}>

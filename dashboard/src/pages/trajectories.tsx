@@ -2,7 +2,7 @@
 // prompt. The choice is kept in the address.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { hrefTo, replacePlace, type PageProps } from '../router.ts';
+import { chooser, hrefTo, type PageProps } from '../router.ts';
 import { PromptTable } from '../trajectories/prompt-table.tsx';
 import { readSources, sourcesAt, splitsOf, stepsOf, TRAINED, type Source } from '../trajectories/sources.ts';
 import { StepChoice } from '../trajectories/step-choice.tsx';
@@ -59,11 +59,7 @@ function Chosen({ modelId, sources, query }: ChosenProps) {
   const versus = steps.includes(Number(query.get('versus') ?? NaN)) ? Number(query.get('versus')) : null;
   const search = query.get('search') ?? '';
 
-  const choose = (changed: Readonly<Record<string, string | number | null>>) => {
-    const next = Object.entries({ split, step, view, versus, search, ...changed });
-    const kept = next.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== '');
-    replacePlace(hrefTo(PATH, { id: modelId, ...Object.fromEntries(kept) }));
-  };
+  const choose = chooser(PATH, { id: modelId, split, step, view, versus, search });
   const at = sourcesAt(sources, split, step);
   const shared = { modelId, sources: at };
   return (

@@ -1,5 +1,6 @@
 // A trajectory as a line; when opened, its conversation appears below.
 import { useLoad } from '../api/use-load.ts';
+import { EpisodeLink } from '../episodes/episode-link.tsx';
 import { Advantage } from '../groups/completion.tsx';
 import { Conversation } from '../groups/conversation.tsx';
 import { KeyValues } from '../groups/facts.tsx';
@@ -48,7 +49,8 @@ export function TrajectoryLine({ row, modelId, isOpen, toggle }: TrajectoryLineP
       {isOpen && (
         <div class="line-open">
           <p>
-            <a href={source.hrefOf(group)}>Group {group}</a> · <a href={source.hrefOf(group, index)}>its tokens</a>
+            <a href={source.hrefOf(group)}>Group {group}</a> · <a href={source.hrefOf(group, index)}>its tokens</a>{' '}
+            <EpisodeLink metadata={row.metadata} />
           </p>
           <KeyValues values={{ ...row.metrics, ...row.metadata }} />
           {reason && <SkipReason reason={reason} />}

@@ -1,0 +1,51 @@
+// Leads through a list that the server returns in pages. The place in the list is in the address, so that Back, reloading and links work;
+// the rows before it are counted there, because the server does not count them.
+import { hrefTo } from '../router.ts';
+import { whole } from './numbers.ts';
+
+export interface PagePlace {
+  /** The last row of the page before; undefined: the first page. */
+  readonly after?: string;
+  /** Rows before this page. */
+  readonly before: number;
+}
+
+export function pagePlaceOf(query: URLSearchParams): PagePlace {
+  const [after, before] = [query.get('after'), Number(query.get('before'))];
+  return { ...(after ? { after } : {}), before: after && Number.isSafeInteger(before) && before > 0 ? before : 0 };
+}
+
+interface CursorPagerProps {
+  readonly place: PagePlace;
+  readonly page: { readonly data: readonly unknown[]; readonly last_id: string; readonly has_more: boolean };
+  /** What the rows are: `episodes`. */
+  readonly of: string;
+  readonly path: string;
+  /** The rest of the address. */
+  readonly choices: Readonly<Record<string, string>>;
+}
+
+export function CursorPager({ place, page, of, path, choices }: CursorPagerProps) {
+  const last = place.before + page.data.length;
+  const next = { ...choices, after: page.last_id, before: last };
+  return (
+    <nav class="row pager" aria-label={`Pages of ${of}`}>
+      <span class="muted small">
+        {page.data.length === 0
+          ? `No more ${of}`
+          : `${of[0]!.toUpperCase()}${of.slice(1)} ${whole(place.before + 1)} to ${whole(last)}`}
+        {page.has_more ? ', and more' : page.data.length > 0 ? ', the last ones' : ''}
+      </span>
+      {place.after !== undefined && (
+        <a class="button" href={hrefTo(path, choices)}>
+          « Newest
+        </a>
+      )}
+      {page.has_more && (
+        <a class="button" href={hrefTo(path, next)}>
+          Older ›
+        </a>
+      )}
+    </nav>
+  );
+}
