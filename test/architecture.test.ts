@@ -40,6 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'main',
     'maintenance',
     'model-files',
+    'rows',
     'server',
     'services',
     'storage',

@@ -2,6 +2,7 @@
 // rollouts are printed without control characters.
 import type { AnsweredPrompt, Evaluation, JobGroup, TrainingEvent, TrainingJob } from '#client/client';
 import { printable } from './output.ts';
+import { toldApart } from './told-apart.ts';
 
 /** Other jobs have a step number too, but created no checkpoint. */
 export const madeStep = ({ status, step }: TrainingJob, before = ''): string =>
@@ -41,21 +42,24 @@ function wrapped([first = '', ...rest]: readonly string[], columns: number): str
 
 export const lineOfWarning = (warning: string): string => `warning: ${printable(warning)}`;
 
-export function lineOfGroup({
-  index,
-  rewards,
-  advantages,
-  skipped,
-  prompt,
-  num_exceptions: exceptions,
-}: JobGroup): string {
+/** All groups of a job: prompts that begin alike are shown where they differ. */
+export function linesOfGroups(groups: readonly JobGroup[]): string[] {
+  const prompts = toldApart(
+    groups.map(({ prompt }) => prompt ?? ''),
+    PROMPT_SHOWN,
+  );
+  return groups.map((group, i) => lineOfGroup(group, prompts[i]!));
+}
+
+function lineOfGroup(group: JobGroup, prompt: string): string {
+  const { index, rewards, advantages, skipped, num_exceptions: exceptions } = group;
   const parts = [
     `group ${index}`,
     `rewards ${numbers(rewards)}`,
     ...(advantages ? [`advantages ${numbers(advantages)}`] : []),
     ...(exceptions > 0 ? [`exceptions ${exceptions}`] : []),
     ...(skipped && Object.keys(skipped).length > 0 ? [`skipped ${pairs(skipped)}`] : []),
-    ...(prompt === null ? [] : [printable(prompt).slice(0, PROMPT_SHOWN)]),
+    ...(prompt === '' ? [] : [prompt]),
   ];
   return parts.join('  ');
 }
@@ -67,9 +71,18 @@ export function lineOfEvaluation(evaluation: Evaluation): string {
   return `evaluation: ${status}, ${answered} of ${prompts} prompts answered${failures}, ${samples} samples each${error}`;
 }
 
-export function linesOfAnswers({ index, messages, answers, error }: AnsweredPrompt): string[] {
-  const asked = messages.at(-1)?.content;
-  const prompt = `prompt ${index}  ${printable(typeof asked === 'string' ? asked : JSON.stringify(asked ?? '')).slice(0, PROMPT_SHOWN)}`;
+/** All answers of an evaluation. */
+export function linesOfAnswers(answered: readonly AnsweredPrompt[]): string[] {
+  const asked = answered.map(({ messages }) => messages.at(-1)?.content ?? '');
+  const prompts = toldApart(
+    asked.map((content) => (typeof content === 'string' ? content : JSON.stringify(content))),
+    PROMPT_SHOWN,
+  );
+  return answered.flatMap((each, i) => linesOfAnswered(each, prompts[i]!));
+}
+
+function linesOfAnswered({ index, answers, error }: AnsweredPrompt, asked: string): string[] {
+  const prompt = `prompt ${index}  ${asked}`;
   if (error !== null) return [prompt, `  not answered: ${printable(error)}`];
   const shown = (answers ?? []).map(({ message, reward, finish_reason: finish }) => {
     const worth = reward === null ? '' : `reward ${numbers([reward])}  `;

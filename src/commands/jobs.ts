@@ -5,7 +5,7 @@ import { interruptible } from './interrupt.ts';
 import {
   lineOfEvaluation,
   linesOfEvent,
-  lineOfGroup,
+  linesOfGroups,
   lineOfJob,
   lineOfWarning,
   linesOfAnswers,
@@ -185,9 +185,9 @@ async function getJob(client: Client, id: string, flags: GetFlags): Promise<void
       `data: ${input.uri ?? input.path}`,
       `${as_trained ? 'trained with' : 'would train with'}: ${pairs(config)}`,
       ...(Object.keys(skipped).length > 0 ? [`skipped: ${pairs(skipped)}`] : []),
-      ...groups.map(lineOfGroup),
+      ...linesOfGroups(groups),
       ...(evaluation ? [lineOfEvaluation(evaluation)] : []),
-      ...answers.flatMap(linesOfAnswers),
+      ...linesOfAnswers(answers),
     ];
   });
 }

@@ -16,6 +16,7 @@ import { addJobs } from './jobs.ts';
 import { addKeys, addLimits } from './keys.ts';
 import type { Local } from './local.ts';
 import { addModels } from './models.ts';
+import { addProbe } from './probe.ts';
 import { show, withJson, type JsonFlag } from './output.ts';
 import { createRemote, type Remote } from './remote.ts';
 import { addServe } from './serve.ts';
@@ -93,6 +94,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
   program.commandsGroup('Use a server:');
   addChat(program, remote);
   addModels(program, remote);
+  addProbe(program, remote);
   addTrain(program, remote);
   addJobs(program, remote);
   addEpisodes(program, remote);

@@ -87,6 +87,7 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   'checkpoints best': [['p/m', ...NO_SERVER], NOBODY],
   'checkpoints download': [['p/m', ...NO_SERVER], NOBODY],
   'checkpoints export': [['p/m', ...NO_SERVER], NOBODY],
+  probe: [['x.jsonl', '--reward', '/no/such.mjs', ...NO_SERVER], /^\/no\/such\.mjs does not exist\.$/],
   train: [['rows.jsonl', '--model', 'p/m', ...NO_SERVER], NOBODY],
   'jobs list': [NO_SERVER, NOBODY],
   'jobs get': [['id', ...NO_SERVER], NOBODY],
@@ -308,13 +309,13 @@ describe('--json', () => {
     });
   });
 
-  test('data, before it is uploaded', async () => {
+  test('data and tasks, before they are used', async () => {
     const file = join(directory, 'checked.jsonl');
     await writeFile(file, '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n');
-    expect(await json('data', 'check', file, '--json')).toMatchObject({
-      rows: { conversation: 1 },
-      invalid: { count: 0 },
-    });
+    expect(await json('data', 'check', file, '--json')).toMatchObject({ rows: { conversation: 1 } });
+    const reward = join(directory, 'reward.mjs');
+    await writeFile(reward, 'export default (answer) => answer.length;');
+    expect(await json('probe', file, '--reward', reward, '--max-tokens', '3', ...remote)).toMatchObject({ tasks: 1 });
   });
 
   test('artifacts and workers', async () => {

@@ -49,6 +49,7 @@ const PAGES: readonly [string, (said: string) => void][] = [
   [
     'guides/train-by-rl',
     (said) => {
+      expect(said).toMatch(/^success {2}\d+ % [^]*^Yes: RL can learn from these tasks\.$/m);
       expect(said).toContain('training_ended');
       const heldOut = rewardsIn(said, /^held out at step \d+: (\S+) right$/gm);
       expect(Math.max(...heldOut), said).toBeGreaterThan(heldOut[0]!);
