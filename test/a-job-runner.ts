@@ -12,6 +12,7 @@ export const ableTrainer = (): TrainerCapabilities => ({
   exactTraining: true,
   exactLogprobs: true,
   sharedPrefixRows: true,
+  keepsGradients: true,
 });
 
 /** Capabilities of a trainer without a sampler on the same machine. */

@@ -66,6 +66,8 @@ export interface TrainerCapabilities {
   readonly exactLogprobs: boolean;
   /** Trains rows in which sequences share a prefix. */
   readonly sharedPrefixRows: boolean;
+  /** Saves gradients that no step has applied, and goes on from them: others may use the trainer in the middle of a step. */
+  readonly keepsGradients: boolean;
 }
 
 /** `exactLogprobs`: both engines have it, so they agree and sampled tokens are on-policy. */

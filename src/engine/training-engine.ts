@@ -46,6 +46,8 @@ export interface ForwardBackwardResult {
 /** Options of `save`, which writes PEFT files, and also the optimizer state if `resumable`. */
 export interface SaveOptions {
   readonly resumable: boolean;
+  /** Also gradients.safetensors: the gradients not yet applied, which a session opened from the directory goes on with. For trainers with `keepsGradients`. */
+  readonly gradients?: boolean;
 }
 
 export interface TrainingSession {
@@ -60,7 +62,7 @@ export interface TrainingSession {
   forwardBackward(rows: readonly TrainingRow[], loss: LossProgram): Promise<readonly ForwardBackwardResult[]>;
   /** Applies and clears the gradients. Throws `engine_failed` if gradients, or the resulting weights, are not finite. */
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
-  /** Writes adapter_config.json and adapter_model.safetensors (and optimizer.safetensors) into an existing, empty directory, fsynced. */
+  /** Writes adapter_config.json and adapter_model.safetensors (and optimizer.safetensors, gradients.safetensors) into an existing, empty directory, fsynced. */
   save(directory: string, options: SaveOptions): Promise<void>;
   close(): Promise<void>;
 }
@@ -77,10 +79,10 @@ export const withCalls = (session: TrainingSession, calls: Partial<TrainingSessi
 });
 
 export interface OpenSessionOptions {
-  /** PEFT directory to start from; null for a fresh adapter. Optimizer state is restored if the directory has it. */
+  /** PEFT directory to start from; null for a fresh adapter. Optimizer state and gradients are restored if the directory has them. */
   readonly from: string | null;
   readonly lora: LoraConfig;
-  /** Starts with zero optimizer moments even if `from` has them. */
+  /** Starts with zero optimizer moments, and without gradients, even if `from` has them. */
   readonly resetOptimizer: boolean;
   /** Trained tokens whose logits may be in memory at once; null: the engine chooses. */
   readonly headTokensMax: number | null;
@@ -167,13 +169,28 @@ export interface TrainingEngineStatus {
   readonly lastFailure: string | null;
 }
 
+/** Whose session it is. */
+export interface SessionHolder {
+  /** For others that wait behind it. */
+  readonly name: HolderName;
+  /** Called when it waits behind somebody, or somebody else, and with null when it has its place or gives up. */
+  onWaiting(behind: SessionHolder | null): void;
+}
+
+export interface HolderName {
+  readonly kind: 'job' | 'training_client';
+  readonly id: string;
+  readonly entity: string;
+}
+
 /**
  * The number of sessions at a time is `sessionsMax` of `status`, usually one. Codes thrown: `engine_unavailable` (its process died or
  * is starting: open a new session and replay), `bad_model_files`, `invalid_request` (row longer than rowLengthMax), `cancelled`.
  */
 export interface TrainingEngine {
   readonly limits: TrainingLimits;
-  open(options: OpenSessionOptions, signal: AbortSignal): Promise<TrainingSession>;
+  /** `holder`: for an engine that is shared by turns (services/trainer-turns.ts); others have no use for it. */
+  open(options: OpenSessionOptions, signal: AbortSignal, holder?: SessionHolder): Promise<TrainingSession>;
   status(): TrainingEngineStatus;
   close(): Promise<void>;
 }

@@ -129,9 +129,12 @@ export async function startBackground(
   return { endTraining };
 }
 
+/** Jobs of other models that take turns with those at the trainer. More would hold their data in memory only to wait. */
+const JOBS_BESIDE = 2;
+
 function roomOf(engine: TrainingEngine): TrainerRoom {
   const { sessionsMax, ready } = engine.status();
-  return { jobs: sessionsMax, isReady: ready };
+  return { jobs: sessionsMax === 0 ? 0 : sessionsMax + JOBS_BESIDE, isReady: ready };
 }
 
 /** Once now, and then at intervals. */

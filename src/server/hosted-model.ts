@@ -14,13 +14,13 @@ import type { BaseModel } from '#services/models/base-models';
 import { createConversationEncoder } from '#services/jobs/data/conversation-encoder';
 import type { Trainer } from '#services/jobs/attempt/job-attempt';
 import type { RunTrainer } from '#services/tinker/run-session';
-import { shareTrainer } from '#services/tinker/trainer-loans';
+import { takeTurns } from '#services/trainer-turns';
 import type { BlobStore } from '#storage/blobs';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { ServerConfig } from '#config/server-config';
-import { weightsPath } from '#config/data-directory';
+import { weightsPath, workPath } from '#config/data-directory';
 import type { CloseStack } from './close-stack.ts';
 import { createJobDataChild } from './job-data-child.ts';
 
@@ -95,9 +95,16 @@ export async function hostModel(
   };
   const jobData = createJobDataChild({ directory, id, vocabSize: inference.vocabSize, template: config.chatTemplate });
   open.add(() => jobData.close());
-  const shared = training && shareTrainer(training);
+  const shared =
+    training &&
+    takeTurns(training, {
+      directory: workPath(config.dataDirectory),
+      keepsGradients: () => backend.capabilities.keepsGradients,
+      clock: systemClock,
+      log: options.log,
+    });
   const trainer: Trainer | null = shared && {
-    engine: shared.engine,
+    engine: shared,
     capabilities: () => backend.capabilities,
     readElsewhere: jobData.read,
     ...size,
@@ -113,7 +120,7 @@ export async function hostModel(
     },
   };
   const runTrainer = shared && {
-    ...shared,
+    engine: shared,
     capabilities: () => backend.capabilities,
     vocabSize: inference.vocabSize,
   };

@@ -186,6 +186,33 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       expect((await save(target)).files).toEqual(expected);
     });
 
+    needing('keepsGradients', capabilities.keepsGradients)(
+      'gradients that no step has applied are saved, and a session that goes on from them steps as one that never stopped',
+      async () => {
+        const rows = [ROW, OTHER_ROW, plainRow(randomPrompt(21, 8), {})];
+        const straight = await start();
+        await train(straight, 1);
+        await straight.forwardBackward(rows, crossEntropy);
+        const { gradNorm } = await straight.optimStep(ADAMW);
+        const expected = (await save(straight)).files;
+
+        let target = await start();
+        await train(target, 1);
+        for (const row of rows) {
+          await trainRow(target, row, crossEntropy);
+          const directory = await newDirectory();
+          await target.save(directory, { resumable: true, gradients: true });
+          target = await start({ from: directory });
+        }
+        const norm = (await target.optimStep(ADAMW)).gradNorm;
+        const { files } = await save(target);
+        expect(Object.keys(files)).toEqual(Object.keys(expected));
+        if (capabilities.exactTraining && target.rowsAtOnce === 1)
+          expect({ norm, files }).toEqual({ norm: gradNorm, files: expected });
+        expect(Math.abs(norm / gradNorm - 1)).toBeLessThan(1e-6);
+      },
+    );
+
     test('resetOptimizer keeps the weights and forgets the moments', async () => {
       const target = await start();
       await train(target, 2);

@@ -50,7 +50,7 @@ const server = dialServer({
     sampler: null,
     trainer: {
       limits: engine.limits,
-      capabilities: { exactTraining: true, exactLogprobs: true, sharedPrefixRows: true },
+      capabilities: { exactTraining: true, exactLogprobs: true, sharedPrefixRows: true, keepsGradients: true },
       rowsAtOnce: 1,
     },
   },

@@ -10,6 +10,7 @@ export const TORCH_CAPABILITIES: EngineCapabilities = {
   constraints: [],
   promptLogprobs: false,
   sharedPrefixRows: true,
+  keepsGradients: true,
   precision: 'float32',
   unsupportedSampling: [],
 };

@@ -26,6 +26,7 @@ describe('vLLM', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
       constraints: CONSTRAINT_KINDS,
       promptLogprobs: true,
       sharedPrefixRows: false,
+      keepsGradients: false,
       precision: 'float32',
       unsupportedSampling: ['badWords', 'logprobTokenIds', 'thinkingBudget'],
     },

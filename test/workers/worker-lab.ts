@@ -148,6 +148,7 @@ const EVERYTHING: EngineCapabilities = {
   promptLogprobs: true,
   headAdapters: true,
   sharedPrefixRows: true,
+  keepsGradients: true,
   precision: 'float32',
   unsupportedSampling: [],
 };

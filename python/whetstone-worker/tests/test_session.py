@@ -160,6 +160,30 @@ def test_saving_changes_nothing(engine: TrainingEngine, tmp_path: Path) -> None:
         assert saved(session, tmp_path / "after") == expected
 
 
+def test_a_session_that_changes_hands_within_a_step_ends_with_the_bytes_of_one_that_did_not(
+    engine: TrainingEngine, tmp_path: Path
+) -> None:
+    rows = [ROW, OTHER_ROW, plain_row(tokens(21, 8))]
+    ended = []
+    for changes_hands in (False, True):
+        session = engine.open(starting_from(None))
+        for index, row in enumerate(rows):
+            session.forward_backward([row], CROSS_ENTROPY)
+            if changes_hands:
+                directory = tmp_path / f"turn-{index}"
+                directory.mkdir()
+                session.save(directory, resumable=True, gradients=True)
+                session.close()
+                session = engine.open(starting_from(directory))
+        norm = session.optim_step(ADAMW)
+        directory = tmp_path / f"end-{changes_hands}"
+        directory.mkdir()
+        session.save(directory, resumable=True)
+        session.close()
+        ended.append((norm, {file.name: file.read_bytes() for file in directory.iterdir()}))
+    assert ended[0] == ended[1]
+
+
 def test_reset_optimizer_keeps_the_weights_and_resets_the_moments(engine: TrainingEngine, tmp_path: Path) -> None:
     with closing(engine.open(starting_from(None))) as session:
         train(session, 2)

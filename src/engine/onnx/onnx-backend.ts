@@ -32,6 +32,7 @@ export const onnxCapabilities = (
   embeddings: true,
   headAdapters: true,
   sharedPrefixRows: true,
+  keepsGradients: true,
   precision,
   unsupportedSampling: [],
 });

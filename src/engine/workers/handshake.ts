@@ -42,6 +42,7 @@ const TrainerAble = z.object({
   exactTraining: z.boolean().default(PLAIN_TRAINER.exactTraining),
   exactLogprobs: z.boolean().default(PLAIN_TRAINER.exactLogprobs),
   sharedPrefixRows: z.boolean().default(PLAIN_TRAINER.sharedPrefixRows),
+  keepsGradients: z.boolean().default(PLAIN_TRAINER.keepsGradients),
 });
 
 const Limits = z.object({

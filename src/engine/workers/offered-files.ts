@@ -14,13 +14,14 @@ import type { WireAdapter, WireFile } from './worker-procedures.ts';
 
 /** Adapters whose hashes are kept: more than the samplers hold. */
 const ADAPTERS_MAX = 4_096;
-const FILES_MAX = 3 * ADAPTERS_MAX;
+const FILES_MAX = 4 * ADAPTERS_MAX;
 
 /** All files that an engine reads or writes in a directory. */
 export const ADAPTER_FILES: readonly string[] = [
   'adapter_config.json',
   'adapter_model.safetensors',
   'optimizer.safetensors',
+  'gradients.safetensors',
 ];
 
 export interface OfferedFile {

@@ -33,6 +33,7 @@ export const PLAIN_TRAINER: TrainerCapabilities = {
   exactTraining: false,
   exactLogprobs: false,
   sharedPrefixRows: true,
+  keepsGradients: false,
 };
 
 export function sharedByTrainers(all: readonly TrainerCapabilities[]): TrainerCapabilities {
@@ -41,5 +42,6 @@ export function sharedByTrainers(all: readonly TrainerCapabilities[]): TrainerCa
     exactTraining: all.every(({ exactTraining }) => exactTraining),
     exactLogprobs: all.every(({ exactLogprobs }) => exactLogprobs),
     sharedPrefixRows: all.every(({ sharedPrefixRows }) => sharedPrefixRows),
+    keepsGradients: all.every(({ keepsGradients }) => keepsGradients),
   };
 }

@@ -18,6 +18,7 @@ import {
 import { forgetAttempt } from './attempt/job-progress.ts';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
 import { withRetries, type RetryPolicy } from '../retry-policy.ts';
+import { heldBy } from '../trainer-turns.ts';
 import { watchRowDeaths } from './attempt/row-deaths.ts';
 
 export interface JobRunner {
@@ -159,7 +160,9 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
       );
     }
-    const watched = { ...trainer, engine: watchRowDeaths(trainer.engine) };
+    const name = { kind: 'job', id: job.id, entity: job.entity } as const;
+    const engine = heldBy(trainer.engine, { name, onWaiting: () => {} });
+    const watched = { ...trainer, engine: watchRowDeaths(engine) };
     let furthest = job.progress;
     for (let failures = 1; ; failures++) {
       try {

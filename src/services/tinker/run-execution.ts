@@ -1,4 +1,4 @@
-// Executes one claimed run, from its first queued operation until another client wants the trainer or nothing more comes. An operation is
+// Executes one claimed run, from its first queued operation until nothing more comes. An operation is
 // done when its row says so; until then it is repeated after a crash, afterwards its effect follows from the log. The state is saved
 // from time to time, so that the log to replay stays short.
 import type { Clock } from '#base/clock';
@@ -32,8 +32,6 @@ export interface ExecutionDeps {
 
 /** A run without operations for this long leaves the trainer's memory. */
 const IDLE_MS = 20_000;
-/** A client with unapplied gradients keeps the trainer for this long, even if another one waits. */
-const KEEP_MS = 5_000;
 const POLL_MS = 1_000;
 /** Maximum losses of the trainer at one operation. */
 const LOSSES_MAX = 5;
@@ -63,7 +61,6 @@ export async function executeRun(
   /** The last update that the session includes. */
   let updatedSeq = stateSeq;
   let savedMs = clock.now();
-  let lentAtMs = clock.now();
   let losses = { seq: 0, count: 0 };
 
   try {
@@ -77,7 +74,6 @@ export async function executeRun(
       runEvents.notify(claimed.id);
       log.debug('tinker_run.operation', { seq: operation.seq, kind: operation.kind, error: end.error });
       if (updatedSeq > stateSeq && clock.now() - savedMs >= saveEveryMs) await saveState();
-      if (isWanted()) return;
     }
   } finally {
     await leave();
@@ -87,21 +83,16 @@ export async function executeRun(
     return listAll(storage, claimed.id, stateSeq).then((all) => all.filter(({ seq }) => seq <= doneSeq));
   }
 
-  /** Null: nothing came in time, or another client wants the trainer. */
+  /** Null: nothing came in time. */
   async function nextOperation(): Promise<TinkerOperation | null> {
     const idleSince = clock.now();
     for (;;) {
       const [next] = await storage.tinker.listOperations(claimed.id, doneSeq, 1);
       if (next?.seq === doneSeq + 1) return next;
       if (next && clock.now() - next.createdAtMs >= gapMs) return next; // fails below: its predecessors never came
-      if (signal.aborted || isWanted() || clock.now() - idleSince >= IDLE_MS) return null;
+      if (signal.aborted || clock.now() - idleSince >= IDLE_MS) return null;
       await runEvents.wait(claimed.id, POLL_MS, signal);
     }
-  }
-
-  function isWanted(): boolean {
-    if (!session || session.wanted === 'no') return false;
-    return session.wanted === 'now' || !session.hasGradients || clock.now() - lentAtMs >= KEEP_MS;
   }
 
   /** Null: it has to be tried again. */
@@ -161,8 +152,6 @@ export async function executeRun(
     if (session) return session;
     const replay = planReplay(await finishedOperations());
     session = await openRunSession(claimed, await startOf(), replay, trainer, deps, signal);
-    lentAtMs = clock.now();
-    session.onWanted(() => runEvents.notify(claimed.id));
     updatedSeq = replay.operations.findLast(({ kind }) => kind === 'optim_step')?.seq ?? stateSeq;
     return session;
   }
@@ -186,8 +175,6 @@ export async function executeRun(
     await drop();
     const start = { from, resetOptimizer: !optimizer };
     session = await openRunSession(claimed, start, { operations: [], isStepLost: false }, trainer, deps, signal);
-    lentAtMs = clock.now();
-    session.onWanted(() => runEvents.notify(claimed.id));
     isStepLost = false;
     updatedSeq = seq;
     await saveState();

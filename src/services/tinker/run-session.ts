@@ -8,7 +8,14 @@ import { tinkerRequestBlob } from '#domain/blob-names';
 import { TINKER_ALPHA, type TinkerOperation, type TinkerRun } from '#domain/tinker';
 import type { TrainerCapabilities } from '#engine/capabilities';
 import type { LossProgram } from '#engine/loss-program';
-import { limitsBeside, type OptimizerParams, type TrainingRow, type TrainingSession } from '#engine/training-engine';
+import {
+  limitsBeside,
+  type OptimizerParams,
+  type SessionHolder,
+  type TrainingEngine,
+  type TrainingRow,
+  type TrainingSession,
+} from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { TinkerStore } from '#storage/tinker-store';
 import { evaluateLoss } from '#training/loss-reference';
@@ -23,19 +30,16 @@ import {
 } from './protobuf/forward-backward.ts';
 import { readBounded } from './readings.ts';
 import type { Replay } from './replay.ts';
-import type { Loan, SharedTrainer } from './trainer-loans.ts';
 
 /** The trainer of one base model's runs. */
-export interface RunTrainer extends SharedTrainer {
+export interface RunTrainer {
+  /** Shared with jobs by turns (trainer-turns.ts). */
+  readonly engine: TrainingEngine;
   readonly capabilities: () => TrainerCapabilities;
   readonly vocabSize: number;
 }
 
 export interface RunSession {
-  readonly wanted: Loan['wanted'];
-  onWanted(listener: () => void): void;
-  /** Whether there are gradients that no step has applied. */
-  readonly hasGradients: boolean;
   /** Returns a ForwardBackwardOutput. `unless`: thrown instead, if the request itself is valid. */
   forwardBackward(operation: TinkerOperation, unless: AppError | null): Promise<Uint8Array>;
   optimStep(params: OptimizerParams): Promise<{ gradNorm: number }>;
@@ -65,9 +69,11 @@ export async function openRunSession(
   signal: AbortSignal,
 ): Promise<RunSession> {
   const lora = { rank: run.lora.rank, alpha: TINKER_ALPHA, seed: run.lora.seed }; // used for fresh adapters; this one brings its own
-  const loan = await trainer.lend({ from, lora, resetOptimizer, headTokensMax: null }, signal);
-  const { session } = loan;
-  let gradients = 0;
+  const holder: SessionHolder = {
+    name: { kind: 'training_client', id: run.id, entity: run.entity },
+    onWaiting: () => {},
+  };
+  const session = await trainer.engine.open({ from, lora, resetOptimizer, headTokensMax: null }, signal, holder);
 
   async function requestOf({ seq }: TinkerOperation): Promise<Uint8Array> {
     const bytes = await blobs.find(tinkerRequestBlob(run.modelId, seq));
@@ -104,7 +110,6 @@ export async function openRunSession(
         logprobs.push(...found);
         sum = rows.reduce((total, row, r) => total + lossOf(loss.program, row, found[r]!), sum);
       } else {
-        gradients += rows.length;
         const results = await session.forwardBackward(rows, loss.program);
         const read = results.flatMap((result) => result.logprobs ?? []);
         // For an engine that does not report them: its weights are the same until the next step.
@@ -115,34 +120,21 @@ export async function openRunSession(
     return writeForwardBackwardOutput(plan.spread(logprobs), { 'loss:sum': sum });
   }
 
-  async function optimStep(params: OptimizerParams): Promise<{ gradNorm: number }> {
-    const done = await session.optimStep(params);
-    gradients = 0;
-    return done;
-  }
-
   try {
     for (const operation of operations) {
-      if (operation.kind === 'optim_step') await optimStep(JSON.parse(operation.body) as OptimizerParams);
+      if (operation.kind === 'optim_step') await session.optimStep(JSON.parse(operation.body) as OptimizerParams);
       else await forwardBackward(operation, null);
     }
   } catch (error) {
-    await loan.close();
+    await session.close();
     throw error;
   }
 
   return {
-    get wanted() {
-      return loan.wanted;
-    },
-    onWanted: (listener) => loan.onWanted(listener),
-    get hasGradients() {
-      return gradients > 0;
-    },
     forwardBackward,
-    optimStep,
+    optimStep: (params) => session.optimStep(params),
     save: (blob, resumable) => saveTo(blobs, blob, session, resumable, workDirectory),
-    close: () => loan.close(),
+    close: () => session.close(),
   };
 }
 

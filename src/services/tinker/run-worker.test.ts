@@ -17,7 +17,7 @@ import { bytesOf } from './protobuf/tensors.ts';
 import { createMessage } from './protobuf/wire.ts';
 import { createRunWorker, type RunWorker } from './run-worker.ts';
 import type { Saves } from './saves.ts';
-import { shareTrainer, type SharedTrainer } from './trainer-loans.ts';
+import { takeTurns } from '../trainer-turns.ts';
 import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
 
 /** An engine whose only weight is one number, to which a step adds the gradients. */
@@ -28,7 +28,8 @@ function createSumEngine() {
     limits: { contextLength: 64, rowLengthMax: 64, memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 } },
     async open({ from }) {
       state.openMost = Math.max(state.openMost, ++state.open);
-      let [value, gradients] = [Number(await readFile(join(from!, 'sum'), 'utf8')), 0];
+      const read = (name: string) => readFile(join(from!, name), 'utf8').then(Number);
+      let [value, gradients] = [await read('sum'), await read('gradients').catch(() => 0)];
       calls.push(`open ${value}`);
       const session: TrainingSession = {
         rowsAtOnce: 1,
@@ -51,7 +52,10 @@ function createSumEngine() {
           gradients = 0;
           return { gradNorm };
         },
-        save: (directory) => writeFile(join(directory, 'sum'), String(value)),
+        async save(directory, how) {
+          await writeFile(join(directory, 'sum'), String(value));
+          if (how.gradients) await writeFile(join(directory, 'gradients'), String(gradients));
+        },
         close: async () => void state.open--,
       };
       return session;
@@ -72,6 +76,11 @@ afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   await rm(work, { recursive: true, force: true });
 });
+
+const sharing = (engine: TrainingEngine): TrainingEngine =>
+  takeTurns(engine, {
+    ...{ directory: join(work, 'turns'), keepsGradients: () => true, clock: systemClock, log: silentLog, turnMs: 0 },
+  });
 
 async function openWorld() {
   const storage = await openStorageInMemory();
@@ -147,9 +156,14 @@ async function openWorld() {
       await add(run, seq, 'forward_backward', { forwardOnly: false });
     },
     step: (run: TinkerRun, seq: number) => add(run, seq, 'optim_step', {}),
-    async work(trainer: SharedTrainer, { saveEveryMs = 1e9, storage: seen = storage } = {}): Promise<RunWorker> {
-      const capabilities = () => ({ exactTraining: true, exactLogprobs: true, sharedPrefixRows: true });
-      const trainers = new Map([['base', { ...trainer, capabilities, vocabSize: 10 }]]);
+    async work(engine: TrainingEngine, { saveEveryMs = 1e9, storage: seen = storage } = {}): Promise<RunWorker> {
+      const capabilities = () => ({
+        exactTraining: true,
+        exactLogprobs: true,
+        sharedPrefixRows: true,
+        keepsGradients: true,
+      });
+      const trainers = new Map([['base', { engine, capabilities, vocabSize: 10 }]]);
       const deps = { storage: seen, blobs, runEvents, saves, clock: systemClock, log: silentLog };
       const worker = createRunWorker({ ...deps, workDirectory: work, saveEveryMs, exclusive: true, trainers });
       workers.push(worker);
@@ -185,7 +199,7 @@ test('operations run in the order of their numbers, in whatever order they arriv
   await world.data(run, 2, 3);
   await world.step(run, 3);
   await world.data(run, 1, 4);
-  await world.work(shareTrainer(engine));
+  await world.work(sharing(engine));
   expect(await world.ended(run, 3)).toMatchObject({ status: 'done', result: '{"metrics":{"grad_norm":7}}' });
   expect(calls).toEqual(['open 0', 'data 4', 'data 3', 'step to 7']);
 });
@@ -197,13 +211,13 @@ test('an acknowledged step survives the end of its server, and so do gradients t
   await world.step(run, 2);
   await world.data(run, 3, 2);
   const { storage, kill } = mortal(world.storage);
-  await world.work(shareTrainer(createSumEngine().engine), { storage });
+  await world.work(sharing(createSumEngine().engine), { storage });
   await world.ended(run, 3);
   kill();
   workers = []; // the killed worker never returns
   await world.step(run, 4);
   const { engine, calls } = createSumEngine();
-  await world.work(shareTrainer(engine));
+  await world.work(sharing(engine));
   expect(await world.ended(run, 4)).toMatchObject({ status: 'done', result: '{"metrics":{"grad_norm":2}}' });
   expect(calls).toEqual(['open 0', 'data 5', 'step to 5', 'data 2', 'step to 7']);
 });
@@ -212,7 +226,7 @@ test('a lost trainer is replaced, and the run continues from the saved state', a
   const { engine, calls, state } = createSumEngine();
   const world = await openWorld();
   const run = await world.addRun();
-  await world.work(shareTrainer(engine), { saveEveryMs: 0 }); // saved after every step
+  await world.work(sharing(engine), { saveEveryMs: 0 }); // saved after every step
   await world.data(run, 1, 1);
   await world.step(run, 2);
   await world.ended(run, 2);
@@ -232,7 +246,7 @@ test('a step with a failed part is not applied, and the next step has none of it
   await world.step(run, 3);
   await world.data(run, 4, 1);
   await world.step(run, 5);
-  await world.work(shareTrainer(engine));
+  await world.work(sharing(engine));
   expect(await world.ended(run, 5)).toMatchObject({ status: 'done' });
   expect(await world.ended(run, 2)).toMatchObject({ status: 'failed', category: 'user' });
   expect(await world.ended(run, 3)).toMatchObject({ status: 'failed', category: 'user' });
@@ -242,7 +256,7 @@ test('a step with a failed part is not applied, and the next step has none of it
 test('clients share one trainer by loans, and a job takes precedence over them', async () => {
   const { engine, calls, state } = createSumEngine();
   const world = await openWorld();
-  const trainer = shareTrainer(engine);
+  const trainer = sharing(engine);
   await world.work(trainer);
   const runs = [await world.addRun(), await world.addRun(), await world.addRun()];
   for (let round = 0; round < 3; round++) {
@@ -258,7 +272,7 @@ test('clients share one trainer by loans, and a job takes precedence over them',
   await writeFile(join(directory, 'sum'), '100');
   const lora = { rank: 1, alpha: 1, seed: 1 };
   const options = { from: directory, lora, resetOptimizer: false, headTokensMax: null };
-  const job = await trainer.engine.open(options, new AbortController().signal);
+  const job = await trainer.open(options, new AbortController().signal);
   await world.data(runs[0]!, 7, 1);
   await world.step(runs[0]!, 8);
   expect(state.openMost).toBe(1);
@@ -276,7 +290,7 @@ test('an operation whose reading ended its server twice fails with that cause, a
     const held = await tinker.claimRun('w', { nowMs: systemClock.now(), leaseMs: 0, gapMs: 1e9 }, ['base']);
     await tinker.beginReading(held!, 1);
   }
-  await world.work(shareTrainer(createSumEngine().engine));
+  await world.work(sharing(createSumEngine().engine));
   const failure = {
     status: 'failed',
     category: 'server',

@@ -1,5 +1,5 @@
-// Executes the operations of training runs, on servers that train: claims runs whose next operation has arrived, lets each borrow the
-// trainer (trainer-loans.ts), and releases it when another client waits or nothing more comes. run-execution.ts executes one run.
+// Executes the operations of training runs, on servers that train: claims runs whose next operation has arrived, which
+// take turns at the trainer (trainer-turns.ts), and releases each when nothing more comes. run-execution.ts executes one run.
 import type { Log } from '#base/log';
 import type { TinkerRun } from '#domain/tinker';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
@@ -28,8 +28,8 @@ const LEASE_MS = 20_000;
 const POLL_MS = 1_000;
 /** Operations whose predecessors have not arrived by then fail. */
 const GAP_MS = 60_000;
-/** Maximum concurrent runs, most of which wait for the trainer. */
-const RUNS_MAX = 64;
+/** Maximum concurrent runs, most of which wait for the trainer with their state on disk; further ones wait for one to pause. */
+const RUNS_MAX = 256;
 
 export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   const { storage, runEvents, clock, trainers } = deps;

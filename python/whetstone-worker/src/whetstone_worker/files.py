@@ -19,7 +19,7 @@ import httpx
 from whetstone_worker.cache_directory import FileCache, sha256_of
 from whetstone_worker.errors import WorkerError
 
-ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors", "optimizer.safetensors")
+ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors", "optimizer.safetensors", "gradients.safetensors")
 PIECE_BYTES_MAX = 16 << 20
 REQUEST_SECONDS = 120.0
 """Limit for a silent connection, and for one piece."""

@@ -78,9 +78,10 @@ class TrainerProcedures:
 
     async def save(self, params: Any, call: Call) -> object:
         resumable = bool(params["options"]["resumable"])
+        gradients = bool(params["options"].get("gradients", False))
         directory = self._files.make_directory()
         try:
-            await self._compute.run(lambda: self._of(params, call).save(directory, resumable=resumable))
+            await self._compute.run(lambda: self._of(params, call).save(directory, resumable=resumable, gradients=gradients))
             return [file.to_wire() for file in await self._files.bring(directory)]
         finally:
             shutil.rmtree(directory, ignore_errors=True)

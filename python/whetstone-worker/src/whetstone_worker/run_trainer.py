@@ -55,7 +55,7 @@ async def run_trainer(options: WorkerOptions) -> None:
                         "sampler": None,
                         "trainer": {
                             "limits": trainer_limits(engine),
-                            "capabilities": _capabilities(device),
+                            "capabilities": _capabilities(device, engine),
                             "rowsAtOnce": engine.rows_at_once,
                         },
                     },
@@ -77,8 +77,11 @@ def _read_device(name: str | None) -> torch.device:
         raise WorkerError("invalid_request", f"--device {name}: {fault}") from fault
 
 
-def _capabilities(device: torch.device) -> dict[str, bool]:
-    return {"exactTraining": device.type == "cpu"}  # determinism.py requests it on GPUs too; byte equality is untested there
+def _capabilities(device: torch.device, engine: TrainingEngine | LeadingEngine) -> dict[str, bool]:
+    return {
+        "exactTraining": device.type == "cpu",  # determinism.py requests it on GPUs too; byte equality is untested there
+        "keepsGradients": isinstance(engine, TrainingEngine),  # of several ranks each has the gradients of its own rows
+    }
 
 
 async def _stand_by(engine: TrainingEngine | LeadingEngine, compute: ComputeThread) -> None:

@@ -71,7 +71,7 @@ export async function openFullTraining(options: FullTrainingOptions): Promise<Fu
   if (resume) await readWeights(config, directory, views);
   else initializeWeights(config, views, createRandom(seed));
   const optimizer = (resume ? await findOptimizerFile(directory, specs) : null) ?? createAdamwState(tensors);
-  const sums = createGradientSums(tensors);
+  const sums = createGradientSums(tensors, null);
   const isMatrix = new Map(specs.map(({ name, shape }) => [name, shape.length > 1]));
   const weightFeeds: Feeds = Object.fromEntries(
     specs.map(({ name, shape }) => [name, { data: tensors.get(name)!, dims: shape }]),

@@ -12,8 +12,11 @@ export interface GradientSums {
   clear(): void;
 }
 
-export function createGradientSums(parameters: NamedTensors): GradientSums {
-  const gradients = new Map([...parameters].map(([name, { length }]) => [name, new Float32Array(length)]));
+/** `begun`: sums to go on from; null: zeros. */
+export function createGradientSums(parameters: NamedTensors, begun: NamedTensors | null): GradientSums {
+  const gradients = new Map(
+    [...parameters].map(([name, { length }]) => [name, begun?.get(name) ?? new Float32Array(length)]),
+  );
   const result = (results: Readonly<Record<string, Float32Array>>, name: string): Float32Array => {
     const tensor = results[name];
     invariant(tensor, `the graph has no output ${name}`);

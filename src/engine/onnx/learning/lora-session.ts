@@ -7,10 +7,17 @@ import { HEAD_MODULE } from '#model-files/decoder-parameters';
 import { loraParameters, type LinearLayer, type LoraAdapter } from '#model-files/lora';
 import { writePeftDirectory } from '#model-files/peft-directory';
 import type { AdapterSize, TrainingRow, TrainingSession } from '../../training-engine.ts';
-import { applyAdamw, clipCoefficient, createAdamwState, globalNorm, type AdamwState } from './adamw.ts';
+import {
+  applyAdamw,
+  clipCoefficient,
+  createAdamwState,
+  globalNorm,
+  type AdamwState,
+  type NamedTensors,
+} from './adamw.ts';
 import { checkRow, type RowLimits } from './check-row.ts';
 import { createGradientSums } from './gradient-sums.ts';
-import { writeOptimizerFile } from './optimizer-file.ts';
+import { writeGradientsFile, writeOptimizerFile } from './optimizer-file.ts';
 import { headChunk, lossFeeds, rowFeeds, type Feeds } from './train-feeds.ts';
 import type { Activations } from './train-graph.ts';
 import type { TrainingGraphRunner } from './training-graph-runner.ts';
@@ -25,17 +32,23 @@ export interface LoraSessionBase {
   readonly baseModelName: string;
 }
 
+/** What a session goes on from; null: it begins. */
+export interface ResumedTraining {
+  readonly optimizer: AdamwState | null;
+  readonly gradients: NamedTensors | null;
+}
+
 export function createLoraSession(
   base: LoraSessionBase,
   adapter: LoraAdapter,
   headTokensMax: number | null,
-  resumed: AdamwState | null,
+  resumed: ResumedTraining,
   onClose: () => void,
 ): TrainingSession {
   const { layers, limits, graphs } = base;
   const parameters = loraParameters(layers, adapter);
-  const optimizer = resumed ?? createAdamwState(adapter.tensors);
-  const sums = createGradientSums(adapter.tensors);
+  const optimizer = resumed.optimizer ?? createAdamwState(adapter.tensors);
+  const sums = createGradientSums(adapter.tensors, resumed.gradients);
   const feeds: Feeds = Object.fromEntries(
     parameters.map(({ name, shape }) => [name, { data: adapter.tensors.get(name)!, dims: shape }]),
   );
@@ -89,10 +102,11 @@ export function createLoraSession(
       return { gradNorm };
     },
 
-    async save(directory, { resumable }) {
+    async save(directory, { resumable, gradients = false }) {
       checkOpen();
       requireFinite(adapter, 'and are not saved');
       try {
+        if (gradients) await writeGradientsFile(directory, sums.gradients, parameters);
         if (resumable) await writeOptimizerFile(directory, optimizer, parameters);
         await writePeftDirectory(directory, adapter, layers, base.baseModelName);
       } catch (error) {

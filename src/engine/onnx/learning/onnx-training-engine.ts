@@ -8,9 +8,8 @@ import { createLoraAdapter, linearLayers, loraParameters, type LinearLayer, type
 import { readPeftDirectory } from '#model-files/peft-directory';
 import type { TrainingPrecision } from '../../capabilities.ts';
 import type { OpenSessionOptions, TrainingEngine } from '../../training-engine.ts';
-import type { AdamwState } from './adamw.ts';
-import { createLoraSession, type LoraSessionBase } from './lora-session.ts';
-import { findOptimizerFile } from './optimizer-file.ts';
+import { createLoraSession, type LoraSessionBase, type ResumedTraining } from './lora-session.ts';
+import { findGradientsFile, findOptimizerFile } from './optimizer-file.ts';
 import { activationsFor, trainingLimits } from './row-memory.ts';
 import { createTrainingGraphRunner } from './training-graph-runner.ts';
 import { trainingLayout } from '../weights/weight-layout.ts';
@@ -75,9 +74,9 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
       busy = true;
       try {
         throwIfAborted(signal);
-        const { adapter, optimizer } = await readAdapter(request, base.layers);
+        const { adapter, resumed } = await readAdapter(request, base.layers);
         throwIfAborted(signal);
-        return createLoraSession(base, adapter, request.headTokensMax, optimizer, () => (busy = false));
+        return createLoraSession(base, adapter, request.headTokensMax, resumed, () => (busy = false));
       } catch (error) {
         busy = false;
         throw error;
@@ -96,11 +95,14 @@ export async function openOnnxTrainingEngine(options: OnnxTrainingEngineOptions)
 async function readAdapter(
   { from, lora, resetOptimizer }: OpenSessionOptions,
   layers: readonly LinearLayer[],
-): Promise<{ adapter: LoraAdapter; optimizer: AdamwState | null }> {
-  if (from === null) return { adapter: createLoraAdapter(layers, lora), optimizer: null };
+): Promise<{ adapter: LoraAdapter; resumed: ResumedTraining }> {
+  const nothing = { optimizer: null, gradients: null };
+  if (from === null) return { adapter: createLoraAdapter(layers, lora), resumed: nothing };
   const adapter = await readPeftDirectory(from, layers);
-  const optimizer = resetOptimizer ? null : await findOptimizerFile(from, loraParameters(layers, adapter));
-  return { adapter, optimizer };
+  if (resetOptimizer) return { adapter, resumed: nothing };
+  const parameters = loraParameters(layers, adapter);
+  const optimizer = await findOptimizerFile(from, parameters);
+  return { adapter, resumed: { optimizer, gradients: await findGradientsFile(from, parameters) } };
 }
 
 function throwIfAborted(signal: AbortSignal): void {

@@ -1,14 +1,15 @@
-// optimizer.safetensors: the moments of AdamW in float32, next to the adapter they belong to, with
-// the number of updates, so that a resumed run produces the same bytes as an uninterrupted one.
-import { stat } from 'node:fs/promises';
+// What a training session needs besides its adapter to produce the same bytes as one that was never interrupted, in float32:
+// optimizer.safetensors, the moments of AdamW with the number of updates, and gradients.safetensors, the gradients not yet applied.
 import { join } from 'node:path';
+import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import { writeSafetensors } from '#model-files/safetensors';
 import type { ParameterSpec as StoredParameter } from '#model-files/decoder-parameters';
 import { readTensors } from '#model-files/peft-directory';
-import type { AdamwState } from './adamw.ts';
+import type { AdamwState, NamedTensors } from './adamw.ts';
 
 const OPTIMIZER_FILE = 'optimizer.safetensors';
+const GRADIENTS_FILE = 'gradients.safetensors';
 /** `[1]`: float32 holds every step count below 2^24 exactly, more than any run has. */
 const STEP = 'step';
 const meanName = (name: string): string => `${name}.exp_avg`;
@@ -30,13 +31,27 @@ export async function writeOptimizerFile(
   const data = new Map<string, Float32Array>([[STEP, Float32Array.of(state.step)]]);
   for (const [name, moment] of state.mean) data.set(meanName(name), moment);
   for (const [name, moment] of state.square) data.set(squareName(name), moment);
-  const tensors = stored(parameters).map(({ name, shape }) => ({
-    name,
-    shape,
-    data: data.get(name)!,
-    dtype: 'F32' as const,
-  }));
-  await writeSafetensors(join(directory, OPTIMIZER_FILE), tensors);
+  await write(join(directory, OPTIMIZER_FILE), stored(parameters), data);
+}
+
+export const writeGradientsFile = (
+  directory: string,
+  gradients: NamedTensors,
+  parameters: readonly StoredParameter[],
+): Promise<void> => write(join(directory, GRADIENTS_FILE), parameters, gradients);
+
+async function write(path: string, parameters: readonly StoredParameter[], data: NamedTensors): Promise<void> {
+  const tensors = parameters.map(({ name, shape }) => ({ name, shape, data: data.get(name)!, dtype: 'F32' as const }));
+  await writeSafetensors(path, tensors);
+}
+
+/** Returns null if the directory has none. */
+export async function findGradientsFile(
+  directory: string,
+  parameters: readonly StoredParameter[],
+): Promise<NamedTensors | null> {
+  const path = join(directory, GRADIENTS_FILE);
+  return (await pathExists(path)) ? readTensors(path, parameters) : null;
 }
 
 /** Returns null if the directory has none. */
@@ -45,7 +60,7 @@ export async function findOptimizerFile(
   parameters: readonly StoredParameter[],
 ): Promise<AdamwState | null> {
   const path = join(directory, OPTIMIZER_FILE);
-  if (!(await stat(path).catch(() => null))) return null;
+  if (!(await pathExists(path))) return null;
   const tensors = await readTensors(path, stored(parameters));
   const step = tensors.get(STEP)![0]!;
   if (!Number.isInteger(step) || step < 0)

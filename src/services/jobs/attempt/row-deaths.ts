@@ -3,6 +3,7 @@
 // (docs/decisions/0014); deaths on another machine, whose cause is unknown, count a little less (docs/decisions/0024).
 import { AppError } from '#domain/errors';
 import { EngineLost } from '#engine/engine-lost';
+import { TurnLost } from '../../trainer-turns.ts';
 import { withCalls, type TrainingEngine, type TrainingRow, type TrainingSession } from '#engine/training-engine';
 
 /** Deaths at one row that end its job. */
@@ -45,7 +46,7 @@ export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
     get limits() {
       return engine.limits;
     },
-    open: async (options, signal) => watchSession(await engine.open(options, signal)),
+    open: async (...asked) => watchSession(await engine.open(...asked)),
     status: () => engine.status(),
     close: () => engine.close(),
   };
@@ -54,6 +55,7 @@ export function watchRowDeaths(engine: TrainingEngine): TrainingEngine {
 const isDeath = (error: unknown): error is AppError =>
   error instanceof AppError &&
   error.code === 'engine_unavailable' &&
+  !(error instanceof TurnLost) &&
   !(error instanceof EngineLost && error.end.byOthers === true);
 
 const isUnseen = (error: AppError): boolean => error instanceof EngineLost && error.end.byOthers === 'unknown';

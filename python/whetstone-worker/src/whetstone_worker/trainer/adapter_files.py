@@ -1,11 +1,12 @@
 """The files that a training session reads and writes: an adapter as a PEFT directory, and next to it optimizer.safetensors, the
-moments of AdamW and the step count. Same names and bytes as the embedded engine's, so that either resumes from the other.
+moments of AdamW and the step count, and gradients.safetensors, the gradients not yet applied. Same names and bytes as the embedded engine's, so that either resumes from the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.adamw import AdamwState
@@ -16,6 +17,7 @@ from whetstone_worker.trainer.tensor_files import read_tensors, write_tensors, w
 CONFIG_FILE = "adapter_config.json"
 WEIGHTS_FILE = "adapter_model.safetensors"
 OPTIMIZER_FILE = "optimizer.safetensors"
+GRADIENTS_FILE = "gradients.safetensors"
 STEP = "step"
 """`[1]`: float32 represents every step count below 2²⁴ exactly, more than any run has."""
 
@@ -60,6 +62,16 @@ def write_optimizer(directory: Path, state: AdamwState) -> None:
     tensors |= {_mean(name): moment for name, moment in state.mean.items()}
     tensors |= {_square(name): moment for name, moment in state.square.items()}
     write_tensors(directory / OPTIMIZER_FILE, tensors)
+
+
+def find_gradients(directory: Path, layers: Sequence[LinearLayer], shape: LoraShape) -> dict[str, Tensor] | None:
+    """Returns None if the directory has none. Raises WorkerError bad_model_files if they cannot be used."""
+    path = directory / GRADIENTS_FILE
+    return read_tensors(path, {p.name: p.shape for p in parameters(layers, shape)}) if path.exists() else None
+
+
+def write_gradients(directory: Path, gradients: Mapping[str, Tensor]) -> None:
+    write_tensors(directory / GRADIENTS_FILE, gradients)
 
 
 def _stored(trained: Sequence[Parameter]) -> dict[str, tuple[int, ...]]:

@@ -12,7 +12,7 @@ from torch.distributed.device_mesh import DeviceMesh
 
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.trainer.adamw import AdamwState
-from whetstone_worker.trainer.adapter_files import find_optimizer, read_adapter
+from whetstone_worker.trainer.adapter_files import find_gradients, find_optimizer, read_adapter
 from whetstone_worker.trainer.base_model import BaseModel, arithmetic_of, open_base_model
 from whetstone_worker.trainer.determinism import be_deterministic
 from whetstone_worker.trainer.lora import ALL_LINEAR, Adapter, LinearLayer, create_adapter
@@ -37,7 +37,7 @@ class OpenSessionOptions:
     """PEFT directory to start from (`from` of the contract); None: a fresh adapter."""
     lora: LoraConfig
     reset_optimizer: bool = False
-    """Start with zero moments even if `start` has some."""
+    """Start with zero moments, and without gradients, even if `start` has some."""
     head_tokens_max: int | None = None
     """Number of trained tokens whose logits may be in memory at once."""
 
@@ -66,7 +66,7 @@ class TrainingEngine:
         if self._session is not None:
             raise WorkerError("engine_unavailable", "The training engine already has an open session.")
         _check_cancelled(cancelled)
-        adapter, optimizer = _read_start(options, self._base.layers)
+        adapter, optimizer, gradients = _read_start(options, self._base.layers)
         _check_cancelled(cancelled)
         length, vocab = self.limits.row_length_max, self._base.sizes.vocab
         self._session = TrainingSession(
@@ -74,6 +74,7 @@ class TrainingEngine:
             limits=RowLimits(row_length_max=length, max_positions=min(length, self.limits.context_length), vocab=vocab),
             adapter=adapter,
             optimizer=optimizer,
+            gradients=gradients,
             head_tokens=head_chunk(vocab, options.head_tokens_max),
             on_close=self._forget_session,
             sum_gradients=self._sum_gradients,
@@ -127,14 +128,18 @@ def _own(_gradients: Sequence[Tensor]) -> None:
     """Does nothing: with a single rank there are no other gradients to add."""
 
 
-def _read_start(options: OpenSessionOptions, layers: list[LinearLayer]) -> tuple[Adapter, AdamwState | None]:
+_Start = tuple[Adapter, AdamwState | None, dict[str, Tensor] | None]
+
+
+def _read_start(options: OpenSessionOptions, layers: list[LinearLayer]) -> _Start:
     if options.start is None:
         lora = options.lora
-        return create_adapter(layers, lora.rank, lora.alpha, lora.seed, lora.targets), None
+        return create_adapter(layers, lora.rank, lora.alpha, lora.seed, lora.targets), None, None
     adapter = read_adapter(options.start, layers)
     if options.reset_optimizer:
-        return adapter, None
-    return adapter, find_optimizer(options.start, layers, adapter.shape)
+        return adapter, None, None
+    shape = adapter.shape
+    return adapter, find_optimizer(options.start, layers, shape), find_gradients(options.start, layers, shape)
 
 
 def _check_cancelled(cancelled: Callable[[], bool]) -> None:

@@ -145,8 +145,10 @@ class LeadingSession:
     def optim_step(self, params: OptimizerParams) -> float:
         return self._engine.do(_OptimStep(params), lambda: self._session.optim_step(params))
 
-    def save(self, directory: Path, *, resumable: bool) -> None:
-        """Every rank has the whole adapter; one writes it."""
+    def save(self, directory: Path, *, resumable: bool, gradients: bool = False) -> None:
+        """Every rank has the whole adapter; one writes it. Of the gradients each has those of its own rows."""
+        if gradients:
+            raise WorkerError("invalid_request", "A trainer of several ranks does not save gradients that no step has applied.")
         self._session.save_alone(directory, resumable=resumable)
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from whetstone_worker.trainer.adamw import (
     create_adamw_state,
     global_norm,
 )
-from whetstone_worker.trainer.adapter_files import write_adapter, write_optimizer
+from whetstone_worker.trainer.adapter_files import write_adapter, write_gradients, write_optimizer
 from whetstone_worker.trainer.base_model import BaseModel
 from whetstone_worker.trainer.evaluate_loss import check_inputs, evaluate_loss, token_values
 from whetstone_worker.trainer.lora import HEAD, Adapter, a_name, b_name
@@ -50,11 +50,12 @@ class TrainingSession:
         limits: RowLimits,
         adapter: Adapter,
         optimizer: AdamwState | None,
+        gradients: Mapping[str, Tensor] | None,
         head_tokens: int,
         on_close: Callable[[], None],
         sum_gradients: Callable[[Sequence[Tensor]], None],
     ) -> None:
-        """`sum_gradients`: replaces the gradients, in place, by their sum over all ranks (ranks.py)."""
+        """`gradients`: not yet applied, to go on from. `sum_gradients`: replaces the gradients, in place, by their sum over all ranks (ranks.py)."""
         self._base = base
         self._limits = limits
         self._head_tokens = head_tokens
@@ -63,6 +64,8 @@ class TrainingSession:
         self._adapter = _on_device(adapter, base.device)
         self._optimizer = _moments_on_device(optimizer, base.device) or create_adamw_state(self._adapter.tensors)
         self._gradients = {name: torch.zeros_like(tensor) for name, tensor in self._adapter.tensors.items()}
+        for name, gradient in (gradients or {}).items():
+            self._gradients[name].copy_(gradient)
         for tensor in self._adapter.tensors.values():
             tensor.requires_grad_(True)
         put_on(base.linears, self._adapter)
@@ -109,10 +112,12 @@ class TrainingSession:
         self._require_finite(f"after an update with learning rate {params.learning_rate}, which is far too large")
         return norm
 
-    def save(self, directory: Path, *, resumable: bool) -> None:
+    def save(self, directory: Path, *, resumable: bool, gradients: bool = False) -> None:
         """Writes into an existing, empty directory, with fsync. Raises WorkerError storage_unavailable."""
         self._check_open()
         self._require_finite("and are not saved")
+        if gradients:
+            write_gradients(directory, self._gradients)
         if resumable:
             write_optimizer(directory, self._optimizer)
         write_adapter(directory, self._adapter, self._base.name)
