@@ -306,7 +306,11 @@ test('a trainer that returns fewer rows than it was sent has failed', async () =
 
 test('a trainer without shared prefixes that connects after the rows were laid out does not get them', async () => {
   await lab.connect({ inference: null, training: await openTraining() }, {}, { sharedPrefixRows: false });
-  expect(lab.training.capabilities).toMatchObject({ exactTraining: true, exactLogprobs: true, sharedPrefixRows: false });
+  expect(lab.training.capabilities).toMatchObject({
+    exactTraining: true,
+    exactLogprobs: true,
+    sharedPrefixRows: false,
+  });
   const session = await lab.training.open(aSession({}), never);
   const shared = { ...ROW, segments: Int32Array.of(0, 0, 0, 1), parents: Int32Array.of(-1, 0) };
   await expect(trainRow(session, shared, crossEntropyLoss)).rejects.toMatchObject({
