@@ -66,7 +66,7 @@ function createCountingEngine({ sessionsMax = 1, fullDisk = false } = {}) {
     /** Resolves while a row is being computed. */
     computing: () => vi.waitFor(() => expect(held).not.toHaveLength(0)),
     /** Lets `count` held rows end, one after the other. */
-    async letOn(count: number): Promise<void> {
+    letOn: async (count: number): Promise<void> => {
       for (let i = 0; i < count; i++) {
         await vi.waitFor(() => expect(held).not.toHaveLength(0));
         held.shift()!();

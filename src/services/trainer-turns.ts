@@ -78,7 +78,7 @@ export function takeTurns(engine: TrainingEngine, options: TurnOptions): Trainin
       waiting = others;
       next.take();
     }
-    let asked = waiting.length - [...inside].filter(({ leaving }) => leaving).length;
+    let asked = waiting.length - [...inside].filter(({ leaving }) => leaving !== null).length;
     for (const member of inside) {
       if (asked <= 0) break;
       if (!givesWay(member)) continue;
