@@ -5,6 +5,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/components.css';
+import './styles/messages.css';
 import './jobs/jobs.css';
 import './keys/keys.css';
 import './home/home.css';

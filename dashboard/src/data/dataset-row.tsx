@@ -2,7 +2,7 @@
 // trained ones marked, or its messages; or why a job would refuse it.
 import type { Item } from '../api/client.ts';
 import { useMemo } from 'preact/hooks';
-import { Message } from '../groups/message.tsx';
+import { Message } from '../ui/message.tsx';
 import { columnsOf } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 import { bytes, whole } from '../ui/numbers.ts';

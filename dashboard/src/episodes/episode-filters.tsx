@@ -1,5 +1,5 @@
 // Chooses which episodes are listed. A new choice begins at the newest ones again.
-import { ModelFilter } from '../models/model-filter.tsx';
+import { ModelFilter } from '../ui/model-filter.tsx';
 import { chooser, hrefTo } from '../router.ts';
 import { FieldFilter, OptionFilter } from '../ui/field-filter.tsx';
 import { EPISODES_PATH, type EpisodeChoices } from './addresses.ts';

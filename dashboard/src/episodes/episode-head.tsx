@@ -1,8 +1,8 @@
 // What is known of an episode as a whole, and where it came from and went to.
 import { useLoad } from '../api/use-load.ts';
 import type { EpisodeWithCalls } from '../api/wire.ts';
-import { KeyValues } from '../groups/facts.tsx';
-import { readName } from '../models/model-filter.tsx';
+import { KeyValues } from '../ui/facts.tsx';
+import { readName } from '../ui/model-filter.tsx';
 import { hrefTo } from '../router.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { compact, measured, whole } from '../ui/numbers.ts';

@@ -1,6 +1,6 @@
 // A held-out prompt as a line with its mean reward at one step and at another; when opened, every answer of both, side by side.
-import { KeyValues } from '../groups/facts.tsx';
-import { Message } from '../groups/message.tsx';
+import { KeyValues } from '../ui/facts.tsx';
+import { Message } from '../ui/message.tsx';
 import { Change, Meter } from '../ui/comparison.tsx';
 import { measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';

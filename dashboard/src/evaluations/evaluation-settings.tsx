@@ -1,7 +1,7 @@
 // The sampling settings of an evaluation: only answers sampled with the same settings can be compared.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { KeyValues } from '../groups/facts.tsx';
+import { KeyValues } from '../ui/facts.tsx';
 
 export function EvaluationSettings({ jobId }: { jobId: string }) {
   const detail = useLoad(

@@ -5,7 +5,7 @@ import { trainedColumns } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import type { TrainedSequence, Trajectory } from './group-data.ts';
-import { Message } from './message.tsx';
+import { Message } from '../ui/message.tsx';
 
 type History = Trajectory['histories'][number];
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { compact, measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
-import { Facts, KeyValues } from './facts.tsx';
+import { Facts, KeyValues } from '../ui/facts.tsx';
 import type { Group } from './group-data.ts';
 import { HistogramChart } from './histogram-chart.tsx';
 import { SkippedList } from './skip-reason.tsx';

@@ -12,7 +12,7 @@ import { Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
 import { readBoth } from './completion.tsx';
 import { Conversation } from './conversation.tsx';
-import { Facts, KeyValues } from './facts.tsx';
+import { Facts, KeyValues } from '../ui/facts.tsx';
 import type { GroupPlace, TrainedSequence, Trajectory } from './group-data.ts';
 import { SkipReason } from './skip-reason.tsx';
 

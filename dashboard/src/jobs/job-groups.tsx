@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { listPages } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { JobGroup } from '../api/wire.ts';
-import { KeyValues } from '../groups/facts.tsx';
+import { KeyValues } from '../ui/facts.tsx';
 import { hrefTo } from '../router.ts';
 import { measured } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';

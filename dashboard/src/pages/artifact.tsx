@@ -3,7 +3,7 @@ import { call, send } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { ARTIFACT_PAGE, type Artifact } from '../data/artifact-name.ts';
 import { RowPreview } from '../data/row-preview.tsx';
-import { KeyValues } from '../groups/facts.tsx';
+import { KeyValues } from '../ui/facts.tsx';
 import { hrefTo, replacePlace, type PageProps } from '../router.ts';
 import { bytes } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';

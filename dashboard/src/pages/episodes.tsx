@@ -5,7 +5,7 @@ import type { Episode } from '../api/wire.ts';
 import { EPISODES_PATH, episodeChoicesOf, type EpisodeChoices } from '../episodes/addresses.ts';
 import { EpisodeFilters } from '../episodes/episode-filters.tsx';
 import { EpisodeTable } from '../episodes/episode-table.tsx';
-import { readName } from '../models/model-filter.tsx';
+import { readName } from '../ui/model-filter.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
 import { CursorPager, pagePlaceOf } from '../ui/cursor-pager.tsx';
 import { PageHead } from '../ui/page-head.tsx';
@@ -33,7 +33,12 @@ export function EpisodesPage({ query }: PageProps) {
             ) : (
               <EpisodeTable episodes={page.data} names={names} choices={made} />
             )}
-            <CursorPager place={place} page={page} of="episodes" path={EPISODES_PATH} choices={made} />
+            <CursorPager
+              place={place}
+              page={page}
+              of="episodes"
+              hrefOf={(to) => hrefTo(EPISODES_PATH, { ...made, ...to })}
+            />
           </>
         )}
       </Loaded>

@@ -1,6 +1,6 @@
 // A conversation with one checkpoint, the newest message last, each answer with its tokens.
 import { useMemo } from 'preact/hooks';
-import { Message } from '../groups/message.tsx';
+import { Message } from '../ui/message.tsx';
 import { TokenText } from '../tokens/token-text.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import { measured } from '../ui/numbers.ts';

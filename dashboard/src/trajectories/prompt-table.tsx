@@ -1,7 +1,7 @@
 // The rewards of each prompt of a step, the lowest first, next to its reward at another step.
 import { useMemo } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
-import { KeyValues } from '../groups/facts.tsx';
+import { KeyValues } from '../ui/facts.tsx';
 import { nameSkip } from '../groups/skip-reasons.ts';
 import { Change, compare, Meter, Verdict } from '../ui/comparison.tsx';
 import { measured } from '../ui/numbers.ts';

@@ -3,7 +3,7 @@ import { useLoad } from '../api/use-load.ts';
 import { EpisodeLink } from '../episodes/episode-link.tsx';
 import { Advantage } from '../groups/completion.tsx';
 import { Conversation } from '../groups/conversation.tsx';
-import { KeyValues } from '../groups/facts.tsx';
+import { KeyValues } from '../ui/facts.tsx';
 import { jobGroup, loggedGroup } from '../groups/group-data.ts';
 import { SkipReason } from '../groups/skip-reason.tsx';
 import { nameSkip } from '../groups/skip-reasons.ts';

@@ -1,6 +1,5 @@
 // Leads through a list that the server returns in pages. The place in the list is in the address, so that Back, reloading and links work;
 // the rows before it are counted there, because the server does not count them.
-import { hrefTo } from '../router.ts';
 import { whole } from './numbers.ts';
 
 export interface PagePlace {
@@ -20,14 +19,12 @@ interface CursorPagerProps {
   readonly page: { readonly data: readonly unknown[]; readonly last_id: string; readonly has_more: boolean };
   /** What the rows are: `episodes`. */
   readonly of: string;
-  readonly path: string;
-  /** The rest of the address. */
-  readonly choices: Readonly<Record<string, string>>;
+  /** Address of a page; no place: the first one. */
+  readonly hrefOf: (place?: PagePlace & { readonly after: string }) => string;
 }
 
-export function CursorPager({ place, page, of, path, choices }: CursorPagerProps) {
+export function CursorPager({ place, page, of, hrefOf }: CursorPagerProps) {
   const last = place.before + page.data.length;
-  const next = { ...choices, after: page.last_id, before: last };
   return (
     <nav class="row pager" aria-label={`Pages of ${of}`}>
       <span class="muted small">
@@ -37,12 +34,12 @@ export function CursorPager({ place, page, of, path, choices }: CursorPagerProps
         {page.has_more ? ', and more' : page.data.length > 0 ? ', the last ones' : ''}
       </span>
       {place.after !== undefined && (
-        <a class="button" href={hrefTo(path, choices)}>
+        <a class="button" href={hrefOf()}>
           « Newest
         </a>
       )}
       {page.has_more && (
-        <a class="button" href={hrefTo(path, next)}>
+        <a class="button" href={hrefOf({ after: page.last_id, before: last })}>
           Older ›
         </a>
       )}

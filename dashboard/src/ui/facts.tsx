@@ -1,6 +1,6 @@
 // Short lists of names and values.
-import { measured } from '../ui/numbers.ts';
-import { Text } from '../ui/text.tsx';
+import { measured } from './numbers.ts';
+import { Text } from './text.tsx';
 
 export const Facts = ({ facts }: { facts: readonly (readonly [string, string])[] }) => (
   <dl class="facts">

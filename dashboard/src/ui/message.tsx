@@ -1,5 +1,5 @@
 // One message of a conversation: role, content, and tool calls with their arguments. All of it is untrusted text.
-import { Text } from '../ui/text.tsx';
+import { Text } from './text.tsx';
 import type { ComponentChildren } from 'preact';
 
 /** Fields of the wire format that are read; clients send more than these. */

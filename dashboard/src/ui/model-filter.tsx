@@ -2,7 +2,7 @@
 import { useId, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { FieldFilter } from '../ui/field-filter.tsx';
+import { FieldFilter } from './field-filter.tsx';
 
 const OFFERED = 20;
 
