@@ -145,6 +145,7 @@ test('the picture in ARCHITECTURE.md is drawn from the imports', async () => {
 const API_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [],
   chat: ['http'],
+  generate: ['chat', 'http'],
   messages: ['chat', 'http'],
   responses: ['chat', 'http'],
   artifacts: ['http'],

@@ -25,11 +25,15 @@ VLLM = {
     "tokenize": ("vllm.entrypoints.serve.tokenize.protocol", "TokenizeCompletionRequest"),
     "tokenize_chat": ("vllm.entrypoints.serve.tokenize.protocol", "TokenizeChatRequest"),
     "detokenize": ("vllm.entrypoints.serve.tokenize.protocol", "DetokenizeRequest"),
+    "generate": ("vllm.entrypoints.scale_out.token_in_token_out.protocol", "GenerateRequest"),
+    "generate_sampling": ("vllm.sampling_params", "SamplingParams"),
 }
 
 
 def fields(module, name):
     kind = getattr(importlib.import_module(module), name)
+    if hasattr(kind, "__struct_fields__"):  # of msgspec; those with an underscore are not read from requests
+        return sorted(field for field in kind.__struct_fields__ if not field.startswith("_"))
     return sorted(kind.model_fields if hasattr(kind, "model_fields") else kind.__required_keys__ | kind.__optional_keys__)
 
 

@@ -34,6 +34,7 @@ import { dashboardRoutes } from './description/dashboard-route.ts';
 import { embeddingRoutes } from './chat/embeddings.ts';
 import { episodeRoutes } from './episodes/episodes.ts';
 import { evaluationRoutes } from './training/evaluations.ts';
+import { generateRoutes } from './generate/generate.ts';
 import { jobInputRoutes } from './training/job-inputs.ts';
 import { keptResponseRoutes } from './responses/kept-responses.ts';
 import { keyRoutes } from './operating/keys.ts';
@@ -121,6 +122,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...messageRoutes(services, generations),
     ...responseRoutes(services, generations, limits, draining.begun),
     ...keptResponseRoutes(services, limits, draining.begun),
+    ...generateRoutes(services, generations),
     ...embeddingRoutes(services, generations),
     ...tokenizeRoutes(services),
     ...openAIModelRoutes(services),

@@ -24,9 +24,15 @@ const eventsOf = (body: string) => dataOf<Event>(body);
 
 const completion = (model: string, more: object) => ({ model, prompt: 'Go on', max_tokens: 3, n: 2, ...more });
 
+const generation = (model: string, more: object) => ({
+  ...{ model, token_ids: [1, 2], sampling_params: { max_tokens: 3, n: 2 } },
+  ...more,
+});
+
 test.each([
   ['chat', '/v1/chat/completions', (model: string, more: object) => chat({ model, max_tokens: 3, n: 2, ...more })],
   ['completions', '/v1/completions', completion],
+  ['generate', '/inference/v1/generate', generation],
 ] as const)('%s: every choice has its step, in streams with its last chunk', async (_, url, body) => {
   const whole = await send(server, { url, body: body('p/agent', {}) });
   expect(whole.json<{ choices: Choice[] }>().choices.map(({ policy_step: step }) => step)).toEqual([0, 0]);

@@ -56,6 +56,7 @@ const STREAMED = [{ fields: { stream: true } }];
 const OTHER_FORMS: Readonly<Record<string, readonly Difference[]>> = {
   'POST /v1/chat/completions': STREAMED,
   'POST /v1/completions': STREAMED,
+  'POST /inference/v1/generate': STREAMED,
   'POST /v1/messages': STREAMED,
   'GET /v1/preview/training-jobs/{training_job_id}/events': [{ headers: { accept: 'text/event-stream' } }],
   'GET /v1/preview/models/{model_id}/metrics': [{ query: { format: 'jsonl' } }, { query: { format: 'csv' } }],

@@ -7,6 +7,12 @@ import { completionRequestSchema } from '#api/chat/completion-request';
 import { embeddingRequestSchema } from '#api/chat/embeddings-schema';
 import type { Decisions } from '#api/chat/field-decisions';
 import { detokenizeSchema, tokenizeSchema } from '#api/chat/tokenize-schema';
+import {
+  GENERATE_DECISIONS,
+  generateRequestSchema,
+  SAMPLING_DECISIONS,
+  samplingParamsSchema,
+} from '#api/generate/generate-request';
 import { COUNT_DECISIONS, MESSAGES_DECISIONS } from '#api/messages/messages-decisions';
 import { countTokensSchema, messagesRequestSchema } from '#api/messages/messages-request';
 import { RESPONSES_DECISIONS } from '#api/responses/responses-decisions';
@@ -14,7 +20,10 @@ import { responsesRequestSchema } from '#api/responses/responses-fields';
 
 /** By the names of requests in python/sdks/request_fields.py. */
 const REQUESTS: Readonly<
-  Record<string, { readonly path: string; readonly schema: z.ZodObject; readonly decisions: Decisions }>
+  Record<
+    string,
+    { readonly path: string; readonly schema: z.ZodObject; readonly decisions: Decisions; readonly within?: string }
+  >
 > = {
   chat: { path: '/v1/chat/completions', schema: chatRequestSchema, decisions: CHAT_DECISIONS },
   completions: { path: '/v1/completions', schema: completionRequestSchema, decisions: COMPLETION_DECISIONS },
@@ -25,6 +34,13 @@ const REQUESTS: Readonly<
   tokenize: { path: '/tokenize', schema: tokenizeSchema, decisions: OF_VLLM },
   tokenize_chat: { path: '/tokenize', schema: tokenizeSchema, decisions: OF_VLLM },
   detokenize: { path: '/detokenize', schema: detokenizeSchema, decisions: {} },
+  generate: { path: '/inference/v1/generate', schema: generateRequestSchema, decisions: GENERATE_DECISIONS },
+  generate_sampling: {
+    path: '/inference/v1/generate',
+    schema: samplingParamsSchema,
+    decisions: SAMPLING_DECISIONS,
+    within: 'sampling_params',
+  },
 };
 
 /** Refused where the request is read, in a form of its own. */
@@ -70,8 +86,9 @@ export function fieldRows(packages: PackageFields): string[][] {
       for (const field of fields) {
         const meaning = meaningOf(request, field);
         if (meaning === null || meaning.use === 'honoured') continue;
-        const { path } = REQUESTS[request]!;
-        rows.set(`${path} ${field}`, [`\`${path}\``, `\`${field}\``, meaning.use, meaning.why]);
+        const { path, within } = REQUESTS[request]!;
+        const named = within === undefined ? field : `${within}.${field}`;
+        rows.set(`${path} ${named}`, [`\`${path}\``, `\`${named}\``, meaning.use, meaning.why]);
       }
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }

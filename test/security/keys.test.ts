@@ -122,6 +122,7 @@ const TINKER_BODIES: Readonly<Record<string, (named: Record<string, string>) => 
 const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown>> = {
   '/v1/chat/completions': ({ model }) => chat({ model }),
   '/v1/completions': ({ model }) => ({ model, prompt: 'Hello', max_tokens: 2 }),
+  '/inference/v1/generate': ({ model }) => ({ model, token_ids: [1, 2], sampling_params: { max_tokens: 2 } }),
   '/v1/embeddings': ({ model }) => ({ model, input: 'Hello' }),
   '/v1/messages': ({ model }) => ({ model, max_tokens: 2, messages: [{ role: 'user', content: 'Hi' }] }),
   '/v1/messages/count_tokens': ({ model }) => ({ model, messages: [{ role: 'user', content: 'Hi' }] }),

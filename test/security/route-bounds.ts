@@ -86,6 +86,7 @@ export const KINDS = {
 export const ROUTE_BOUNDS: Readonly<Record<string, keyof typeof KINDS>> = {
   'POST /v1/chat/completions': 'sample',
   'POST /v1/completions': 'sample',
+  'POST /inference/v1/generate': 'sample',
   'POST /v1/messages': 'sample',
   'POST /v1/messages/count_tokens': 'text',
   'POST /v1/responses': 'sample',

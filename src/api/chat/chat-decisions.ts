@@ -7,7 +7,7 @@ const instead = (example: string) => (field: string) =>
   refused(`This server has no field \`${field}\`. Send ${example} instead.`);
 
 /** Constraints under the names of other servers. Without them the answer would be unconstrained. */
-const CONSTRAINTS: Decisions = {
+export const CONSTRAINTS: Decisions = {
   ...forAll(['json_schema'], instead('response_format: {"type": "json_schema", "json_schema": {"schema": …}}')),
   ...forAll(['grammar', 'ebnf', 'guided_grammar'], instead('structured_outputs: {"grammar": …}')),
   ...forAll(['regex', 'guided_regex'], instead('structured_outputs: {"regex": …}')),
@@ -27,7 +27,7 @@ export const OF_VLLM: Decisions = {
   session_id: harmless('requests are not routed by session here.'),
 };
 
-const OF_VLLM_SAMPLING: Decisions = {
+export const OF_VLLM_SAMPLING: Decisions = {
   ...OF_VLLM,
   logits_processors: refused('This server has no registered logits processors. Leave the field out.'),
   prompt_embeds: refused('Prompt embeddings are not supported. Send prompt or messages instead.'),

@@ -28,6 +28,14 @@ export function refuseForbiddenOfCompletions(body: Body): void {
   checkStreamOptions(body);
 }
 
+/** For requests that start with token ids: `body` has the sampling parameters among its fields. */
+export function refuseForbiddenOfTokens(body: Body): void {
+  checkCacheSalt(body);
+  checkStructuredOutputs(body);
+  checkPromptLogprobs(body);
+  checkStreamOptions(body);
+}
+
 function checkStreamOptions(body: Body): void {
   if (isObject(body.stream_options) && Object.keys(body.stream_options).length > 0 && body.stream !== true)
     refuse(['body'], 'Stream options can only be defined when `stream=True`.', body);

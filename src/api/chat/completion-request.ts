@@ -10,6 +10,7 @@ import {
   formFields,
   MAX_CHOICES,
   modelField,
+  promptTokens,
   samplingFields,
   servingFields,
   showingFields,
@@ -32,19 +33,16 @@ export interface CompletionFormat extends AnswerFormat {
 }
 
 const MAX_TOKENS_DEFAULT = 16; // OpenAI's default
-/** More values than a body can have. */
-const PROMPT_TOKENS_MAX = 250_000;
 
 const describe = (description: string) => ({ description });
-const tokenIds = () => list(integer({ ge: 0 }), PROMPT_TOKENS_MAX);
 
 export const completionRequestSchema = z.looseObject({
   model: modelField,
   prompt: union({
     str: z.string(),
     'list[str]': list(z.string(), MAX_CHOICES),
-    'list[int]': tokenIds(),
-    'list[list[int]]': list(tokenIds(), MAX_CHOICES),
+    'list[int]': promptTokens(),
+    'list[list[int]]': list(promptTokens(), MAX_CHOICES),
   }).meta(describe('A text, token ids, or a list of either, with one answer for each.')),
   suffix: z.string().nullish().meta(describe('Refused: insertion is not supported.')),
 
@@ -93,6 +91,8 @@ function toRequest(wire: Wire): CompletionRequest {
   return {
     ...serving,
     prompts: promptsOf(wire.prompt),
+    promptName: 'prompt',
+    thinking: null,
     addSpecialTokens: wire.add_special_tokens ?? true,
     truncation: {
       truncatePromptTokens: wire.truncate_prompt_tokens ?? null,

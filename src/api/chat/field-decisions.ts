@@ -45,19 +45,24 @@ export const refused = (why: string, asksNothing: Test = isEmpty): Decision => (
 export const forAll = (fields: readonly string[], decision: (field: string) => Decision): Decisions =>
   Object.fromEntries(fields.map((field) => [field, decision(field)]));
 
-/** Throws a ValidationError for a refused field. Returns warnings about fields that were not used: the harmless and the unknown ones. */
+/**
+ * Throws a ValidationError for a refused field. Returns warnings about fields that were not used: the harmless and the unknown ones.
+ * `within`: the field of the body that has these fields, if not the body itself.
+ */
 export function applyDecisions(
   { shape }: { readonly shape: object },
   decisions: Decisions,
   wire: Readonly<Record<string, unknown>>,
+  within: string | null = null,
 ): string[] {
+  const at = within === null ? '' : `${within}.`;
   const warnings: string[] = [];
   for (const [field, value] of Object.entries(wire)) {
     const decision = Object.hasOwn(decisions, field) ? decisions[field]! : null;
     if (decision === null || decision.asksNothing(value)) continue;
-    if (decision.kind === 'refused') refuse(['body', field], decision.why, value);
-    warnings.push(`${field} was not used: ${decision.why}`);
+    if (decision.kind === 'refused') refuse(['body', ...(within === null ? [] : [within]), field], decision.why, value);
+    warnings.push(`${at}${field} was not used: ${decision.why}`);
   }
   const known = { shape: { ...decisions, ...shape } };
-  return [...warnings, ...unknownFields(known, sentFields(wire))];
+  return [...warnings, ...unknownFields(known, sentFields(wire), at)];
 }

@@ -1,6 +1,6 @@
 // Fields that all generation requests share: chat's and completions'. generation-options.ts translates them for the services.
 import { z } from 'zod';
-import { boolean, integer, number, record, union } from '#validation/lax';
+import { boolean, integer, list, number, record, union } from '#validation/lax';
 import { seed } from '#validation/seed';
 import { responseFormat, structuredOutputs } from './structured-output.ts';
 
@@ -11,6 +11,10 @@ const MAX_BAD_WORD_CHARACTERS = 256; // each is tokenized twice before the answe
 const MAX_TOKEN_LIST = 200_000; // more than any vocabulary
 
 const MAX_LISTED_IDS = 128; // as vLLM
+
+/** More values than a body can have. */
+const PROMPT_TOKENS_MAX = 250_000;
+export const promptTokens = () => list(integer({ ge: 0 }), PROMPT_TOKENS_MAX);
 
 const tokenIds = () => z.array(integer({ ge: 0 })).max(MAX_TOKEN_LIST);
 const describe = (description: string) => ({ description });

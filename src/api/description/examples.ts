@@ -135,6 +135,11 @@ function forwardBackwardExample(): string {
 /** By method and path. */
 export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'POST /v1/chat/completions': { model: MODEL, messages: [QUESTION], max_tokens: 16, temperature: 0 },
+  'POST /inference/v1/generate': {
+    model: MODEL,
+    token_ids: [1, 2, 3],
+    sampling_params: { max_tokens: 8, temperature: 0, logprobs: 1 },
+  },
   'POST /v1/completions': { model: MODEL, prompt: 'One, two, three,', max_tokens: 8, temperature: 0 },
   'POST /v1/messages': { model: MODEL, messages: [QUESTION], max_tokens: 16 },
   'POST /v1/messages/count_tokens': { model: MODEL, messages: [QUESTION] },

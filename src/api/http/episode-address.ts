@@ -6,8 +6,8 @@ import { AppError } from '#domain/errors';
 import type { EpisodeRef } from '#services/episodes/recorder';
 import { checkEpisodeName } from '#services/episodes/episodes';
 
-/** Lazy: the first `/v1` ends the names, so a name cannot be `v1`. */
-const ADDRESS = /^\/e\/(.+?)(\/v1(?=[/?]|$).*)$/s;
+/** Lazy: the first `/v1` ends the names, so a name cannot be `v1`. One endpoint lies beside `/v1`. */
+const ADDRESS = /^\/e\/(.+?)((?:\/inference\/v1\/generate|\/v1)(?=[/?]|$).*)$/s;
 
 /** Segments of the address in front of `/v1`, as sent. The request object is the one that the handler has as `request.raw`. */
 const named = new WeakMap<IncomingMessage, readonly string[]>();

@@ -106,6 +106,10 @@ export interface OutputOptions {
 export interface CompletionRequest extends GenerationOptions {
   /** One answer for each. */
   readonly prompts: readonly (string | readonly number[])[];
+  /** For error messages: the client's name for the field. */
+  readonly promptName: 'prompt' | 'token_ids';
+  /** Null: thinking is not told apart from the answer. `hasEnded`: before the first token; null: as the end of the prompt says. */
+  readonly thinking: { readonly hasEnded: boolean | null } | null;
   readonly addSpecialTokens: boolean;
   readonly truncation: Pick<PromptOptions, 'truncatePromptTokens' | 'truncationSide'>;
   /** Number of choices to sample; the best `n` of them are returned. */

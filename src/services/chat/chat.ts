@@ -1,10 +1,9 @@
 // Chat: a conversation in, choices of text with their tokens out. Everything that can be refused is refused before the first token.
 // api/chat/chat-response.ts has the wire format; answer.ts turns tokens into text.
-import type { SamplingParams, ThinkingBudget } from '#domain/sampling';
+import type { SamplingParams } from '#domain/sampling';
 import type { GenerateRequest, TokenConstraint } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
 import { thinkingInPrompt, type ReasoningSyntax } from '#text/reasoning-parser';
-import type { Tokenizer } from '#text/tokenizer';
 import { HERMES, type ToolSyntax } from '#text/tool-parser';
 import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext } from './answer.ts';
@@ -21,6 +20,7 @@ import { roomFor } from './room.ts';
 import { remembering } from './remembering.ts';
 import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
+import { endOfThinking, thinkingBudget } from './thinking.ts';
 import type { PromptContext, TokenizedPrompt } from './tokenization.ts';
 import { toolConstraint } from './tool-constraint.ts';
 
@@ -82,7 +82,7 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
     const choice = choiceOptions(model, request, prompt);
     const sampling: SamplingParams = {
       ...samplingParams(request, text, room, settings.logprobsMax),
-      thinkingBudget: thinkingBudget(request.sampling, choice, text.tokenizer),
+      thinkingBudget: thinkingBudget(request.sampling, choice.reasoning, text.tokenizer),
     };
     checkSampling(sampling, capabilities);
     const constraint = await prepareConstraint(model, request, choice, by);
@@ -165,25 +165,6 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
   };
 }
 
-const MESSAGES_BUDGET = 'thinking.budget_tokens';
-
-/** Throws `invalid_request` if the model's reasoning has no end token that could be forced. */
-function thinkingBudget(
-  { thinkingTokens: tokens, thinkingTokensField: param }: ChatRequest['sampling'],
-  { reasoning }: ChoiceTextOptions,
-  tokenizer: Tokenizer,
-): ThinkingBudget | null {
-  if (tokens === null) return null;
-  // Anthropic's clients send a budget to any model; one that does not reason keeps it.
-  if (param === MESSAGES_BUDGET && !reasoning) return null;
-  const end = reasoning && tokenizer.tokenId(reasoning.syntax.end);
-  if (reasoning && end !== null)
-    return { tokens, start: tokenizer.encode(reasoning.syntax.start), end, isOpen: reasoning.state === 'open' };
-  const message =
-    'This model does not end its reasoning with a single token, or does not reason. Set max_tokens, which limits reasoning and answer together.';
-  throw new AppError('invalid_request', message, { param });
-}
-
 /** Whether the final message continues inside a reasoning block. */
 function continuesThinking(request: ChatRequest, { start, end }: ReasoningSyntax): boolean {
   const text = request.prompt.continueFinalMessage ? lastText(request) : '';
@@ -206,8 +187,7 @@ async function prepareConstraint(
     if (isJoined && request.constraint) await compileConstraint(model, request.constraint, by); // so that an error in the format names the format
     throw error;
   }
-  const afterTokenId = reasoning?.state === 'open' ? model.base.text.tokenizer.tokenId(reasoning.syntax.end) : null;
-  return { constraint: chosen.constraint, afterTokenId };
+  return { constraint: chosen.constraint, afterTokenId: endOfThinking(reasoning, model.base.text.tokenizer) };
 }
 
 /** A forced call takes precedence over the format of an answer; where calls are optional, the model chooses between the two. */

@@ -1,7 +1,8 @@
-// Completions: texts or token ids in, their continuation out. One generation per prompt, without conversation, tools or reasoning.
+// Completions: texts or token ids in, their continuation out. One generation per prompt, without conversation or tools; thinking stays in the text.
 // answer.ts makes the answer, as for chat.
 import type { GenerateRequest } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
+import type { SamplingParams } from '#domain/sampling';
 import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
 import { beginCapture, PLAIN_PROMPT, reshapedByOf } from './capture.ts';
@@ -16,6 +17,7 @@ import { remembering } from './remembering.ts';
 import { roomFor } from './room.ts';
 import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
+import { endOfThinking, thinkingAfter, thinkingBudget } from './thinking.ts';
 
 export interface CompletionAnswer extends Answer {
   /** The prompt as sent; for token ids, their text. */
@@ -46,15 +48,20 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
           model,
           {
             ...request,
-            name: 'prompt',
+            name: request.promptName,
             answerRoom: Math.max(1, request.sampling.maxTokens ?? 1),
             skipSpecialTokens: request.output.skipSpecialTokens,
           },
           prompt,
           by,
         );
-        const room = roomFor(request.sampling, tokens.length, contextOf(model), 'prompt');
-        const sampling = samplingParams(request, model.base.text, room, settings.logprobsMax);
+        const room = roomFor(request.sampling, tokens.length, contextOf(model), request.promptName);
+        const { tokenizer } = model.base.text;
+        const thinking = request.thinking && thinkingAfter(model.base.text, tokens, request.thinking.hasEnded);
+        const sampling: SamplingParams = {
+          ...samplingParams(request, model.base.text, room, settings.logprobsMax),
+          thinkingBudget: thinkingBudget(request.sampling, thinking, tokenizer),
+        };
         checkSampling(sampling, model.base.capabilities);
         const asked: GenerateRequest = {
           requestId: request.prompts.length === 1 ? context.requestId : `${context.requestId}-${index}`,
@@ -62,7 +69,10 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
           adapter: model.adapter,
           sampling,
           n: request.bestOf,
-          constraint: request.constraint && { constraint: request.constraint.constraint, afterTokenId: null },
+          constraint: request.constraint && {
+            constraint: request.constraint.constraint,
+            afterTokenId: endOfThinking(thinking, tokenizer),
+          },
           ...servingOf(context, request),
         };
         planned.push({ asked, promptText: text });

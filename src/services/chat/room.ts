@@ -4,11 +4,12 @@ import { AppError } from '#domain/errors';
 import type { SamplingOptions } from './chat-request.ts';
 
 /** The client's name for the prompt, used in messages and as `param`. */
-export type PromptName = 'messages' | 'prompt' | 'input';
+export type PromptName = 'messages' | 'prompt' | 'token_ids' | 'input';
 
 const HAVE: Readonly<Record<PromptName, string>> = {
   messages: 'your messages have',
   prompt: 'your prompt has',
+  token_ids: 'your token_ids have',
   input: 'your input has',
 };
 

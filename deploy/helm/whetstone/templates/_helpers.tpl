@@ -26,6 +26,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{/* Paths that sample (/e: those of episodes); all others go to the api role. A test compares this list with the API. */}}
 {{- define "whetstone.servePaths" -}}
 - /e
+- /inference/v1/generate
 - /v1/chat/completions
 - /v1/completions
 - /v1/embeddings

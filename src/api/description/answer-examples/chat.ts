@@ -33,6 +33,10 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "GET /v1/responses/{response_id}/input_items": {
     "application/json": {"object":"list","data":[{"type":"message","role":"user","content":[{"type":"input_text","text":"What is 23 + 14?"}],"id":"msg_44fbba9f53b14f4c810cb8f7c00d5f31_in0","status":"completed"}],"first_id":"msg_44fbba9f53b14f4c810cb8f7c00d5f31_in0","last_id":"msg_44fbba9f53b14f4c810cb8f7c00d5f31_in0","has_more":false},
   },
+  "POST /inference/v1/generate": {
+    "application/json": {"request_id":"generate-tokens-c48a006b19da6469f4a435fce4c7c687","output_mode":"tokens","model":"whetstone/starter","created":1795646313,"choices":[{"index":0,"token_ids":[437,437,437,437],"logprobs":{"content":[{"token":"token_id:437","token_id":437,"logprob":-0.9937624931335449,"rank":null,"top_logprobs":[{"token":"token_id:437","token_id":437,"logprob":-0.9937624931335449,"rank":null}]}]},"finish_reason":"length","stop_reason":null}],"usage":{"prompt_tokens":3,"completion_tokens":8,"total_tokens":11,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"prompt_logprobs":null,"prompt_token_ids":null,"kv_transfer_params":null},
+    "text/event-stream": "data: {\"request_id\":\"generate-tokens-70fc4873fd95cf45c3616537c13b0433\",\"output_mode\":\"tokens\",\"choices\":[{\"index\":0,\"token_ids\":[437],\"logprobs\":{\"content\":[{\"token\":\"token_id:437\",\"token_id\":437,\"logprob\":-0.9937624931335449,\"rank\":null,\"top_logprobs\":[{\"token\":\"token_id:437\",\"token_id\":437,\"logprob\":-0.9937624931335449,\"rank\":null}]}]},\"finish_reason\":null,\"stop_reason\":null}],\"usage\":null}\n\ndata: [DONE]\n\n",
+  },
   "POST /v1/embeddings": {
     "application/json": {"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.024608410894870758,0.06483787298202515,-0.026340940967202187,0.10674630850553513]}],"model":"whetstone/starter","usage":{"prompt_tokens":8,"total_tokens":8}},
   },

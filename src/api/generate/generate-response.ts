@@ -1,0 +1,94 @@
+// Tokens in the format of vLLM's POST /inference/v1/generate: whole answers, or chunks of one choice each. A log-probability has the names
+// of vLLM's newest version (`token_id`, `rank`) and of the earlier ones (`token`: `token_id:N`), which clients of both read.
+import type { ChatDelta } from '#services/chat/answer';
+import type { CompletionAnswer } from '#services/chat/completions';
+import { warned } from '#validation/unknown-fields';
+import { countTokens, policyStep, seconds, shownTokens, usageOf, wireFinishReason } from '../chat/answer-fields.ts';
+import { finite, promptLogprobs } from '../chat/chat-logprobs.ts';
+import type { GenerateFormat } from './generate-request.ts';
+
+/** The values that all parts of one answer share. */
+export interface GeneratedHead {
+  readonly requestId: string;
+  readonly createdAtMs: number;
+  readonly answer: CompletionAnswer;
+  readonly format: GenerateFormat;
+}
+
+export const generationId = (requestId: string): string => `generate-tokens-${requestId}`;
+
+const headOf = ({ requestId, format }: GeneratedHead) => ({ request_id: requestId, output_mode: format.outputMode });
+
+export function generatedTokens(head: GeneratedHead, choices: readonly (readonly ChatDelta[])[]) {
+  const { answer, format, createdAtMs } = head;
+  return {
+    ...headOf(head),
+    model: answer.model.servedName,
+    created: seconds(createdAtMs),
+    choices: choices.map((deltas, index) => ({ ...piece(head, index, deltas), ...policyStep(answer) })),
+    usage: usageOf([answer], countTokens(choices.flat()), 0),
+    prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
+    prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
+    kv_transfer_params: null,
+    ...warned(format.warnings),
+  };
+}
+
+/** The whole of a choice, or a part of it. */
+function piece({ answer, format }: GeneratedHead, index: number, deltas: readonly ChatDelta[]) {
+  const tokens = shownTokens(deltas);
+  const finish = deltas.at(-1)?.finish ?? null;
+  return {
+    index,
+    token_ids: tokens.map(({ tokenId }) => tokenId),
+    ...(format.outputMode === 'text' ? { text: deltas.map(({ content }) => content).join('') } : {}),
+    logprobs: format.logprobs === null ? null : { content: tokens.map(logprobWriter(answer, format)) },
+    finish_reason: wireFinishReason(finish),
+    stop_reason: finish?.stopReason ?? null,
+  };
+}
+
+type SampledToken = NonNullable<ChatDelta['token']>;
+
+/** The sampled token, and the list that begins with it: as long as the request says, at least of one. */
+function logprobWriter({ model }: CompletionAnswer, { logprobs, ranksLogprobs, outputMode }: GenerateFormat) {
+  const { tokenizer } = model.base.text;
+  const entry = (tokenId: number, logprob: number, rank: number | null) => ({
+    token: outputMode === 'text' ? tokenizer.tokenText(tokenId) : `token_id:${tokenId}`,
+    token_id: tokenId,
+    logprob: finite(logprob),
+    ...(outputMode === 'text' ? { bytes: Array.from(tokenizer.tokenBytes(tokenId)) } : {}),
+    rank,
+  });
+  return ({ tokenId, logprob, topLogprobs }: SampledToken) => {
+    const listed = topLogprobs.map((top, index) => entry(top.tokenId, top.logprob, ranksLogprobs ? index + 1 : null));
+    const own = listed.find((top) => top.token_id === tokenId) ?? entry(tokenId, logprob, null);
+    const list = [own, ...listed.filter((top) => top.token_id !== tokenId)];
+    return { ...own, top_logprobs: logprobs === -1 ? list : list.slice(0, Math.max(1, logprobs ?? 1)) };
+  };
+}
+
+/** Chunks of all choices, whose deltas arrive in any order. */
+export function createGeneratedChunks(head: GeneratedHead, choices: number) {
+  const { answer, format } = head;
+  const tokens = new Array<number>(choices).fill(0);
+  let isFirst = true;
+  return {
+    delta(delta: ChatDelta): object {
+      const { choiceIndex } = delta;
+      tokens[choiceIndex]! += countTokens([delta]);
+      const opening = isFirst && format.returnTokenIds ? { prompt_token_ids: answer.promptTokens } : {};
+      isFirst = false;
+      return {
+        ...headOf(head),
+        ...opening,
+        choices: [{ ...piece(head, choiceIndex, [delta]), ...(delta.finish ? policyStep(answer) : {}) }],
+        usage: format.continuousUsage ? usageOf([answer], tokens[choiceIndex]!, 0) : null,
+      };
+    },
+    usage(): object {
+      const sum = tokens.reduce((all, count) => all + count, 0);
+      return { ...headOf(head), choices: [], usage: usageOf([answer], sum, 0), ...warned(format.warnings) };
+    },
+  };
+}
