@@ -4,7 +4,7 @@ import { chunksOf } from './chunks.ts';
 import type { Http } from './http.ts';
 import { insist, isRefusal, pause, pauseBefore, reportReopened, type OnConnection } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
-import type { Evaluation, TrainingEvent, TrainingJob } from './wire.ts';
+import type { Evaluation, TrainingEvent, TrainingJob, WaitingFor } from './wire.ts';
 
 /** The job ended with the event `training_failed`. */
 export class TrainingFailedError extends Error {
@@ -29,6 +29,8 @@ export interface WaitOptions {
 export interface FollowOptions extends WaitOptions {
   readonly onEvent?: (event: TrainingEvent) => void;
   readonly onProgress?: (progress: TrainingProgress) => void;
+  /** Called when the job waits behind another one, or for a trainer. */
+  readonly onWaiting?: (waitingFor: WaitingFor) => void;
   /** Called with warnings of the server, for example that nothing could be trained. Default: console.warn. */
   readonly onWarning?: (warning: string) => void;
   readonly onConnection?: OnConnection;
@@ -84,7 +86,7 @@ export async function follow(
   { call }: Pick<Http, 'call'>,
   path: string,
   events: AsyncIterable<TrainingEvent>,
-  { onEvent, onProgress, onWarning = warn, onConnection }: FollowOptions,
+  { onEvent, onProgress, onWaiting, onWarning = warn, onConnection }: FollowOptions,
   signal: AbortSignal,
 ): Promise<TrainingJob> {
   let total = 0;
@@ -96,6 +98,7 @@ export async function follow(
       const { gradient_step: done = 0, ...metrics } = event.data;
       onProgress?.({ done, total, metrics });
     }
+    if (event.type === 'training_waiting') onWaiting?.(event.data.waiting_for);
     if (event.type === 'training_failed') throw new TrainingFailedError(event.data.error_message ?? 'training failed');
   }
   return insist(() => call('GET', path, { signal }), signal, onConnection);

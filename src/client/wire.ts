@@ -47,7 +47,17 @@ export type TrainingEvent = { readonly id: string } & (
   | { readonly type: 'gradient_step'; readonly data: Readonly<Record<string, number>> }
   | { readonly type: 'training_ended'; readonly data: Readonly<Record<string, unknown>> }
   | { readonly type: 'training_failed'; readonly data: { readonly error_message?: string } }
+  | { readonly type: 'training_waiting'; readonly data: { readonly waiting_for: WaitingFor } }
 );
+
+/** What a job waits behind. */
+export interface WaitingFor {
+  /** `trainer`: none is ready. */
+  readonly type: 'trainer' | 'job' | 'training_client';
+  /** Null for another account's, and for a trainer. */
+  readonly id: string | null;
+  readonly message: string;
+}
 
 export interface TrainingJob {
   readonly id: string;
@@ -60,6 +70,8 @@ export interface TrainingJob {
   readonly error_message: string | null;
   readonly progress: number;
   readonly step: number | null;
+  /** Null: it does not wait, or has only just begun to. Servers before 0.3 do not say. */
+  readonly waiting_for?: WaitingFor | null;
   readonly skipped: Readonly<Record<string, number>>;
   /** Present when a single job is read, not in lists. */
   readonly warnings?: readonly string[];

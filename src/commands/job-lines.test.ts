@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TrainingEvent } from '#client/client';
-import { linesOfEvent } from './job-lines.ts';
+import { lineOfJob, linesOfEvent } from './job-lines.ts';
 
 const event = {
   id: '2',
@@ -21,4 +21,13 @@ test('at a narrow terminal it is broken between its fields', () => {
     '  num_tokens=321',
   ]);
   expect(linesOfEvent(event, 5)).toHaveLength(5);
+});
+
+test('a wait is shown as its sentence, in the events and in the list', () => {
+  const waiting_for = { type: 'job', id: 'j1', message: 'It waits for its turn behind the training job j1.' } as const;
+  const event = { id: 'e', type: 'training_waiting', data: { waiting_for } } as const;
+  expect(linesOfEvent(event)).toEqual([`training_waiting  ${waiting_for.message}`]);
+  const job = { id: 'j2', type: 'rl', model_id: 'm', status: 'queued', created_at: 'now', progress: 0, step: null, skipped: {} } as const; // prettier-ignore
+  const rest = { training_start: null, training_end: null, error_message: null };
+  expect(lineOfJob({ ...job, ...rest, waiting_for })).toBe(`j2  rl  queued       0 %  now  ${waiting_for.message}`);
 });

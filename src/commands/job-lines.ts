@@ -8,9 +8,12 @@ import { toldApart } from './told-apart.ts';
 export const madeStep = ({ status, step }: TrainingJob, before = ''): string =>
   status === 'succeeded' ? `${before}step ${step}` : '';
 
+export const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? printable(waits.message) : '');
+
 export function lineOfJob(job: TrainingJob): string {
   const { id, type, status, progress, created_at: made } = job;
-  return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, madeStep(job)]
+  return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, madeStep(job), waitOf(job)]
+    .filter((cell) => cell !== '')
     .join('  ')
     .trimEnd();
 }
@@ -20,6 +23,7 @@ export function lineOfJob(job: TrainingJob): string {
  * fields, so that no number is split.
  */
 export function linesOfEvent({ type, data }: TrainingEvent, columns = Infinity): string[] {
+  if (type === 'training_waiting') return [`${type}  ${printable(data.waiting_for.message)}`];
   const { config: _, rows_digest: __, warnings = [], ...rest } = data as Readonly<Record<string, unknown>>;
   const shown = Object.entries(rest)
     .filter(([, value]) => JSON.stringify(value) !== '{}')

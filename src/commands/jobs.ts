@@ -11,6 +11,7 @@ import {
   linesOfAnswers,
   madeStep,
   pairs,
+  waitOf,
 } from './job-lines.ts';
 import { causeOf, sayLost } from './lost-server.ts';
 import { wholeNumber } from './numbers.ts';
@@ -180,6 +181,7 @@ async function getJob(client: Client, id: string, flags: GetFlags): Promise<void
     const { type, status, progress, error_message: error, skipped, warnings = [] } = job;
     return [
       `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${madeStep(job, ', ')}`,
+      ...(waitOf(job) === '' ? [] : [waitOf(job)]),
       ...(error === null ? [] : [`error: ${printable(error)}`]),
       ...warnings.map(lineOfWarning),
       `data: ${input.uri ?? input.path}`,

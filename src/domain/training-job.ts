@@ -17,6 +17,14 @@ export const isFinished = (status: JobStatus): boolean => NEXT_STATUS[status].le
 /** Why data was not trained on, with counts: `{ "equal_rewards": 3, "no_trainable_tokens": 1 }`. */
 export type Skipped = Readonly<Record<string, number>>;
 
+/** What a job that cannot go on now waits behind. */
+export interface WaitingFor {
+  /** `trainer`: for one that is there; `job`, `training_client`: for its turn behind that one. */
+  readonly kind: 'trainer' | 'job' | 'training_client';
+  /** Null for another entity's, and for a trainer. */
+  readonly id: string | null;
+}
+
 export interface TrainingJob {
   readonly id: string; // uuid
   readonly type: JobType;
@@ -37,18 +45,37 @@ export interface TrainingJob {
   readonly progress: number;
   readonly skipped: Skipped;
   readonly errorMessage: string | null;
+  /** Null: it does not wait, or has only just begun to. */
+  readonly waitingFor: WaitingFor | null;
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
 }
 
-export const EVENT_TYPES = ['training_started', 'gradient_step', 'training_ended', 'training_failed'] as const;
+/** `training_waiting` may stand before and between the others. */
+export const EVENT_TYPES = [
+  'training_started',
+  'gradient_step',
+  'training_ended',
+  'training_failed',
+  'training_waiting',
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** In a sentence, for people. */
+export function sayWaiting({ kind, id }: WaitingFor): string {
+  if (kind === 'trainer') return 'It waits for a trainer: none is ready.';
+  const what = kind === 'job' ? 'training job' : 'training client';
+  return `It waits for its turn behind ${id === null ? `a ${what} of another account` : `the ${what} ${id}`}.`;
+}
 
 export interface TrainingEvent {
   readonly id: string; // uuid
   readonly jobId: string;
-  /** 0, 1, 2, … without gaps. Each (job, ordinal) is stored once, so that a replayed job repeats no event. */
+  /**
+   * 0, 1, 2, … without gaps. Each (job, ordinal) is stored once, so that a replayed job repeats no event. A `training_waiting` has that of
+   * the event before it, −1 if there is none.
+   */
   readonly ordinal: number;
   readonly type: EventType;
   readonly data: Readonly<Record<string, unknown>>;

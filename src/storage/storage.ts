@@ -6,7 +6,15 @@ import type { Checkpoint } from '#domain/checkpoint';
 import type { Account } from '#domain/limits';
 import type { Model } from '#domain/model';
 import type { Listing, Order, Page } from '#domain/page';
-import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
+import type {
+  EventType,
+  JobStatus,
+  JobType,
+  Skipped,
+  TrainingEvent,
+  TrainingJob,
+  WaitingFor,
+} from '#domain/training-job';
 import type { SavePolicy } from '#domain/save-policy';
 import type { KlReference } from '#domain/trajectory';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
@@ -137,6 +145,15 @@ export interface NewEvent {
   readonly createdAtMs: number;
 }
 
+export interface QueuedJob {
+  readonly id: string;
+  readonly entity: string;
+  readonly baseModel: string;
+  readonly waitingFor: WaitingFor | null;
+  /** Null: nothing is before it. */
+  readonly behind: { readonly id: string; readonly entity: string } | null;
+}
+
 export interface JobFilter {
   readonly entity: string;
   readonly modelId?: string;
@@ -168,6 +185,18 @@ export interface JobStore {
     leaseMs: number,
     baseModels: readonly string[] | { readonly except: readonly string[] } | null,
   ): Promise<TrainingJob | null>;
+  /** The oldest queued jobs, each with what it waits behind: the job of its model before it, else a running one over the same base model. */
+  listQueued(limit: number): Promise<readonly QueuedJob[]>;
+  /**
+   * Sets what the job waits for if it still is `was`, and with it stores the event, if there is one. `attempt` null: only while it is queued.
+   * False: nothing changed.
+   */
+  noteWaiting(
+    id: string,
+    attempt: number | null,
+    change: { readonly was: WaitingFor | null; readonly now: WaitingFor | null },
+    event: Omit<NewEvent, 'ordinal'> | null,
+  ): Promise<boolean>;
   /** False: another attempt has taken over the lease. */
   renewLease(id: string, attempt: number, leaseUntilMs: number): Promise<boolean>;
   /** Makes every running job of a stopped worker claimable at once (a single server calls this when it starts). */
@@ -217,6 +246,9 @@ export interface EventStore {
   append(event: NewEvent): Promise<boolean>;
   /** By ordinal, strictly after the cursor. */
   list(jobId: string, page: Page): Promise<Listing<TrainingEvent>>;
+  /** The first so many with an ordinal of their own. */
+  first(jobId: string, count: number): Promise<readonly TrainingEvent[]>;
+  /** Those with an ordinal of their own. */
   count(jobId: string): Promise<number>;
   /** The event with the highest ordinal. */
   findLatest(jobId: string): Promise<TrainingEvent | null>;

@@ -40,6 +40,59 @@ export function jobContract(open: () => Promise<Storage>): void {
     expect(await storage.jobs.countQueued(null)).toBe(0);
   });
 
+  test('a queued job waits behind the one before it of its model, or a running one over its base model', async () => {
+    const storage = await open();
+    const [a, b] = [await addModel(storage), await addModel(storage, { entity: 'other' })];
+    const elsewhere = await addModel(storage, { baseModel: 'another-base' });
+    const jobs = [aJob(a.id), aJob(a.id), aJob(a.id), aJob(b.id, 'other'), aJob(elsewhere.id)];
+    for (const job of jobs) await storage.jobs.create(job);
+    expect((await storage.jobs.listQueued(100)).map(({ behind }) => behind?.id ?? null)).toEqual([
+      ...[null, jobs[0]!.id, jobs[1]!.id, null, null],
+    ]);
+    await storage.jobs.claim('w', NOW, 1000, null);
+    const queued = await storage.jobs.listQueued(100);
+    expect(queued.map(({ id, behind }) => [id, behind?.id ?? null])).toEqual([
+      ...[
+        [jobs[1]!.id, jobs[0]!.id],
+        [jobs[2]!.id, jobs[1]!.id],
+        [jobs[3]!.id, jobs[0]!.id],
+        [jobs[4]!.id, null],
+      ],
+    ]);
+    expect(queued[2]).toMatchObject({ entity: 'other', behind: { entity: jobs[0]!.entity }, waitingFor: null });
+    expect(await storage.jobs.listQueued(1)).toEqual(queued.slice(0, 1));
+  });
+
+  test('what a job waits for is noted once, stands between its events, and ends with the wait', async () => {
+    const storage = await open();
+    const job = aJob((await addModel(storage)).id);
+    await storage.jobs.create(job);
+    const behind = { kind: 'job', id: 'another' } as const;
+    const waits = () => {
+      const { ordinal: _, ...event } = anEvent(job.id, 0, { type: 'training_waiting' });
+      return event;
+    };
+    const [first, second] = [waits(), waits()];
+    expect(await storage.jobs.noteWaiting(job.id, 1, { was: null, now: behind }, waits())).toBe(false);
+    expect(await storage.jobs.noteWaiting(job.id, null, { was: null, now: behind }, first)).toBe(true);
+    expect(await storage.jobs.noteWaiting(job.id, null, { was: null, now: behind }, waits())).toBe(false);
+    expect(await storage.jobs.find(job.id)).toMatchObject({ waitingFor: behind });
+    expect(await storage.jobs.claim('w', NOW, 1000, null)).toMatchObject({ waitingFor: null });
+    const started = anEvent(job.id, 0);
+    expect(await storage.events.append(started)).toBe(true);
+    expect(await storage.jobs.noteWaiting(job.id, 1, { was: null, now: behind }, second)).toBe(true);
+    const closed = closing(job.id, 1);
+    expect(await storage.jobs.finish(job.id, 1, closed)).toBe(true);
+    expect(await storage.jobs.find(job.id)).toMatchObject({ waitingFor: null });
+    expect(await storage.jobs.noteWaiting(job.id, 1, { was: null, now: behind }, waits())).toBe(false);
+    const { rows } = await storage.events.list(job.id, FIRST);
+    expect(rows.map(({ id }) => id)).toEqual([first.id, started.id, second.id, closed.event.id]);
+    expect((await storage.events.list(job.id, { after: started.id, limit: 1 })).rows).toEqual([rows[2]]);
+    expect(await storage.events.first(job.id, 2)).toEqual([started, rows[3]]);
+    expect(await storage.events.count(job.id)).toBe(2);
+    expect(await storage.events.findLatest(job.id)).toEqual(rows[3]);
+  });
+
   test('a lapsed older job goes before the queued ones of its model', async () => {
     const storage = await open();
     const model = await addModel(storage);

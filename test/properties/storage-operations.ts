@@ -1,7 +1,7 @@
 // The operations that a property test may run on a Storage. Ids are few and attempts low, so that operations meet each other's
 // rows.
 import fc from 'fast-check';
-import type { JobStatus } from '#domain/training-job';
+import type { JobStatus, WaitingFor } from '#domain/training-job';
 import { usageId, type UsageEntry } from '#domain/usage';
 import type { NewEvent } from '#storage/storage';
 import type { TestedStorage } from './plain-storage/tested-storage.ts';
@@ -54,6 +54,8 @@ const newEvent = (jobId: string, ordinal: number, sequence: number): NewEvent =>
   data: { sequence, note: "it's" },
   createdAtMs: sequence,
 });
+
+const waitingFor = fc.constantFrom<WaitingFor | null>(null, { kind: 'job', id: 'j0' }, { kind: 'trainer', id: null });
 
 const DAYS = ['2026-06-01', '2026-06-02', '2026-06-03'];
 
@@ -117,6 +119,21 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
     ({ jobs }, [id, nth, update]) => jobs.updateProgress(id, nth, update),
   ),
   asked(
+    'jobs.noteWaiting',
+    3,
+    fc.record({ id: job, nth: fc.option(attempt), was: waitingFor, now: waitingFor, isSaid: fc.boolean() }),
+    ({ jobs }, { id, nth, was, now, isSaid }, { nowMs, sequence }) => {
+      const said = {
+        id: `waits-${sequence}`,
+        jobId: id,
+        type: 'training_waiting' as const,
+        data: {},
+        createdAtMs: nowMs,
+      };
+      return jobs.noteWaiting(id, nth, { was, now }, isSaid ? said : null);
+    },
+  ),
+  asked(
     'jobs.finish',
     6,
     fc.record({
@@ -154,6 +171,7 @@ export const anOperation: fc.Arbitrary<Operation> = fc.oneof(
   asked('events.append', 5, fc.tuple(job, ordinal), ({ events }, [id, at], { sequence }) =>
     events.append(newEvent(id, at, sequence)),
   ),
+  asked('events.first', 1, fc.tuple(job, fc.nat({ max: 3 })), ({ events }, [id, count]) => events.first(id, count)),
   asked('events.list', 1, fc.tuple(job, page(['e5', 'e10', 'e15'])), ({ events }, [id, at]) => events.list(id, at)),
 
   asked('checkpoints.delete', 1, fc.tuple(model, fc.array(step)), ({ checkpoints }, [id, steps]) =>

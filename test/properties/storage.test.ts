@@ -84,6 +84,8 @@ const MUST_OCCUR = [
   'jobs.requestCancel cancelled',
   'jobs.requestCancel cancelling',
   'jobs.requestCancel already_finished',
+  'jobs.noteWaiting true',
+  'jobs.noteWaiting false',
   'events.append true',
   'events.append false',
   'events.append refused',

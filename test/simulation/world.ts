@@ -158,7 +158,7 @@ export async function createWorld(database: SharedDatabase, options: WorldOption
       );
       if (!job) throw new Violation(`job ${jobId} was accepted, and is not there`);
       const events = await database.rows<{ type: string; data: string }>(
-        'select type, data from training_events where job_id = ? order by ordinal',
+        'select type, data from training_events where job_id = ? and part = 0 order by ordinal',
         jobId,
       );
       const [checkpoint] = await database.rows<{ metrics: string; blob_prefix: string }>(

@@ -39,6 +39,7 @@ export function JobSummary({ job, events }: { job: JobDetail; events: readonly J
           {whole(skipped)}
         </Tile>
       </Tiles>
+      {job.waiting_for !== null && <p class="panel">{job.waiting_for.message}</p>}
       <SkippedList skipped={job.skipped} />
       {job.error_message !== null && <Failure error={job.error_message} />}
       {job.warnings.length > 0 && (

@@ -1,6 +1,13 @@
 // Training jobs, their events and logged trajectories: wire ↔ domain.
 import { z } from 'zod';
-import { EVENT_TYPES, JOB_TYPES, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import {
+  EVENT_TYPES,
+  JOB_TYPES,
+  sayWaiting,
+  type TrainingEvent,
+  type TrainingJob,
+  type WaitingFor,
+} from '#domain/training-job';
 import type { EpisodeJobBody, RlJobBody } from '#domain/trajectory';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
@@ -74,6 +81,17 @@ export const createdJob = z.object({ id: z.guid(), warnings }).meta({ title: 'Cr
 
 const timestamp = z.iso.datetime().nullable();
 
+export const waitingFor = z
+  .object({
+    type: z.enum(['trainer', 'job', 'training_client']).meta({
+      description:
+        '`job` or `training_client`: it waits for its turn at the trainer behind that one; `trainer`: no trainer is ready.',
+    }),
+    id: z.string().nullable().meta({ description: "Null for another account's, and for a trainer." }),
+    message: z.string(),
+  })
+  .meta({ title: 'WaitingFor' });
+
 export const jobResponse = z
   .object({
     id: z.guid(),
@@ -86,11 +104,20 @@ export const jobResponse = z
     error_message: z.string().nullable(),
     progress: z.number().meta({ description: 'Progress from 0 to 1.' }),
     step: z.int().nullable().meta({ description: 'Step of the checkpoint that this job creates; null until it runs.' }),
+    waiting_for: waitingFor.nullable().meta({
+      description: 'What the job waits behind, queued or running; null: it does not wait, or has only just begun to.',
+    }),
     skipped: z
       .record(z.string(), z.number())
       .meta({ description: 'Number of data items that were not trained on, by reason.' }),
   })
   .meta({ title: 'TrainingJob' });
+
+const toWaitingFor = ({ kind, id }: WaitingFor): z.input<typeof waitingFor> => ({
+  type: kind,
+  id,
+  message: sayWaiting({ kind, id }),
+});
 
 export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => ({
   id: job.id,
@@ -103,6 +130,7 @@ export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => 
   error_message: job.errorMessage,
   progress: job.progress,
   step: job.step,
+  waiting_for: job.waitingFor && toWaitingFor(job.waitingFor),
   skipped: { ...job.skipped },
 });
 

@@ -19,6 +19,7 @@ import { forgetAttempt } from './attempt/job-progress.ts';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
 import { withRetries, type RetryPolicy } from '../retry-policy.ts';
 import { heldBy } from '../trainer-turns.ts';
+import { noteQueue, watchWaits, WITHOUT_TRAINER, type Waits } from './waiting.ts';
 import { watchRowDeaths } from './attempt/row-deaths.ts';
 
 export interface JobRunner {
@@ -99,7 +100,10 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
 
   async function claim(worker: string): Promise<ClaimedJob | null> {
     const job = await storage.jobs.claim(worker, clock.now(), LEASE_MS, freeBaseModels());
-    if (!job) return null;
+    if (!job) {
+      await noteQueue(deps, (baseModel) => !deps.exclusive || roomOf(baseModel).isReady);
+      return null;
+    }
     const model = await retrying(() => storage.models.find(job.modelId), deps.log);
     if (model) running.set(job, model.baseModel); // counted before the next claim
     return { job, model };
@@ -114,11 +118,12 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     const renewLease = async () => {
       if (!(await storage.jobs.renewLease(job.id, job.attempt, clock.now() + LEASE_MS))) held.cut('lost');
     };
+    const waits = watchWaits({ ...deps, log }, job);
     const held = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (error) =>
       log.warn('job.lease_not_renewed', { err: error }),
     );
     try {
-      const tries = () => tryUntilDecided(claimed, { ...deps, log }, held.signal);
+      const tries = () => tryUntilDecided(claimed, { ...deps, log }, waits, held.signal);
       const outcome = await withRetries(tries, retryPolicy, log, held.signal);
       held.release();
       if (outcome === 'cancelled') await retrying(() => close(job, 'cancelled', 'cancelled'), log);
@@ -131,6 +136,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       else end = await fail(job, error, log);
     } finally {
       held.release();
+      waits.end();
       running.delete(job);
       deps.observer.ended(job, end.outcome, end.error);
     }
@@ -144,6 +150,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   async function tryUntilDecided(
     { job, model }: ClaimedJob,
     attempt: AttemptDeps,
+    waits: Waits,
     signal: AbortSignal,
   ): Promise<AttemptOutcome> {
     if (!model) return 'lost';
@@ -160,9 +167,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
       );
     }
-    const name = { kind: 'job', id: job.id, entity: job.entity } as const;
-    const engine = heldBy(trainer.engine, { name, onWaiting: () => {} });
-    const watched = { ...trainer, engine: watchRowDeaths(engine) };
+    const watched = { ...trainer, engine: watchRowDeaths(heldBy(trainer.engine, waits.holder)) };
     let furthest = job.progress;
     for (let failures = 1; ; failures++) {
       try {
@@ -175,7 +180,8 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         if (failures >= ENGINE_FAILURES_MAX) throw error;
         attempt.log.warn('job.engine_lost', { failures, err: error });
         const outcome =
-          (await endingOf(job, storage, signal)) ?? (await waitForRoom(job, model.baseModel, attempt.log, signal));
+          (await endingOf(job, storage, signal)) ??
+          (await waitForRoom(job, model.baseModel, attempt.log, waits, signal));
         if (outcome) return outcome;
       }
     }
@@ -189,6 +195,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     job: TrainingJob,
     baseModel: string,
     log: Log,
+    waits: Waits,
     signal: AbortSignal,
   ): Promise<AttemptOutcome | null> {
     withoutTrainer.add(job);
@@ -197,12 +204,14 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         const others = runningOf(baseModel).filter((other) => !withoutTrainer.has(other));
         if (others.length < roomOf(baseModel).jobs) return null;
         if (looks === 0) log.warn('job.waits_for_trainer', { baseModel });
+        waits.waitsFor(WITHOUT_TRAINER);
         await jobEvents.wait(job.id, POLL_MS, signal);
         const outcome = await endingOf(job, storage, signal);
         if (outcome) return outcome;
       }
     } finally {
       withoutTrainer.delete(job);
+      waits.waitsFor(null);
     }
   }
 

@@ -1,4 +1,4 @@
-// Events: append-only, ordered by ordinal, once per (job, ordinal).
+// Events: append-only, ordered by ordinal, once per (job, ordinal); what a job waited behind stands between them, in parts.
 import type { Kysely } from 'kysely';
 import { invariant } from '#base/invariant';
 import type { EventStore, NewEvent } from '../storage.ts';
@@ -18,6 +18,21 @@ export async function appendEvent(db: Kysely<Tables>, event: NewEvent): Promise<
   return true;
 }
 
+/** Within the caller's transaction: after the last event, without a number of its own. */
+export async function appendBetween(db: Kysely<Tables>, event: Omit<NewEvent, 'ordinal'>): Promise<void> {
+  const ordinal = (await countEvents(db, event.jobId)) - 1;
+  const { last } = await db
+    .selectFrom('training_events')
+    .select((eb) => eb.fn.max('part').as('last'))
+    .where('job_id', '=', event.jobId)
+    .where('ordinal', '=', ordinal)
+    .executeTakeFirstOrThrow();
+  await db
+    .insertInto('training_events')
+    .values(fromEvent({ ...event, ordinal }, Number(last ?? 0) + 1))
+    .execute();
+}
+
 async function countEvents(db: Kysely<Tables>, jobId: string): Promise<number> {
   const { last } = await db
     .selectFrom('training_events')
@@ -34,10 +49,22 @@ export function createEventStore(db: Kysely<Tables>): EventStore {
     list: (jobId, page) =>
       listPage(
         db,
-        { table: 'training_events', of: { job_id: jobId }, by: ['ordinal'], order: 'asc' },
+        { table: 'training_events', of: { job_id: jobId }, by: ['ordinal', 'part'], order: 'asc' },
         page,
         toTrainingEvent,
       ),
+
+    async first(jobId, count) {
+      const rows = await db
+        .selectFrom('training_events')
+        .selectAll()
+        .where('job_id', '=', jobId)
+        .where('part', '=', 0)
+        .orderBy('ordinal')
+        .limit(count)
+        .execute();
+      return rows.map(toTrainingEvent);
+    },
 
     count: (jobId) => countEvents(db, jobId),
 
@@ -47,6 +74,7 @@ export function createEventStore(db: Kysely<Tables>): EventStore {
         .selectAll()
         .where('job_id', '=', jobId)
         .orderBy('ordinal', 'desc')
+        .orderBy('part', 'desc')
         .limit(1)
         .executeTakeFirst();
       return row ? toTrainingEvent(row) : null;

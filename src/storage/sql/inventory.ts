@@ -33,6 +33,7 @@ export function createInventory(db: Kysely<Tables>): Inventory {
         ),
       ])
       .where('job_id', 'in', jobIds)
+      .where('part', '=', 0)
       .groupBy('job_id')
       .execute();
     return new Map(rows.map(({ job_id: id, ...events }) => [id, events]));

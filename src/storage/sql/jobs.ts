@@ -2,19 +2,20 @@
 import { sql, type Kysely } from 'kysely';
 import type { Checkpoint } from '#domain/checkpoint';
 import { toldDeletions } from '#domain/save-policy';
-import type { JobStatus } from '#domain/training-job';
+import type { JobStatus, WaitingFor } from '#domain/training-job';
 import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
 import { markTrained, releaseTrained, UNFINISHED } from './episodes-of-jobs.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
-import { appendEvent } from './events.ts';
+import { appendBetween, appendEvent } from './events.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
 import { listPage } from './listing.ts';
 import { noteActivity } from './models.ts';
+import { listQueued } from './queued-jobs.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
-import { transactionAlone } from './transaction.ts';
+import { transactionAlone, transactionOf } from './transaction.ts';
 
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   return {
@@ -123,11 +124,32 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           claimed_at_ms: nowMs,
           lease_until_ms: nowMs + leaseMs,
           attempt: sql<number>`attempt + 1`,
+          waiting_for: null,
         })
         .where('id', '=', next)
         .returningAll()
         .executeTakeFirst();
       return row ? toTrainingJob(row) : null;
+    },
+
+    listQueued: (limit) => listQueued(db, limit),
+
+    noteWaiting(id, attempt, { was, now }, event) {
+      return transactionOf(db, `job ${id}`, async (tx) => {
+        const before = written(was);
+        const ofJob = tx
+          .updateTable('training_jobs')
+          .set({ waiting_for: written(now) })
+          .where('id', '=', id)
+          .where('waiting_for', before === null ? 'is' : '=', before);
+        const isOurs =
+          attempt === null
+            ? ofJob.where('status', '=', 'queued')
+            : ofJob.where('status', '=', 'running').where('attempt', '=', attempt);
+        if (!changed(await isOurs.executeTakeFirst())) return false;
+        if (event) await appendBetween(tx, event);
+        return true;
+      });
     },
 
     async renewLease(id, attempt, leaseUntilMs) {
@@ -187,6 +209,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
             error_message: errorMessage,
             ended_at_ms: endedAtMs,
             lease_until_ms: null,
+            waiting_for: null,
             ...(status === 'succeeded' ? { progress: 1 } : {}),
           })
           .where('id', '=', id)
@@ -237,7 +260,13 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           tx.updateTable('training_jobs').where('id', '=', id).where('status', '=', status);
         // Each update names the status: in Postgres another server may claim the job between two statements.
         const ended = await ofJob('queued')
-          .set({ status: 'cancelled', cancel_requested: 1, error_message: 'cancelled', ended_at_ms: nowMs })
+          .set({
+            status: 'cancelled',
+            cancel_requested: 1,
+            error_message: 'cancelled',
+            ended_at_ms: nowMs,
+            waiting_for: null,
+          })
           .returningAll()
           .executeTakeFirst();
         if (ended) {
@@ -291,5 +320,7 @@ function over(baseModels: readonly string[] | { readonly except: readonly string
   const list = sql.join([...names]);
   return isIn ? sql`base_model in (${list})` : sql`base_model not in (${list})`;
 }
+
+const written = (waitingFor: WaitingFor | null): string | null => waitingFor && JSON.stringify(waitingFor);
 
 const changed = ({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean => numUpdatedRows > 0n;

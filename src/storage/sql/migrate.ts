@@ -22,6 +22,7 @@ import { savePolicies } from './migrations/0017-save-policies.ts';
 import { readings } from './migrations/0018-readings.ts';
 import { episodes } from './migrations/0019-episodes.ts';
 import { episodesByReward } from './migrations/0020-episodes-by-reward.ts';
+import { waiting } from './migrations/0021-waiting.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -45,6 +46,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   readings,
   episodes,
   episodesByReward,
+  waiting,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

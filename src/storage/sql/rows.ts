@@ -4,7 +4,15 @@ import type { ApiKey, Scope } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Limits } from '#domain/limits';
 import type { Model } from '#domain/model';
-import type { EventType, JobStatus, JobType, Skipped, TrainingEvent, TrainingJob } from '#domain/training-job';
+import type {
+  EventType,
+  JobStatus,
+  JobType,
+  Skipped,
+  TrainingEvent,
+  TrainingJob,
+  WaitingFor,
+} from '#domain/training-job';
 import type { UsageEntry, UsageRow } from '#domain/usage';
 import type { Webhook, WebhookDelivery, WebhookEvent } from '#domain/webhook';
 import type { NewEvent } from '../storage.ts';
@@ -139,6 +147,8 @@ export interface TrainingJobTable {
   progress: number;
   skipped: string;
   error_message: string | null;
+  /** JSON of a WaitingFor. */
+  waiting_for: ColumnType<string | null, never, string | null>;
   created_at_ms: number;
   started_at_ms: number | null;
   ended_at_ms: number | null;
@@ -150,6 +160,8 @@ export interface TrainingEventTable {
   id: string;
   job_id: string;
   ordinal: number;
+  /** 0; 1, 2, … for `training_waiting`, which follow the event with this ordinal. */
+  part: number;
   type: EventType;
   data: string;
   created_at_ms: number;
@@ -263,6 +275,7 @@ export const toTrainingJob = (row: Selectable<TrainingJobTable>): TrainingJob =>
   progress: row.progress,
   skipped: JSON.parse(row.skipped) as Skipped,
   errorMessage: row.error_message,
+  waitingFor: row.waiting_for === null ? null : (JSON.parse(row.waiting_for) as WaitingFor),
   createdAtMs: row.created_at_ms,
   startedAtMs: row.started_at_ms,
   endedAtMs: row.ended_at_ms,
@@ -277,10 +290,11 @@ export const toTrainingEvent = (row: Selectable<TrainingEventTable>): TrainingEv
   createdAtMs: row.created_at_ms,
 });
 
-export const fromEvent = (event: NewEvent): TrainingEventTable => ({
+export const fromEvent = (event: NewEvent, part = 0): TrainingEventTable => ({
   id: event.id,
   job_id: event.jobId,
   ordinal: event.ordinal,
+  part,
   type: event.type,
   data: JSON.stringify(event.data),
   created_at_ms: event.createdAtMs,

@@ -299,14 +299,15 @@ CREATE TABLE tinker_sessions (
   ended_at_ms bigint
 );
 
-CREATE TABLE training_events (
+CREATE TABLE "training_events" (
   id text primary key,
   job_id text not null references training_jobs (id) on delete cascade,
   ordinal integer not null,
+  part integer not null,
   type text not null,
   data text not null,
   created_at_ms bigint not null,
-  unique (job_id, ordinal)
+  unique (job_id, ordinal, part)
 );
 
 CREATE TABLE training_jobs (
@@ -329,7 +330,7 @@ CREATE TABLE training_jobs (
   created_at_ms bigint not null,
   started_at_ms bigint,
   ended_at_ms bigint
-, key_id text not null default '', saved_attempt bigint not null default 0, kl_reference text);
+, key_id text not null default '', saved_attempt bigint not null default 0, kl_reference text, waiting_for text);
 
 CREATE TABLE trajectory_logs (
   id text primary key,

@@ -10,13 +10,17 @@ export function createEvents(tables: Tables): TestedStorage['events'] {
   return {
     append: async (event) => appendEvent(tables, event),
     list: async (jobId, page) => paginate(eventsOf(jobId), eventsOf(jobId), page),
-    count: async (jobId) => eventsOf(jobId).length,
+    first: async (jobId, count) => numbered(tables, jobId).slice(0, count),
+    count: async (jobId) => numbered(tables, jobId).length,
   };
 }
 
+export const numbered = ({ events }: Pick<Tables, 'events'>, jobId: string) =>
+  events.filter((event) => event.jobId === jobId && event.type !== 'training_waiting');
+
 /** False: it already exists. */
 export function appendEvent({ events, jobs }: Tables, event: NewEvent): boolean {
-  const count = events.filter(({ jobId }) => jobId === event.jobId).length;
+  const count = numbered({ events }, event.jobId).length;
   if (event.ordinal < count) return false;
   invariant(
     event.ordinal === count,

@@ -2,7 +2,7 @@
 import { invariant } from '#base/invariant';
 import { isFinished, type TrainingJob } from '#domain/training-job';
 import type { Episodes } from './episodes.ts';
-import { appendEvent } from './events.ts';
+import { appendEvent, numbered } from './events.ts';
 import { paginate } from './page.ts';
 import { asJson, refuseSecond, type ClaimableJob, type Tables } from './tables.ts';
 import type { TestedStorage } from './tested-storage.ts';
@@ -37,6 +37,7 @@ export function createJobs(
         progress: 0,
         skipped: {},
         errorMessage: null,
+        waitingFor: null,
         startedAtMs: null,
         endedAtMs: null,
         worker: null,
@@ -81,6 +82,7 @@ export function createJobs(
         claimedAtMs: nowMs,
         leaseUntilMs: nowMs + leaseMs,
         attempt: next.attempt + 1,
+        waitingFor: null,
       });
       return publicJob(tables.jobs.find((job) => job.id === next.id)!);
     },
@@ -107,6 +109,17 @@ export function createJobs(
       updateJob(id, update);
       return true;
     },
+    async noteWaiting(id, attempt, { was, now }, event) {
+      const job = tables.jobs.find((each) => each.id === id);
+      const isOurs = attempt === null ? job?.status === 'queued' : runningAttempt(id, attempt) !== undefined;
+      if (!isOurs || JSON.stringify(job!.waitingFor) !== JSON.stringify(was)) return false;
+      if (event) {
+        refuseSecond(tables.events, event);
+        tables.events.push(asJson({ ...event, ordinal: numbered(tables, id).length - 1 }));
+      }
+      updateJob(id, { waitingFor: now });
+      return true;
+    },
     async finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint }) {
       if (!runningAttempt(id, attempt)) return false;
       if (checkpoint) {
@@ -124,7 +137,13 @@ export function createJobs(
         const { modelId, step } = checkpoint;
         tables.lastSteps.set(modelId, Math.max(step, tables.lastSteps.get(modelId)!));
       } else episodes.releaseTrained(id);
-      updateJob(id, { status, errorMessage, endedAtMs, ...(status === 'succeeded' ? { progress: 1 } : {}) });
+      updateJob(id, {
+        status,
+        errorMessage,
+        endedAtMs,
+        waitingFor: null,
+        ...(status === 'succeeded' ? { progress: 1 } : {}),
+      });
       return true;
     },
     async requestCancel(id, nowMs, event) {
@@ -134,7 +153,7 @@ export function createJobs(
       if (job.status === 'queued') {
         appendEvent(tables, event); // throws before anything has changed
         episodes.releaseTrained(id);
-        updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs });
+        updateJob(id, { status: 'cancelled', errorMessage: 'cancelled', endedAtMs: nowMs, waitingFor: null });
       }
       updateJob(id, { cancelRequested: true });
       return job.status === 'queued' ? 'cancelled' : 'cancelling';

@@ -14,10 +14,11 @@ export interface TestedStorage {
     | 'releaseLeases'
     | 'assignStep'
     | 'updateProgress'
+    | 'noteWaiting'
     | 'finish'
     | 'requestCancel'
   >;
-  readonly events: Pick<Storage['events'], 'append' | 'list' | 'count'>;
+  readonly events: Pick<Storage['events'], 'append' | 'list' | 'first' | 'count'>;
   readonly usage: Pick<Storage['usage'], 'add' | 'list'>;
   readonly accounts: Pick<Storage['accounts'], 'storedBytes'>;
   readonly episodes: Storage['episodes'];

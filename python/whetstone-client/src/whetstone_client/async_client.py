@@ -212,8 +212,8 @@ class AsyncClient(EpisodeMethods):
 
         Waits through lost connections and restarts of the server; `on_connection` is called with the error after each failed
         attempt, and with None when a retry succeeds. Raises TrainingFailedError if the job fails, and TimeoutError after the
-        deadline, while the job continues. The server's warnings, such as that nothing could be trained, are logged by the
-        logger `whetstone_client`.
+        deadline, while the job continues. The server's warnings, such as that nothing could be trained, and what the job waits
+        behind are logged by the logger `whetstone_client`.
         """
 
         async def hear() -> TrainingJob:
@@ -228,6 +228,8 @@ class AsyncClient(EpisodeMethods):
                 if event.type == "gradient_step" and on_progress:
                     metrics = {**event.data}
                     on_progress(TrainingProgress(done=metrics.pop("gradient_step"), total=total, metrics=metrics))
+                if event.type == "training_waiting":
+                    _log.info("job %s: %s", job_id, event.data["waiting_for"]["message"])
                 if event.type == "training_failed":
                     raise TrainingFailedError(event.data.get("error_message") or "training failed")
             return await insist(lambda: self.get_training_job(job_id), on_connection)

@@ -66,6 +66,14 @@ class Evaluation(Wire):
     error_message: str | None = None
 
 
+class WaitingFor(Wire):
+    """What a job waits behind: `job` or `training_client`; `trainer`: none is ready. `id` is None for another account's."""
+
+    type: str
+    id: str | None = None
+    message: str
+
+
 class TrainingJob(Wire):
     id: str
     type: str
@@ -74,6 +82,7 @@ class TrainingJob(Wire):
     progress: float
     step: int | None = None
     error_message: str | None = None
+    waiting_for: WaitingFor | None = None
     skipped: dict[str, int] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
     evaluation: Evaluation | None = None
@@ -81,7 +90,7 @@ class TrainingJob(Wire):
 
 class TrainingEvent(Wire):
     id: str
-    type: Literal["training_started", "gradient_step", "training_ended", "training_failed"]
+    type: Literal["training_started", "gradient_step", "training_ended", "training_failed", "training_waiting"]
     data: dict[str, Any]
 
 

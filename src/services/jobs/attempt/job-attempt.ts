@@ -316,7 +316,7 @@ const BEGAN_AGAIN =
 
 /** Unknown for a job that an older version began. */
 async function beganWithOtherRows({ events }: Storage, { id }: TrainingJob, { rowsDigest }: JobWork): Promise<boolean> {
-  const [first, step] = (await events.list(id, { after: null, limit: 2 })).rows;
+  const [first, step] = await events.first(id, 2);
   const planned = first?.data['rows_digest'];
   return step !== undefined && planned !== undefined && planned !== rowsDigest;
 }

@@ -119,7 +119,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
   return {
     async config(caller, id) {
       const job = await getJob(caller, id);
-      const { rows } = await storage.events.list(id, { after: null, limit: 1 });
+      const rows = await storage.events.first(id, 1);
       const trained = rows[0]?.data['config'] as ResolvedConfig | undefined;
       const isAsTrained = trained !== undefined;
       if (job.type === 'sft') {
@@ -137,7 +137,7 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
     },
     async warnings(caller, id) {
       const job = await getJob(caller, id);
-      const { rows } = await storage.events.list(id, { after: null, limit: 1 });
+      const rows = await storage.events.first(id, 1);
       const last = isFinished(job.status) ? await storage.events.findLatest(id) : null;
       const warnings = [...rows, ...(last ? [last] : [])].flatMap(({ data }) => (data['warnings'] ?? []) as string[]);
       return [...new Set(warnings)];
