@@ -146,9 +146,9 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           attempt === null
             ? ofJob.where('status', '=', 'queued')
             : ofJob.where('status', '=', 'running').where('attempt', '=', attempt);
-        if (!changed(await isOurs.executeTakeFirst())) return false;
-        if (event) await appendBetween(tx, event);
-        return true;
+        const isNoted = changed(await isOurs.executeTakeFirst());
+        if (isNoted && event) await appendBetween(tx, event);
+        return isNoted;
       });
     },
 
