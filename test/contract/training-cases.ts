@@ -17,6 +17,16 @@ export const NO_TARGETS = {
   sequenceIds: new Int32Array(0),
 };
 
+export const REFUSED_ROWS: readonly (readonly [string, TrainingRow])[] = [
+  ['no tokens', { ...ROW, tokens: new Int32Array(0), positions: new Int32Array(0), segments: new Int32Array(0) }],
+  ['a token outside the vocabulary', { ...ROW, tokens: ROW.tokens.with(3, 260) }],
+  ['a target outside the vocabulary', { ...ROW, targets: ROW.targets.with(3, -1) }],
+  ['a place outside the row', { ...ROW, predictFrom: ROW.predictFrom.with(0, 40) }],
+  ['a segment that is not there', { ...ROW, segments: ROW.segments.with(0, 1) }],
+  ['fewer positions than tokens', { ...ROW, positions: ROW.positions.slice(1) }],
+];
+export const TOO_MANY_TOKENS = ['more tokens than fit', TOO_LONG_ROW] as const;
+
 export const crossEntropy: LossProgram = {
   name: 'cross-entropy',
   perToken: { op: 'neg', x: { op: 'logprob' } },

@@ -8,7 +8,6 @@ import type {
   ForwardBackwardResult,
   OpenSessionOptions,
   TrainingEngine,
-  TrainingRow,
   TrainingSession,
 } from '#engine/training-engine';
 import { readDecoderConfig } from '#model-files/decoder-config';
@@ -18,6 +17,7 @@ import { sharedPromptRow } from '../learning/packed-row.ts';
 import { plainRow } from '../learning/tiny-decoders.ts';
 import { writeTinyModel, type TinyModel } from '../serving/tiny-model.ts';
 import { randomPrompt } from './inference-engine.ts';
+import { expectKeptGradients } from './kept-gradients.ts';
 import { createNeeding } from './needing.ts';
 import {
   ADAMW,
@@ -31,7 +31,8 @@ import {
   ROW_LENGTH_MAX,
   scaled,
   sum,
-  TOO_LONG_ROW,
+  REFUSED_ROWS,
+  TOO_MANY_TOKENS,
   train,
   weighted,
 } from './training-cases.ts';
@@ -188,29 +189,7 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
 
     needing('keepsGradients', capabilities.keepsGradients)(
       'gradients that no step has applied are saved, and a session that goes on from them steps as one that never stopped',
-      async () => {
-        const rows = [ROW, OTHER_ROW, plainRow(randomPrompt(21, 8), {})];
-        const straight = await start();
-        await train(straight, 1);
-        await straight.forwardBackward(rows, crossEntropy);
-        const { gradNorm } = await straight.optimStep(ADAMW);
-        const expected = (await save(straight)).files;
-
-        let target = await start();
-        await train(target, 1);
-        for (const row of rows) {
-          await trainRow(target, row, crossEntropy);
-          const directory = await newDirectory();
-          await target.save(directory, { resumable: true, gradients: true });
-          target = await start({ from: directory });
-        }
-        const norm = (await target.optimStep(ADAMW)).gradNorm;
-        const { files } = await save(target);
-        expect(Object.keys(files)).toEqual(Object.keys(expected));
-        if (capabilities.exactTraining && target.rowsAtOnce === 1)
-          expect({ norm, files }).toEqual({ norm: gradNorm, files: expected });
-        expect(Math.abs(norm / gradNorm - 1)).toBeLessThan(1e-6);
-      },
+      () => expectKeptGradients({ start, save, newDirectory }, capabilities.exactTraining),
     );
 
     test('resetOptimizer keeps the weights and forgets the moments', async () => {
@@ -325,22 +304,17 @@ export function trainingEngineContract(name: string, underTest: TrainingUnderTes
       });
     });
 
-    test.each<readonly [string, TrainingRow]>([
-      ['no tokens', { ...ROW, tokens: new Int32Array(0), positions: new Int32Array(0), segments: new Int32Array(0) }],
-      ...(isBounded === false ? [] : [['more tokens than fit', TOO_LONG_ROW] as const]),
-      ['a token outside the vocabulary', { ...ROW, tokens: ROW.tokens.with(3, 260) }],
-      ['a target outside the vocabulary', { ...ROW, targets: ROW.targets.with(3, -1) }],
-      ['a place outside the row', { ...ROW, predictFrom: ROW.predictFrom.with(0, 40) }],
-      ['a segment that is not there', { ...ROW, segments: ROW.segments.with(0, 1) }],
-      ['fewer positions than tokens', { ...ROW, positions: ROW.positions.slice(1) }],
-    ])('a row with %s is refused with the other rows of its call, and the session continues', async (_, row) => {
-      const target = await start();
-      const once = await gradNormOf(target, [ROW]);
-      const rows = [...Array.from({ length: target.rowsAtOnce - 1 }, () => OTHER_ROW), row];
-      await expect(target.logprobs(rows)).rejects.toMatchObject({ code: 'invalid_request' });
-      await expect(target.forwardBackward(rows, crossEntropy)).rejects.toMatchObject({ code: 'invalid_request' });
-      expect(await gradNormOf(target, [ROW])).toBe(once);
-    });
+    test.each(isBounded === false ? REFUSED_ROWS : [...REFUSED_ROWS, TOO_MANY_TOKENS])(
+      'a row with %s is refused with the other rows of its call, and the session continues',
+      async (_, row) => {
+        const target = await start();
+        const once = await gradNormOf(target, [ROW]);
+        const rows = [...Array.from({ length: target.rowsAtOnce - 1 }, () => OTHER_ROW), row];
+        await expect(target.logprobs(rows)).rejects.toMatchObject({ code: 'invalid_request' });
+        await expect(target.forwardBackward(rows, crossEntropy)).rejects.toMatchObject({ code: 'invalid_request' });
+        expect(await gradNormOf(target, [ROW])).toBe(once);
+      },
+    );
 
     test('a row without the inputs of its loss is refused by their name', async () => {
       const target = await start();
