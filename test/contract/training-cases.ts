@@ -9,7 +9,7 @@ export const ROW_LENGTH_MAX = 48;
 export const LORA = { rank: 4, alpha: 8, seed: 3 };
 export const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };
 export const ROW = plainRow(randomPrompt(40, 2), {});
-export const TOO_LONG_ROW = plainRow(randomPrompt(ROW_LENGTH_MAX + 1, 1), {});
+const TOO_LONG_ROW = plainRow(randomPrompt(ROW_LENGTH_MAX + 1, 1), {});
 export const OTHER_ROW = plainRow(randomPrompt(9, 3), {});
 export const NO_TARGETS = {
   predictFrom: new Int32Array(0),
