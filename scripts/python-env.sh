@@ -20,7 +20,7 @@ installed="$venv/installed-requirements.txt" # what asked for the packages that 
 alone="$project/requirements-alone.txt"     # packages without what they ask for
 earlier="$project/requirements-earlier.txt" # other versions of packages, beside the environment, for who puts <venv>/earlier first
 
-case $name in art) oldest=12 ;; *) oldest=10 ;; esac
+case $name in art) oldest=12 ;; frameworks) oldest=11 ;; *) oldest=10 ;; esac
 new_enough() { "$1" -c "import sys; sys.exit(sys.version_info < (3, $oldest))" 2>/dev/null; }
 python=
 for candidate in python3 python3.14 python3.13 python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python; do

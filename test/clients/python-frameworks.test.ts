@@ -14,6 +14,7 @@ const QUIET = {
   LITELLM_LOCAL_MODEL_COST_MAP: 'True',
   OPENAI_AGENTS_DISABLE_TRACING: '1',
   LANGSMITH_TRACING: 'false',
+  HF_HUB_OFFLINE: '1',
 };
 /** A limit for hanging programs. */
 const TIMEOUT_MS = 600_000;
@@ -30,7 +31,7 @@ describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {
     return (await runPython(python!, args, options)).trim();
   };
 
-  test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy'])(
+  test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy', 'verifiers'])(
     '%s does what it is for',
     { timeout: TIMEOUT_MS },
     async (name) => {
