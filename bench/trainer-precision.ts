@@ -81,7 +81,10 @@ async function compareWith(precision: TrainingPrecision, rollouts: readonly Roll
   });
   const session = await engine.open(aSession(), signal());
   const compared = [];
-  for (const { row, sampled } of rollouts) compared.push({ sampled, trainer: (await session.logprobs([row]))[0]! });
+  for (const { row, sampled } of rollouts) {
+    const staleness = new Float32Array(sampled.length);
+    compared.push({ sampled, staleness, trainer: (await session.logprobs([row]))[0]! });
+  }
   await session.close();
   await engine.close();
   return compared;
@@ -92,7 +95,7 @@ console.log('| --- | --- | ---: | ---: | ---: |');
 for (const serving of SERVING_PRECISIONS) {
   const rollouts = await sampleWith(serving);
   for (const training of TRAINING_PRECISIONS) {
-    const { tokens, mean, p99 } = measureMismatch(await compareWith(training, rollouts), CLIP)!;
+    const { tokens, mean, p99 } = measureMismatch(await compareWith(training, rollouts), CLIP)!.unchanged!;
     console.log(`| ${serving} | ${training} | ${tokens} | ${mean.toExponential(1)} | ${p99.toExponential(1)} |`);
   }
 }

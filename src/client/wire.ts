@@ -339,10 +339,12 @@ export interface TrajectoryTokens {
   readonly sequences: readonly {
     readonly step: number;
     readonly advantage: number;
+    readonly advantages: readonly (number | null)[] | null;
     readonly weight: number;
     readonly token_ids: readonly number[];
     readonly texts: readonly string[] | null;
     readonly trained: readonly boolean[];
+    readonly policy_steps: readonly (number | null)[];
     readonly sampler_logprobs: readonly (number | null)[];
     readonly trainer_logprobs: readonly (number | null)[] | null;
     readonly ratios: readonly (number | null)[] | null;

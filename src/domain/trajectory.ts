@@ -35,6 +35,10 @@ export interface SampledTurn {
   readonly isConstrained?: true;
   /** Request fields that made the sampling distribution differ from the model's own. Absent: unknown. */
   readonly reshapedBy?: readonly string[];
+  /** The step of the job's model that sampled it. Absent: unknown. */
+  readonly policyStep?: number;
+  /** Of its tokens alone, in addition to the trajectory's. Absent: it has none. */
+  readonly reward?: number;
 }
 
 export type Turn = MessageTurn | SampledTurn;
@@ -53,11 +57,12 @@ export interface Trajectory {
   readonly notes?: TrajectoryNotes;
 }
 
-/** What a client reports about a rollout in addition to training data. Kept for people; training does not use it. */
+/** What a client reports about a rollout in addition to training data. Kept for people; training uses only `initialPolicyVersion`. */
 export interface TrajectoryNotes {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly logs?: readonly string[];
   readonly startTime?: string;
+  /** The step at which it began: of its tokens, where nothing else says which step sampled them. */
   readonly initialPolicyVersion?: number;
   readonly finalPolicyVersion?: number;
 }
@@ -123,6 +128,7 @@ export interface RlConfigInput {
   readonly scaleLearningRateByRewardStdDev?: boolean;
   /** logprob_calculation_chunk_size */
   readonly logprobChunkSize?: number;
+  readonly maxStaleness?: number;
 }
 
 /** The reference policy of the KL term; absent: the base model. */

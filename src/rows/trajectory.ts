@@ -27,6 +27,9 @@ const choice = z
     logprobs: tokenLogprobs,
     token_ids: tokenIds,
     prompt_token_ids: tokenIds,
+    policy_step: integer({ ge: 0 })
+      .nullish()
+      .meta({ description: 'The step of the model that sampled it, as in chat answers.' }),
     answer_id: z
       .string()
       .max(1_000)
@@ -48,6 +51,7 @@ const choice = z
       logprobs: nonEmpty(wire.logprobs?.logprobs),
       promptTokenIds: nonEmpty(wire.prompt_token_ids),
       ...(wire.answer_id ? { answer: { id: wire.answer_id, index: wire.index ?? 0 } } : {}),
+      ...(typeof wire.policy_step === 'number' ? { policyStep: wire.policy_step } : {}),
       ...(isNamedCall(wire.finish_reason, parsed.data) ? { isConstrained: true as const } : {}),
     };
   })

@@ -18,6 +18,22 @@ export function groupAdvantages(rewards: readonly (readonly number[])[], scale: 
   });
 }
 
+/**
+ * What rewards of single turns add to the advantages of their tokens. Both are `[rollout][turn]` of one group; null: the turn has none. Turns
+ * are compared with each other as rollouts are, apart from them (as in arXiv:2505.11821), and a missing reward counts as 0. A turn
+ * without one keeps its rollout's advantage as it is.
+ */
+export function turnAdvantages(rewards: readonly (readonly (number | null)[])[], scale: boolean): number[][] {
+  const [advantages] = groupAdvantages([rewards.flat().map((reward) => reward ?? 0)], scale);
+  let next = 0;
+  return rewards.map((turns) =>
+    turns.map((reward) => {
+      const advantage = advantages![next++]!;
+      return reward === null ? 0 : advantage;
+    }),
+  );
+}
+
 export const populationDeviation = (xs: readonly number[]): number => {
   const unit = unitOf(xs);
   const mean = average(xs) / unit;
@@ -40,37 +56,49 @@ function unitOf(xs: readonly number[]): number {
 
 const finite = (x: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, x));
 
-export interface WeighedRollout {
-  /** Not zero. */
+/** Trained tokens of a rollout that share an advantage. */
+export interface RolloutPart {
   readonly advantage: number;
-  /** Trained tokens over all its sequences, ≥ 1. */
   readonly trainedTokens: number;
 }
 
 export interface TokenSignal {
-  readonly advantage: number;
+  /** Of each part. */
+  readonly advantages: readonly number[];
   /** For each trained token. */
   readonly weight: number;
 }
 
 /**
- * A rollout counts once, whatever its length: its tokens share the weight 1. Weights then average 1 over the job's tokens.
- * Advantages are balanced (`balance` > 0 shrinks negative ones, < 0 positive ones) and scaled so that |A| · w averages 1
- * over the tokens. Returns advantages of 0 if balancing left nothing.
+ * `rollouts` is `[rollout][part]`; each has a trained token. A rollout counts once, whatever its length: its tokens share the weight 1.
+ * Weights then average 1 over the job's tokens. Advantages are balanced (`balance` > 0 shrinks negative ones, < 0 positive ones) and
+ * scaled so that |A| · w averages 1 over the tokens. Returns advantages of 0 if balancing left nothing.
  */
-export function tokenSignals(rollouts: readonly WeighedRollout[], balance: number): TokenSignal[] {
-  const raw = rollouts.map(({ trainedTokens }) => 1 / (trainedTokens + TINY));
-  const tokens = rollouts.reduce((sum, { trainedTokens }) => sum + trainedTokens, 0);
-  const tokenMean = (values: readonly number[]) =>
-    values.reduce((sum, value, i) => sum + value * rollouts[i]!.trainedTokens, 0) / tokens;
-  const meanWeight = tokenMean(raw);
+export function tokenSignals(rollouts: readonly (readonly RolloutPart[])[], balance: number): TokenSignal[] {
+  const counts = rollouts.map((parts) => parts.reduce((sum, { trainedTokens }) => sum + trainedTokens, 0));
+  const tokens = counts.reduce((sum, count) => sum + count, 0);
+  const raw = counts.map((count) => 1 / (count + TINY));
+  const meanWeight = raw.reduce((sum, weight, i) => sum + weight * counts[i]!, 0) / tokens;
   const weights = raw.map((weight) => weight / meanWeight);
-  const balanced = rollouts.map(({ advantage }) => {
-    if (balance > 0 && advantage <= 0) return advantage * (1 - balance);
-    if (balance < 0 && advantage >= 0) return advantage * (1 + balance);
-    return advantage;
-  });
-  const unit = unitOf(balanced);
-  const size = tokenMean(balanced.map((advantage, i) => Math.abs(advantage / unit) * weights[i]!));
-  return balanced.map((advantage, i) => ({ advantage: size === 0 ? 0 : advantage / unit / size, weight: weights[i]! }));
+  const balanced = rollouts.map((parts) => parts.map(({ advantage }) => balancedAdvantage(advantage, balance)));
+  const unit = unitOf(balanced.flat());
+  const size =
+    rollouts.reduce(
+      (sum, parts, i) =>
+        parts.reduce(
+          (sum, { trainedTokens }, part) => sum + Math.abs(balanced[i]![part]! / unit) * weights[i]! * trainedTokens,
+          sum,
+        ),
+      0,
+    ) / tokens;
+  return balanced.map((advantages, i) => ({
+    advantages: advantages.map((advantage) => (size === 0 ? 0 : advantage / unit / size)),
+    weight: weights[i]!,
+  }));
+}
+
+function balancedAdvantage(advantage: number, balance: number): number {
+  if (balance > 0 && advantage <= 0) return advantage * (1 - balance);
+  if (balance < 0 && advantage >= 0) return advantage * (1 + balance);
+  return advantage;
 }

@@ -1,7 +1,7 @@
 // Token sequences of a data set's rows as bytes, one row after the other, so that they can be kept in a file: a data set may be larger
 // than memory. Defines the format only. The bytes live as long as a job's attempt and never leave the machine, so numbers have its
 // byte order.
-import { trainedCount } from './packing.ts';
+import { trainedCount } from './token-sequence.ts';
 import type { TokenSequence } from './token-sequence.ts';
 
 export interface EncodedRow {

@@ -5,10 +5,13 @@ import { shuffle, type Random } from '#base/random';
 import type { TrainingRow } from '#engine/training-engine';
 import { createLayout, createRowFilling, fillRows, type FillingRule } from './row-filling.ts';
 import type { RowLayout, Sharing } from './row-layout.ts';
-import type { TokenSequence } from './token-sequence.ts';
+import { trainedCount, type TokenSequence } from './token-sequence.ts';
 
 export interface Datum extends TokenSequence {
+  /** Of each trained token; with `runAdvantages`, their mean. */
   readonly advantage: number;
+  /** Of the tokens of each run, if turns have rewards of their own. */
+  readonly runAdvantages?: readonly number[];
   /** For each trained token. */
   readonly weight: number;
   /** Set for RL jobs. */
@@ -118,13 +121,13 @@ function layRow(layout: RowLayout, members: readonly Datum[]): TrainingRow {
   ];
   let next = 0;
   members.forEach((datum, sequence) => {
+    advantages.set(tokenAdvantages(datum), next);
     for (let i = 1; i < datum.tokens.length; i++) {
       if (datum.trained[i] === 0) continue;
       predictFrom[next] = places[sequence]![i - 1]!;
       targets[next] = datum.tokens[i]!;
       sequenceIds[next] = sequence;
       oldLogprobs[next] = datum.logprobs[i]!;
-      advantages[next] = datum.advantage;
       weights[next] = datum.weight;
       next++;
     }
@@ -133,6 +136,15 @@ function layRow(layout: RowLayout, members: readonly Datum[]): TrainingRow {
   return { tokens, positions, segments, parents, predictFrom, targets, sequenceIds, inputs };
 }
 
-/** Trained tokens of a sequence. The first token has no context to be predicted from. */
-export const trainedCount = ({ trained }: TokenSequence): number =>
-  trained.subarray(1).reduce((sum, one) => sum + one, 0);
+/** `[trained]` */
+function tokenAdvantages(datum: Datum): Float32Array {
+  const { advantage, runs, runAdvantages } = datum;
+  const all = new Float32Array(trainedCount(datum)).fill(advantage);
+  if (!runs || !runAdvantages) return all;
+  let from = 0;
+  runs.forEach(({ length }, i) => {
+    all.fill(runAdvantages[i]!, from, from + length);
+    from += length;
+  });
+  return all;
+}

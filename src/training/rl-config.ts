@@ -24,6 +24,8 @@ export interface RlConfig {
   readonly scalesLearningRateByRewardSpread: boolean;
   /** Trained tokens whose logits are in memory at once; null: the engine's choice. */
   readonly headTokensMax: number | null;
+  /** Trajectories with tokens of steps that are older than this many are not trained; null: no bound. */
+  readonly maxStaleness: number | null;
 }
 
 export type ImportanceSamplingLevel = 'token' | 'sequence' | 'average' | 'geometric_average';
@@ -87,6 +89,7 @@ export function resolveRlConfig(input: RlConfigInput, hiddenSize: number | null 
     sequenceCountPower: input.sequenceCountPower ?? 0,
     scalesLearningRateByRewardSpread: input.scaleLearningRateByRewardStdDev ?? false,
     headTokensMax: input.logprobChunkSize ?? null,
+    maxStaleness: input.maxStaleness ?? null,
   };
 }
 

@@ -6,17 +6,20 @@ import { rowLearningRate } from './learning-rate.ts';
 import { policyLoss } from './losses.ts';
 import { withComparisonPolicies, type ComparisonPolicies } from './comparison-policies.ts';
 import type { RlPlan } from './rl-plan.ts';
-import { mismatchMetrics, type SamplerMismatch } from './sampler-mismatch.ts';
+import { measureMismatch, mismatchMetrics, type SamplerMismatch } from './sampler-mismatch.ts';
+import { meanStaleness, stalenessMetrics, tokenStaleness } from './staleness.ts';
 import { finiteOnly, type StepMetrics } from './step-metrics.ts';
 
 export interface RlRun {
   readonly plan: RlPlan;
   /** Rows before this one are done. */
   readonly firstRow: number;
+  /** The step that the job starts from. */
+  readonly startStep: number;
   readonly policies: ComparisonPolicies;
   /** Factor on the learning rate, for the whole job. */
   readonly learningRateScale: number;
-  /** Measured before the first step. Null: it was not. */
+  /** Measured before the first step. Null: it was not; the first row shows it. */
   readonly mismatch: SamplerMismatch | null;
   /** Receives the log-probabilities of each row's trained tokens as its loss read them, if the engine reports them. */
   readonly onLogprobs?: (row: number, logprobs: Float32Array) => void;
@@ -28,23 +31,25 @@ export interface RlRun {
  */
 export async function* trainRl(
   session: TrainingSession,
-  { plan, firstRow, policies, learningRateScale, mismatch, onLogprobs }: RlRun,
+  { plan, firstRow, startStep, policies, learningRateScale, mismatch, onLogprobs }: RlRun,
 ): AsyncGenerator<StepMetrics> {
   const { config, rows } = plan;
   const loss = policyLoss(config.loss);
   for (let index = firstRow; index < rows.length; index++) {
-    const { row, sequenceCount, tokensSaved } = rows[index]!;
+    const { row, members, sequenceCount, tokensSaved } = rows[index]!;
     const startMs = performance.now();
     const trained = withComparisonPolicies(row, index, policies);
     const { loss: value, metrics, logprobs } = (await session.forwardBackward([trained], loss))[0]!;
     if (logprobs) onLogprobs?.(index, logprobs);
     const learningRate = rowLearningRate(config, sequenceCount, learningRateScale);
     const { gradNorm } = await session.optimStep({ ...config.optimizer, learningRate });
+    const shown = mismatch ?? (logprobs && index === 0 ? firstRowMismatch(plan, startStep, logprobs) : null);
     const seconds = (performance.now() - startMs) / 1000;
     yield finiteOnly({
       ...plan.rewards,
       ...plan.counts,
-      ...(mismatch ? mismatchMetrics(mismatch) : {}),
+      ...(shown ? mismatchMetrics(shown) : {}),
+      ...stalenessMetrics(meanStaleness(members, startStep)),
       loss: value,
       ...metrics,
       grad_norm: gradNorm,
@@ -57,4 +62,19 @@ export async function* trainRl(
     });
     if (index === rows.length - 1) await requireFinitePolicy(session, trained, loss, learningRate);
   }
+}
+
+/**
+ * The mismatch of the first row, from the log-probabilities that its loss read: those of the starting weights, at no cost. Null: no step of
+ * its tokens is known, so nothing tells the two engines from the policy.
+ */
+export function firstRowMismatch(
+  { rows, config }: Pick<RlPlan, 'rows' | 'config'>,
+  startStep: number,
+  trainer: Float32Array,
+): SamplerMismatch | null {
+  const { row, members } = rows[0]!;
+  const compared = { sampled: row.inputs['oldLogprobs']!, trainer, staleness: tokenStaleness(members, startStep) };
+  const measured = measureMismatch([compared], config.loss);
+  return measured?.knowsSteps ? measured : null;
 }

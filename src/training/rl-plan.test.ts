@@ -241,3 +241,78 @@ test('a rollout whose conversation the chat template refuses is skipped and coun
   expect(skipped).toMatchObject({ refused_by_template: 1 });
   expect(counts.num_datums).toBe(2);
 });
+
+test('max_staleness skips whole trajectories by their oldest token, with their place; what says no step is trained, with a warning', async () => {
+  const groups = [
+    group(rollout(1, 'ab', { policyStep: 5 }), rollout(0, 'cd', { policyStep: 2 })),
+    group(rollout(1, 'ef', { policyStep: 4 }), rollout(0, 'gh')),
+  ];
+  const planned = (maxStaleness?: number) =>
+    planRlJob(groups, maxStaleness === undefined ? {} : { maxStaleness }, { ...context(64), startStep: 5 });
+  const all = await planned();
+  expect(all.skipped).toEqual({});
+  expect(all.staleness).toEqual({ mean: (2 * 0 + 2 * 3 + 2 * 1) / 6, max: 3 });
+  expect(all.warnings.join()).not.toContain('max_staleness');
+
+  const bounded = await planned(1);
+  expect(bounded.skipped).toEqual({ stale: 1 });
+  expect(bounded.outcomes).toEqual([{ group: 0, trajectory: 1, reason: 'stale' }]);
+  expect(bounded.staleness).toEqual({ mean: 0.5, max: 1 });
+  expect(bounded.warnings).toEqual([expect.stringMatching(/1 trained turn does not say which step/)]);
+  expect(bounded.counts.num_trainable_tokens).toBe(6);
+
+  expect((await planned(0)).skipped).toEqual({ stale: 2 });
+});
+
+test('a rollout that says at which step it began is as old as that where its choices say nothing', async () => {
+  const began = (initialPolicyVersion: number, change: Partial<SampledTurn> = {}): Trajectory => ({
+    ...rollout(initialPolicyVersion, 'ab', change),
+    notes: { initialPolicyVersion },
+  });
+  const groups = [group(began(1), began(4), began(-1, { policyStep: 3 }))];
+  const { skipped, outcomes, staleness } = await planRlJob(
+    groups,
+    { maxStaleness: 2 },
+    { ...context(64), startStep: 4 },
+  );
+  expect(skipped).toEqual({ stale: 1 });
+  expect(outcomes[0]).toMatchObject({ trajectory: 0 });
+  expect(staleness).toEqual({ mean: 0.5, max: 1 });
+});
+
+test('the reward of a turn changes the advantage of its own tokens only', async () => {
+  const turns = (reward: number, ...own: (number | undefined)[]): Trajectory => {
+    const { histories, ...rest } = rollout(reward, 'ab');
+    const [asked] = histories[0]!.turns;
+    const said = own.map((turnReward, i): SampledTurn => ({
+      ...(histories[0]!.turns[1] as SampledTurn),
+      promptTokenIds: encoder.encode(`ask\n${'ab\n'.repeat(i)}`),
+      ...(turnReward === undefined ? {} : { reward: turnReward }),
+    }));
+    return { ...rest, histories: [{ turns: [asked!, ...said], tools: null }] };
+  };
+  const planned = (...trajectories: Trajectory[]) =>
+    plan({ groups: [group(...trajectories)] }, { scaleRewards: false });
+  const advantagesOf = ({ rows }: Awaited<ReturnType<typeof planned>>) =>
+    rows
+      .flatMap(({ members }) => members)
+      .sort((a, b) => a.origin!.trajectory - b.origin!.trajectory)
+      .map(({ advantage, runs, runAdvantages }) => runs!.map((_, i) => runAdvantages?.[i] ?? advantage));
+
+  // Equal rewards of the rollouts: only the turn that has a reward is trained.
+  const equal = await planned(turns(1, undefined, 1), turns(1, undefined, undefined));
+  const [[first, second]] = advantagesOf(equal) as [[number, number]];
+  expect([Math.abs(first), Math.sign(second)]).toEqual([0, 1]);
+  expect(equal.skipped).toEqual({ zero_advantage: 1 });
+  const { row } = equal.rows[0]!;
+  expect([...row.inputs['advantages']!].map(Math.sign)).toEqual([0, 0, 1, 1]);
+
+  // Unequal ones: the other turns keep their proportion.
+  const unequal = advantagesOf(await planned(turns(1, undefined, 1), turns(0, undefined, undefined)));
+  expect(unequal[0]![0]! / unequal[1]![0]!).toBeCloseTo(-1, 10);
+  expect(unequal[1]![0]).toBe(unequal[1]![1]);
+  expect(unequal[0]![1]! / unequal[0]![0]!).toBeCloseTo((0.5 + 0.75) / 0.5, 10);
+
+  // Equal rewards of the turns too: nothing to learn.
+  expect((await planned(turns(1, 1, 1), turns(1, 1, 1))).skipped).toEqual({ equal_rewards: 2 });
+});

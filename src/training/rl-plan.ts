@@ -5,15 +5,16 @@ import { createYielder } from '#base/yield-to-loop';
 import { createRandom } from '#base/random';
 import type { Skipped } from '#domain/training-job';
 import type { RlConfigInput, Trajectory, TrajectoryGroup } from '#domain/trajectory';
-import { groupAdvantages, tokenSignals } from './advantage.ts';
+import { groupAdvantages, tokenSignals, turnAdvantages, type RolloutPart } from './advantage.ts';
 import { createTokenLimit } from './job-tokens.ts';
-import { packRows, trainedCount, type Datum, type PackedRow } from './packing.ts';
+import { packRows, type Datum, type PackedRow } from './packing.ts';
 import { resolveRlConfig, type RlConfig } from './rl-config.ts';
 import { groupMetrics, rewardsOf, rewardStandardError, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
 import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
 import { createSkipCount } from './skip-count.ts';
 import type { ConversationEncoder } from './conversation-encoder.ts';
-import type { SequenceLimits, TokenSequence } from './token-sequence.ts';
+import { meanStaleness, stalenessOf, type Staleness } from './staleness.ts';
+import { trainedCount, type SequenceLimits, type TokenSequence, type TrainedRun } from './token-sequence.ts';
 import { tokenizeHistory, type TokenizedHistory } from './tokenize.ts';
 
 export interface RlPlan {
@@ -31,6 +32,8 @@ export interface RlPlan {
   readonly rewards: RewardMetrics;
   /** Standard error of the mean reward; null: unknown. */
   readonly rewardStandardError: number | null;
+  /** Of the trained tokens; null: no step is known. */
+  readonly staleness: Staleness | null;
   readonly counts: {
     readonly num_groups_submitted: number;
     readonly num_groups_trainable: number;
@@ -66,7 +69,8 @@ interface ReadRollout {
 interface Rollout extends ReadRollout {
   readonly group: number;
   readonly trajectory: number;
-  readonly advantage: number;
+  /** One for all its tokens; if turns of its group have rewards of their own, one for each run. */
+  readonly parts: readonly RolloutPart[];
 }
 
 export interface PlanContext {
@@ -74,6 +78,8 @@ export interface PlanContext {
   readonly budget: RowBudget;
   /** Hidden size of the base model. Absent or null: unknown. */
   readonly hiddenSize?: number | null;
+  /** The step that the job starts from. Absent: unknown, and with it how old the tokens are. */
+  readonly startStep?: number;
   /** Any text, read after the last group; equal texts give the same order. */
   readonly seed: () => string;
   /** Limit on all sequences together. Absent: job-tokens.ts. */
@@ -84,7 +90,7 @@ export interface PlanContext {
 export async function planRlJob(
   groups: AsyncIterable<TrajectoryGroup> | Iterable<TrajectoryGroup>,
   input: RlConfigInput,
-  { encoder, budget, hiddenSize, seed, tokensMax }: PlanContext,
+  { encoder, budget, hiddenSize, startStep = -1, seed, tokensMax }: PlanContext,
 ): Promise<RlPlan> {
   const config = resolveRlConfig(input, hiddenSize);
   const skips = createSkipCount();
@@ -100,22 +106,24 @@ export async function planRlJob(
   for await (const group of groups) {
     const number = rewards.push(rewardsOf(group)) - 1;
     skips.add('exceptions', group.exceptionCount);
-    const [advantages] = groupAdvantages([group.trajectories.map(({ reward }) => reward)], config.scaleRewards);
-    const allEqual = advantages!.every((advantage) => advantage === 0);
-    for (const [t, trajectory] of group.trajectories.entries()) {
-      const advantage = advantages![t]!;
-      const read = await readTrajectory(trajectory, encoder, config, limits);
-      if (typeof read === 'string') skip(number, t, read);
-      else if (advantage === 0) skip(number, t, allEqual ? 'equal_rewards' : 'zero_advantage');
-      else rollouts.push({ group: number, trajectory: t, advantage, ...read });
+    const read: (ReadRollout | string)[] = [];
+    for (const trajectory of group.trajectories) {
+      read.push(await readTrajectory(trajectory, encoder, config, limits, startStep));
       await yieldToLoop();
+    }
+    const parts = partsOf(group, read, config.scaleRewards);
+    const allEqual = parts.flat().every(({ advantage }) => advantage === 0);
+    for (const [t, rollout] of read.entries()) {
+      if (typeof rollout === 'string') skip(number, t, rollout);
+      else if (hasNoSignal(parts[t]!)) skip(number, t, allEqual ? 'equal_rewards' : 'zero_advantage');
+      else rollouts.push({ group: number, trajectory: t, parts: parts[t]!, ...rollout });
     }
   }
 
   const weighed = weigh(rollouts, config.advantageBalance);
-  const trained = weighed.filter(({ data }) => data[0]!.advantage !== 0);
-  for (const { group, trajectory, data, isTruncated } of weighed) {
-    if (data[0]!.advantage === 0) skip(group, trajectory, 'zero_advantage');
+  const trained = weighed.filter(({ parts }) => !hasNoSignal(parts));
+  for (const { group, trajectory, parts, isTruncated } of weighed) {
+    if (hasNoSignal(parts)) skip(group, trajectory, 'zero_advantage');
     else if (isTruncated) skip(group, trajectory, 'truncated');
   }
   const byGroup = rewards.map((_, g) => trained.filter(({ group }) => group === g).map(({ data }) => data));
@@ -123,6 +131,7 @@ export async function planRlJob(
   const renderedPrompts = sumOf(trained, (rollout) => rollout.renderedPrompts);
   const constrainedTurns = sumOf(trained, (rollout) => rollout.constrainedTurns);
   const reshapedTurns = trained.flatMap((rollout) => rollout.reshapedTurns);
+  const sequences = byGroup.flat(2);
   const rows = packRows(byGroup, rowLength, createRandom(seedOf(seed())), budget.sharing);
   return {
     config,
@@ -137,15 +146,17 @@ export async function planRlJob(
             ...renderedPromptWarnings(renderedPrompts),
             ...constraintWarnings(config.loss.precalculates ? 0 : constrainedTurns),
             ...reshapingWarnings(reshapedTurns),
+            ...unknownStepWarnings(config.maxStaleness === null ? [] : sequences, startStep),
           ],
     rewards: groupMetrics(rewards),
     rewardStandardError: rewardStandardError(rewards),
+    staleness: meanStaleness(sequences, startStep),
     counts: {
       num_groups_submitted: rewards.length,
       num_groups_trainable: byGroup.filter((group) => group.length > 0).length,
       num_trajectories: sumOf(rewards, (group) => group.trajectories.length),
-      num_datums: byGroup.flat(2).length,
-      num_trainable_tokens: sumOf(byGroup.flat(2), trainedCount),
+      num_datums: sequences.length,
+      num_trainable_tokens: sumOf(sequences, trainedCount),
       num_rendered_prompts: renderedPrompts,
       num_constrained_turns: constrainedTurns,
       num_reshaped_turns: reshapedTurns.length,
@@ -153,44 +164,91 @@ export async function planRlJob(
   };
 }
 
+const hasNoSignal = (parts: readonly RolloutPart[]): boolean => parts.every(({ advantage }) => advantage === 0);
+
+/** By trajectory. Those that are not trained count in the mean of the rewards all the same. */
+function partsOf(
+  { trajectories }: TrajectoryGroup,
+  read: readonly (ReadRollout | string)[],
+  scale: boolean,
+): readonly (readonly RolloutPart[])[] {
+  const [advantages] = groupAdvantages([trajectories.map(({ reward }) => reward)], scale);
+  const runs = read.map((rollout) => (typeof rollout === 'string' ? [] : runsOf(rollout)));
+  const ofTurns = turnAdvantages(
+    runs.map((ofRollout) => ofRollout.map(({ reward }) => reward)),
+    scale,
+  );
+  const rewardsTurns = ofTurns.flat().some((advantage) => advantage !== 0);
+  return runs.map((ofRollout, t) => {
+    const advantage = advantages![t]!;
+    if (!rewardsTurns) return [{ advantage, trainedTokens: sumOf(ofRollout, ({ length }) => length) }];
+    return ofRollout.map(({ length }, i) => ({ advantage: advantage + ofTurns[t]![i]!, trainedTokens: length }));
+  });
+}
+
+const runsOf = ({ sequences }: Pick<ReadRollout, 'sequences'>): readonly TrainedRun[] =>
+  sequences.flatMap(({ runs = [] }) => runs);
+
 /** Or the reason why there is nothing to train. */
 async function readTrajectory(
-  { histories }: Trajectory,
+  { histories, notes }: Trajectory,
   encoder: ConversationEncoder,
-  { trainsUnsampled }: RlConfig,
+  { trainsUnsampled, maxStaleness }: RlConfig,
   limits: SequenceLimits,
+  startStep: number,
 ): Promise<ReadRollout | string> {
   const tokenized: TokenizedHistory[] = [];
   for (const history of histories) {
     tokenized.push(await tokenizeHistory(history, encoder, trainsUnsampled ? 'all' : 'none', limits));
   }
-  const sequences = tokenized.flatMap((each) => each.sequences).filter((sequence) => trainedCount(sequence) > 0);
+  const sequences = tokenized
+    .flatMap((each) => each.sequences)
+    .filter((sequence) => trainedCount(sequence) > 0)
+    .map((sequence) => withStep(sequence, notes?.initialPolicyVersion ?? null));
   const isTruncated = tokenized.some(({ cut }) => cut.trainedTokens > 0);
   const renderedPrompts = sumOf(tokenized, (each) => each.renderedPrompts);
   const constrainedTurns = sumOf(tokenized, (each) => each.constrainedTurns);
   const reshapedTurns = tokenized.flatMap((each) => each.reshapedTurns);
+  const isStale = (run: TrainedRun) => maxStaleness !== null && (stalenessOf(run, startStep) ?? 0) > maxStaleness;
+  if (runsOf({ sequences }).some(isStale)) return 'stale';
   if (sequences.length > 0) return { sequences, isTruncated, renderedPrompts, constrainedTurns, reshapedTurns };
   if (isTruncated) return 'too_long';
   return tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens';
 }
 
-interface WeighedRollout extends Omit<Rollout, 'advantage' | 'sequences'> {
+/** Where a turn does not say which step sampled it: the step at which its rollout began. */
+const withStep = (sequence: TokenSequence, initial: number | null): TokenSequence => ({
+  ...sequence,
+  runs: (sequence.runs ?? []).map((run) => ({
+    ...run,
+    policyStep: run.policyStep ?? (initial !== null && initial >= 0 ? initial : null),
+  })),
+});
+
+interface WeighedRollout extends Omit<Rollout, 'sequences'> {
   readonly data: readonly Datum[];
 }
 
 function weigh(rollouts: readonly Rollout[], balance: number): WeighedRollout[] {
   if (rollouts.length === 0) return [];
   const signals = tokenSignals(
-    rollouts.map(({ advantage, sequences }) => ({ advantage, trainedTokens: sumOf(sequences, trainedCount) })),
+    rollouts.map(({ parts }) => parts),
     balance,
   );
-  return rollouts.map(({ sequences, advantage: _, ...rollout }, i) => ({
-    ...rollout,
-    data: sequences.map((each, sequence) => {
+  return rollouts.map(({ sequences, ...rollout }, i) => {
+    const { advantages, weight } = signals[i]!;
+    const parts = rollout.parts.map((part, at) => ({ ...part, advantage: advantages[at]! }));
+    let next = 0;
+    const data = sequences.map((each, sequence): Datum => {
+      const own = each.runs!.length;
       const origin = { group: rollout.group, trajectory: rollout.trajectory, sequence };
-      return { ...each, ...signals[i]!, origin };
-    }),
-  }));
+      if (parts.length === 1) return { ...each, advantage: advantages[0]!, weight, origin };
+      const runAdvantages = advantages.slice(next, (next += own));
+      const sum = sumOf([...each.runs!.entries()], ([at, { length }]) => length * runAdvantages[at]!);
+      return { ...each, advantage: sum / trainedCount(each), runAdvantages, weight, origin };
+    });
+    return { ...rollout, parts, data };
+  });
 }
 
 /** What a client can do so that its tokens are trained after the prompt they were sampled after (decision 13). */
@@ -212,6 +270,17 @@ function constraintWarnings(count: number): string[] {
     `${what} sampled under a constraint (tool_choice, strict tools, response_format, guided fields): the log-probabilities are ` +
       'those of the constrained distribution, the trainer computes those of the unconstrained one, so their ratio is not 1 even ' +
       'if the policy has not changed. Set precalculate_logprobs in experimental_config.',
+  ];
+}
+
+/** Nothing is skipped because its age is not known. */
+function unknownStepWarnings(sequences: readonly TokenSequence[], startStep: number): string[] {
+  const count = runsOf({ sequences }).filter((run) => stalenessOf(run, startStep) === null).length;
+  if (count === 0) return [];
+  const what = count === 1 ? '1 trained turn does' : `${count} trained turns do`;
+  return [
+    `max_staleness could not judge all turns: ${what} not say which step of this model sampled them, and the server does not remember. ` +
+      'Send choices with their policy_step, as they came.',
   ];
 }
 

@@ -1,16 +1,20 @@
-// How far the trainer's log-probabilities are from the sampler's before training: zero if both compute the same weights exactly. Engines
-// that round differently, or rollouts from older weights, make the ratios of the loss start away from 1. Pure functions.
+// How far the trainer's log-probabilities are from the sampler's before training. Of tokens that the job's starting weights sampled, that
+// is the distance of two engines: zero if both compute the same weights exactly. Of tokens that older steps sampled, the policy has
+// moved since as well; they are measured apart. Pure functions.
 import type { PolicyLossConfig } from './rl-config.ts';
 import type { StepMetrics } from './step-metrics.ts';
 
-/** For one row, `[trained]`, nats. NaN: the sampled log-probability is unknown. */
+/** For one row, `[trained]`. */
 export interface ComparedRow {
+  /** Nats; NaN: not known. */
   readonly sampled: Float32Array;
   readonly trainer: Float32Array;
+  /** Steps (staleness.ts); NaN: not known. */
+  readonly staleness: Float32Array;
 }
 
-/** Statistics of the log-ratios, trainer − sampler, over all tokens that both know. */
-export interface SamplerMismatch {
+/** Statistics of the log-ratios, trainer − sampler, over tokens that both know. */
+export interface LogRatios {
   readonly tokens: number;
   /** An estimate of minus the KL divergence of the sampler from the trainer. */
   readonly mean: number;
@@ -18,6 +22,14 @@ export interface SamplerMismatch {
   readonly p99: number;
   /** The fraction of tokens whose ratio is outside the loss's clip range. */
   readonly clipped: number;
+}
+
+export interface SamplerMismatch {
+  /** Of tokens that the starting weights sampled; if no token's step is known, of all. Null: there is none. */
+  readonly unchanged: LogRatios | null;
+  /** Of tokens that older steps sampled. */
+  readonly stale: LogRatios | null;
+  readonly knowsSteps: boolean;
 }
 
 /** Minimum number of trained tokens to compare, if there are that many: 80 of them lie beyond the 99th percentile. */
@@ -34,11 +46,28 @@ const P99_MAX = Math.LN2;
 /** Null: no token's log-probability is known. */
 export function measureMismatch(
   rows: readonly ComparedRow[],
-  { epsilon, epsilonHigh }: Pick<PolicyLossConfig, 'epsilon' | 'epsilonHigh'>,
+  clip: Pick<PolicyLossConfig, 'epsilon' | 'epsilonHigh'>,
 ): SamplerMismatch | null {
-  const logRatios = rows.flatMap(({ sampled, trainer }) =>
-    Array.from(trainer, (logprob, i) => logprob - sampled[i]!).filter((logRatio) => Number.isFinite(logRatio)),
+  const compared = rows.flatMap(({ sampled, trainer, staleness }) =>
+    Array.from(trainer, (logprob, i) => ({ logRatio: logprob - sampled[i]!, staleness: staleness[i]! })).filter(
+      ({ logRatio }) => Number.isFinite(logRatio),
+    ),
   );
+  const knowsSteps = compared.some((token) => !Number.isNaN(token.staleness));
+  const ratiosWhere = (holds: (staleness: number) => boolean) =>
+    logRatiosOf(
+      compared.filter((token) => holds(token.staleness)).map(({ logRatio }) => logRatio),
+      clip,
+    );
+  const unchanged = ratiosWhere((staleness) => !knowsSteps || staleness === 0);
+  const stale = ratiosWhere((staleness) => staleness > 0);
+  return unchanged || stale ? { unchanged, stale, knowsSteps } : null;
+}
+
+function logRatiosOf(
+  logRatios: readonly number[],
+  { epsilon, epsilonHigh }: Pick<PolicyLossConfig, 'epsilon' | 'epsilonHigh'>,
+): LogRatios | null {
   const tokens = logRatios.length;
   if (tokens === 0) return null;
   const sizes = Float64Array.from(logRatios, Math.abs).sort();
@@ -51,18 +80,42 @@ export function measureMismatch(
   };
 }
 
-export const mismatchMetrics = ({ mean, p99, clipped }: SamplerMismatch): StepMetrics => ({
-  sampler_log_ratio_mean: mean,
-  sampler_log_ratio_p99: p99,
-  sampler_clipped_fraction: clipped,
+export const mismatchMetrics = ({ unchanged, stale }: SamplerMismatch): StepMetrics => ({
+  ...named('sampler', unchanged),
+  ...named('stale', stale),
 });
 
-export function mismatchWarnings({ tokens, mean, p99 }: SamplerMismatch): string[] {
-  if (Math.abs(mean) <= MEAN_MAX && p99 <= P99_MAX) return [];
+const named = (of: string, ratios: LogRatios | null): StepMetrics =>
+  ratios
+    ? {
+        [`${of}_log_ratio_mean`]: ratios.mean,
+        [`${of}_log_ratio_p99`]: ratios.p99,
+        [`${of}_clipped_fraction`]: ratios.clipped,
+      }
+    : {};
+
+export function mismatchWarnings({ unchanged, stale, knowsSteps }: SamplerMismatch): string[] {
   return [
-    `The trainer and the sampler of these rollouts do not agree: over ${tokens} tokens the mean log-ratio is ${mean.toPrecision(2)} nats ` +
-      `(at most ±${MEAN_MAX} is usual), and one in a hundred is beyond ${p99.toPrecision(2)} (usual: ${P99_MAX.toPrecision(2)}). Rollouts of older ` +
-      'weights, answers under a constraint (response_format, tool_choice), or engines that compute the model differently, cause this. ' +
-      'precalculate_logprobs with truncated_importance_sampling (2) corrects for it.',
+    ...(isFar(unchanged)
+      ? [
+          `The trainer and the sampler of these rollouts do not agree: ${numbersOf(unchanged)}. ` +
+            `${knowsSteps ? '' : 'Rollouts of older weights, '}${knowsSteps ? 'Answers' : 'answers'} under a constraint (response_format, tool_choice), or ` +
+            'engines that compute the model differently, cause this. ' +
+            'precalculate_logprobs with truncated_importance_sampling (2) corrects for it.',
+        ]
+      : []),
+    ...(isFar(stale)
+      ? [
+          `The policy has moved far since it sampled the older rollouts: ${numbersOf(stale)}. ` +
+            'Train sooner after sampling, or set max_staleness. precalculate_logprobs with truncated_importance_sampling (2) corrects for it.',
+        ]
+      : []),
   ];
 }
+
+const isFar = (ratios: LogRatios | null): ratios is LogRatios =>
+  ratios !== null && (Math.abs(ratios.mean) > MEAN_MAX || ratios.p99 > P99_MAX);
+
+const numbersOf = ({ tokens, mean, p99 }: LogRatios): string =>
+  `over ${tokens} tokens the mean log-ratio is ${mean.toPrecision(2)} nats (at most ±${MEAN_MAX} is usual), ` +
+  `and one in a hundred is beyond ${p99.toPrecision(2)} (usual: ${P99_MAX.toPrecision(2)})`;

@@ -14,7 +14,7 @@ import { AppError } from '#domain/errors';
 import type { History, SampledTurn, Turn } from '#domain/trajectory';
 import type { ConversationEncoder } from './conversation-encoder.ts';
 import { createPromptUnfolding } from './folded-prompts.ts';
-import { UNLIMITED, type SequenceLimits, type TokenSequence } from './token-sequence.ts';
+import { UNLIMITED, type SequenceLimits, type TokenSequence, type TrainedRun } from './token-sequence.ts';
 import { appendedStop, findWrittenTurn } from './written-turn.ts';
 
 /** Why a history or a turn gives nothing to train on. */
@@ -58,8 +58,7 @@ export async function tokenizeHistory(
   let open: Building | null = null;
 
   /** Cut at once: the sequences of a history may be much longer than its messages. */
-  function close({ tokens, sampled }: Building): void {
-    const isTrained = (logprob: number | null) => logprob !== null;
+  function close({ tokens, sampled, turns }: Building): void {
     if (tokens.length > lengthMax) {
       cut.sequences++;
       cut.trainedTokens += sampled.slice(lengthMax).filter(isTrained).length;
@@ -67,7 +66,7 @@ export async function tokenizeHistory(
     const kept = sampled.slice(0, lengthMax);
     if (!kept.some(isTrained)) return;
     count(kept.length);
-    sequences.push(pack(tokens.slice(0, lengthMax), kept));
+    sequences.push(pack(tokens.slice(0, lengthMax), kept, turns));
   }
 
   for (const turn of turns) {
@@ -82,8 +81,8 @@ export async function tokenizeHistory(
         close(open);
         open = null;
       }
-      open ??= { tokens: [], sampled: [] };
-      addTurn(open, read);
+      open ??= { tokens: [], sampled: [], turns: [] };
+      addTurn(open, read, turn);
     }
     messages.push(turn.message);
     await yieldToLoop();
@@ -123,26 +122,37 @@ interface Building {
   readonly tokens: number[];
   /** Null: context. NaN: trained, its sampling log-probability unknown. */
   readonly sampled: (number | null)[];
+  /** `from`: its first trained token. */
+  readonly turns: (Omit<TrainedRun, 'length'> & { readonly from: number })[];
 }
+
+const isTrained = (logprob: number | null): boolean => logprob !== null;
 
 const goesOn = ({ tokens }: Building, { prompt }: TrainedTurn): boolean =>
   tokens.every((token, i) => token === prompt[i]);
 
-function addTurn(open: Building, { prompt, tokens }: TrainedTurn): void {
+function addTurn(open: Building, { prompt, tokens }: TrainedTurn, turn: Turn): void {
   for (const id of prompt.slice(open.tokens.length)) {
     open.tokens.push(id);
     open.sampled.push(null);
   }
+  const { policyStep = null, reward = null } = turn.kind === 'sampled' ? turn : {};
+  open.turns.push({ from: open.tokens.length, policyStep, reward });
   for (const { id, logprob } of tokens) {
     open.tokens.push(id);
     open.sampled.push(logprob);
   }
 }
 
-const pack = (tokens: readonly number[], sampled: Building['sampled']): TokenSequence => ({
+const pack = (tokens: readonly number[], sampled: Building['sampled'], turns: Building['turns']): TokenSequence => ({
   tokens: Int32Array.from(tokens),
   trained: Uint8Array.from(sampled, (logprob) => (logprob === null ? 0 : 1)),
   logprobs: Float32Array.from(sampled, (logprob) => logprob ?? NaN),
+  runs: turns.flatMap(({ from, ...turn }, i) => {
+    const own = sampled.slice(Math.max(1, from), turns[i + 1]?.from); // nothing precedes the first token of a sequence
+    const length = own.filter(isTrained).length;
+    return length > 0 ? [{ length, ...turn }] : [];
+  }),
 });
 
 /** Null: the turn is only context. */

@@ -76,15 +76,38 @@ test('a job trains the tokens that were sampled after the prompts that they foll
   expect((await send(server, { url: '/v1/preview/episodes/one' })).json()).toMatchObject({ status: 'rewarded' });
 });
 
-test('the rewards of calls add to the reward of their episode', async () => {
+test('the reward of a call is that of its tokens alone; each call has the step that sampled it', async () => {
   const [first] = await play('paid', null);
   await play('unpaid', 0);
   const { id } = first as unknown as { id: string };
-  const body = { reward: 1, turn_rewards: { [id]: 0.25 } };
-  await send(server, { url: '/v1/preview/episodes/paid/reward', body });
+  const untrained = await send(server, {
+    url: '/e/paid/v1/chat/completions',
+    headers: { 'x-whetstone-train': 'false' },
+    body: chat({ model, max_tokens: 2 }),
+  });
+  const body = { reward: 1, turn_rewards: { [id]: 0.25, [untrained.json<{ id: string }>().id]: 9 } };
+  expect((await send(server, { url: '/v1/preview/episodes/paid/reward', body })).statusCode).toBe(200);
   const made = await submit([['paid', 'unpaid']]);
   const [group] = await storedGroups(made.json<{ id: string }>().id);
-  expect(group!.trajectories.map(({ reward }) => reward)).toEqual([1.25, 0]);
+  expect(group!.trajectories.map(({ reward }) => reward)).toEqual([1, 0]);
+  const sampled = group!.trajectories.map(({ histories }) =>
+    histories.flatMap(({ turns }) =>
+      turns.flatMap((turn) => (turn.kind === 'sampled' ? [[turn.reward, turn.policyStep]] : [])),
+    ),
+  );
+  expect(sampled).toEqual([
+    [
+      [0.25, 0],
+      [undefined, 0],
+    ],
+    [
+      [undefined, 0],
+      [undefined, 0],
+    ],
+  ]);
+  const name = jobBodyBlob(made.json<{ id: string }>().id);
+  const { head } = await readGroups<{ warnings: string[] }>((await server.blobs.stream(name))!, name);
+  expect(head.warnings).toContain('turn_rewards of calls that are not trained were not used: 1.');
 });
 
 test.each([

@@ -10,6 +10,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   refused_by_template:
     'The chat template refuses the conversation before its answer, and no token ids of the prompt were sent.',
   logprob_count_mismatch: 'A choice has a different number of log-probabilities than of tokens.',
+  stale: 'An older step sampled it than the job’s max_staleness allows.',
   too_long: 'No sampled token lies within the longest sequence that the trainer accepts.',
   truncated: 'It was trained up to the longest sequence that the trainer accepts; the rest was not.',
 };

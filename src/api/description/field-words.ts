@@ -78,7 +78,7 @@ const WORDS: Readonly<Record<string, string>> = {
     'The conversation: messages, and choices as the chat endpoint returned them. Only choices are trained on.',
   additional_histories: 'Other conversations that share the reward.',
   auto_metrics: 'Metrics measured by a client library.',
-  initial_policy_version: 'Step of the model that sampled the first token.',
+  initial_policy_version: 'Step that sampled the first token, and all tokens whose choices have no policy_step.',
   final_policy_version: 'Step of the model that sampled the last token.',
   start_time: 'When it started.',
   logs: 'Your own log lines.',

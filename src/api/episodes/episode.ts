@@ -67,9 +67,10 @@ export const rewardEpisode = z
     metrics: record(number()).nullish().meta({ description: 'Numbers by name, such as the parts of the reward.' }),
     metadata: metadata.nullish(),
     group: episodeName.nullish().meta({ description: 'Puts the episode into this group. Default: as it is.' }),
-    turn_rewards: record(number())
-      .nullish()
-      .meta({ description: 'Rewards of single calls, by the `id` of their answers.' }),
+    turn_rewards: record(number()).nullish().meta({
+      description:
+        'Rewards of single calls, by the `id` of their answers: in addition to the episode’s, for the tokens of that call alone.',
+    }),
     status: z.enum(EPISODE_OUTCOMES).default('completed').meta({ description: 'How the task ended.' }),
   })
   .meta({ title: 'RewardEpisodeRequest' });

@@ -92,6 +92,30 @@ test('responses: the conversation that previous_response_id names comes from the
   ]);
 });
 
+test('every protocol: the step that an answer names is that of its turn', async () => {
+  const ofMessages = message('msg_1', [user('a')], [said('b')]);
+  Object.assign(ofMessages.response, { policy_step: 4 });
+  const ofResponses = response('r1', 'a', 'b');
+  Object.assign(ofResponses.response, { policy_step: 5 });
+  const exchanges = {
+    chat_completions: [
+      {
+        request: { messages: [user('a')] },
+        response: { id: 'c1', choices: [{ message: { role: 'assistant', content: 'b' }, policy_step: 6 }] },
+      },
+    ],
+    completions: [
+      { request: { prompt: 'a' }, response: { id: 'd1', choices: [{ index: 0, text: 'b', policy_step: 7 }] } },
+    ],
+    messages: [ofMessages],
+    responses: [ofResponses],
+  };
+  const steps = (await histories(exchanges)).flatMap(({ turns }) =>
+    turns.flatMap((turn) => (turn.kind === 'sampled' ? [turn.policyStep] : [])),
+  );
+  expect(steps.sort()).toEqual([4, 5, 6, 7]);
+});
+
 test('completions: each choice is trained by its id, and by its tokens if those of its prompt are known', async () => {
   const choices = [
     { index: 0, text: 'b', finish_reason: 'length', token_ids: [7], logprobs: { token_logprobs: [-1] } },

@@ -36,6 +36,7 @@ const wireConfig = z.looseObject({
   scale_learning_rate_by_reward_std_dev: boolean().nullish().meta({ description: "Multiply the learning rate by the trend of train/reward_std_dev over the model's checkpoints." }),
   packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Number of tokens that a row is filled up to. Default: 2048. Rows are longer if a sequence is longer, and shorter if memory is low; the first event reports it.' }),
   logprob_calculation_chunk_size: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Maximum number of trained tokens whose logits are in memory at the same time.' }),
+  max_staleness: integer({ ge: 0 }).nullish().meta({ description: 'Trajectories with tokens that were sampled more than this many steps before the step that the job starts from are skipped as `stale`. 0: only the current policy. Default null: no bound.' }),
   plot_tensors: boolean().nullish().meta({ description: 'Accepted, but no plots are drawn.' }),
 }); // prettier-ignore
 
@@ -76,6 +77,7 @@ export const rlConfig = wireConfig.transform((wire, ctx): ReadRlConfig => {
     sequenceCountPower: wire.num_trajectories_learning_rate_multiplier_power,
     scaleLearningRateByRewardStdDev: wire.scale_learning_rate_by_reward_std_dev,
     logprobChunkSize: wire.logprob_calculation_chunk_size,
+    maxStaleness: wire.max_staleness,
   });
   const unknown = unknownFields(wireConfig, wire, 'experimental_config.');
   return { config, warnings: wire.plot_tensors ? [...unknown, NO_PLOTS] : unknown };

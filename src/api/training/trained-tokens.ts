@@ -8,7 +8,13 @@ const perToken = z.array(z.number().nullable());
 const sequence = z
   .object({
     step: z.int().meta({ description: 'The gradient step that trained it: 1, 2, …' }),
-    advantage: z.number().meta({ description: 'Advantage of each trained token, balanced and scaled over the job.' }),
+    advantage: z.number().meta({
+      description:
+        'Advantage of each trained token, balanced and scaled over the job; their mean, if there are `advantages`.',
+    }),
+    advantages: perToken.nullable().meta({
+      description: 'If calls of the episodes had rewards of their own: the advantage of each trained token.',
+    }),
     weight: z.number().meta({ description: 'Loss weight of each trained token.' }),
     token_ids: z.array(z.int()),
     texts: z.array(z.string()).nullable().meta({
@@ -18,6 +24,7 @@ const sequence = z
     trained: z.array(z.boolean()).meta({
       description: 'Whether the token is trained on. False: context; the lists below are null at that position.',
     }),
+    policy_steps: perToken.meta({ description: 'The step of the model that sampled the token; null: not known.' }),
     sampler_logprobs: perToken.meta({
       description: 'As sent in the request or remembered by the server; null: not known.',
     }),
@@ -73,10 +80,12 @@ export function toTokensResponse(read: TrainedTrajectory): z.input<typeof tokens
 const toSequence = (read: TrainedSequence, textsOf: TrainedTrajectory['textsOf']): z.input<typeof sequence> => ({
   step: read.step,
   advantage: read.advantage,
+  advantages: read.advantages && [...read.advantages],
   weight: read.weight,
   token_ids: [...read.tokens],
   texts: textsOf && textsOf(read.tokens),
   trained: Array.from(read.trained, (one) => one === 1),
+  policy_steps: [...read.policySteps],
   sampler_logprobs: [...read.samplerLogprobs],
   trainer_logprobs: read.trainerLogprobs && [...read.trainerLogprobs],
   ratios: read.ratios && [...read.ratios],

@@ -17,7 +17,7 @@ interface Sampled {
 export function remembering(
   memory: SampledTokens,
   { caller, isBackground, answerId }: ChatContext,
-  { modelId, base }: SampledModel,
+  { modelId, base, step: policyStep }: SampledModel,
   { generate, conversation, reshapedBy }: Sampled,
 ): ((said: readonly SaidToken[], choiceIndex: number) => void) | null {
   if (modelId === null || isBackground) return null;
@@ -29,6 +29,7 @@ export function remembering(
       logprobs: said.map(({ token }) => token.logprob),
       isConstrained: heldFor(said, generate.constraint),
       reshapedBy,
+      policyStep,
     };
     memory.remember(asked, wordsOf(said), sampling, answerId === undefined ? null : { id: answerId, index });
   };

@@ -9,6 +9,23 @@ const sampling = (promptTokens: number[], tokenIds: number[], logprob = -0.5, is
   logprobs: tokenIds.map(() => logprob),
   isConstrained,
   reshapedBy: [],
+  policyStep: 0,
+});
+
+test('the same words of two steps are two answers, each with its step and log-probabilities; of another model no step is known', () => {
+  const memory = createSampledTokens();
+  const older = sampling([1], [7], -0.5);
+  const newer = { ...sampling([1], [7], -0.4), policyStep: 1 };
+  memory.remember(asked, words('yes'), older, { id: 'a', index: 0 });
+  memory.remember(asked, words('yes'), newer, { id: 'b', index: 0 });
+  memory.remember(asked, words('yes'), newer, { id: 'c', index: 0 }); // once more at the same step: kept once
+  const found = (id: string) => memory.findAnswer(asked, { id, index: 0 });
+  expect([found('a')!.policyStep, found('a')!.logprobs[0]]).toEqual([0, -0.5]);
+  expect(found('b')).toEqual(found('c'));
+  expect([found('b')!.policyStep, found('b')!.logprobs[0]]).toEqual([1, Math.fround(-0.4)]);
+  expect(memory.findTokens(asked, [7], [-0.5])!.policyStep).toBe(0);
+  expect(memory.findWords(asked, words('yes'), null)!.policyStep).toBe(1);
+  expect(memory.findWords({ ...asked, modelId: 'fork' }, words('yes'), [-0.5])!.policyStep).toBeNull();
 });
 
 test('the latest answer with equal words is found, each by its own tokens, and none of another entity, base model or conversation', () => {
@@ -84,7 +101,7 @@ test('of equal answers of several models, the one of the job’s model is found,
   memory.remember(other, words('yes'), others);
   expect(memory.findWords(asked, words('yes'), null)).toEqual(mine);
   expect(memory.findWords(other, words('yes'), null)).toEqual(others);
-  expect(memory.findWords({ ...asked, modelId: 'third' }, words('yes'), null)).toEqual(others);
+  expect(memory.findWords({ ...asked, modelId: 'third' }, words('yes'), null)).toEqual({ ...others, policyStep: null });
 });
 
 test('the oldest answers are forgotten if there is no room', () => {

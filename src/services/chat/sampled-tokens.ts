@@ -39,6 +39,8 @@ export interface Sampling {
   readonly isConstrained: boolean;
   /** Request fields that made the sampling distribution differ from the model's own. */
   readonly reshapedBy: readonly string[];
+  /** The step of the asking model that sampled it; null: another model did. */
+  readonly policyStep: number | null;
 }
 
 /** Of each token, nats; null where it is not known. */
@@ -77,6 +79,7 @@ interface Kept {
   readonly logprobs: Float32Array;
   readonly isConstrained: boolean;
   readonly reshapedBy: readonly string[];
+  readonly policyStep: number | null;
 }
 
 export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
@@ -115,14 +118,16 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
     if (!last || own.some(({ prompt }) => prompt !== last.prompt)) return null;
     const latest = preferring(own, isOfPolicy).at(-1)!;
     const { prompt, tokenIds, logprobs, isConstrained, reshapedBy } = latest;
-    return { promptTokens: prompt.read(), tokenIds: [...tokenIds], logprobs: [...logprobs], isConstrained, reshapedBy };
+    const policyStep = latest.modelId === modelId ? latest.policyStep : null;
+    const tokens = { promptTokens: prompt.read(), tokenIds: [...tokenIds], logprobs: [...logprobs] };
+    return { ...tokens, isConstrained, reshapedBy, policyStep };
   }
 
   return {
     get sizeBytes() {
       return sizeBytes();
     },
-    remember(asked, words, { promptTokens, tokenIds, logprobs, isConstrained, reshapedBy }, answer = null) {
+    remember(asked, words, { promptTokens, tokenIds, logprobs, isConstrained, reshapedBy, policyStep }, answer = null) {
       const said = [keyOfWords(asked, words), keyOfTokens(asked, tokenIds)];
       const kept: Kept = {
         keys: answer ? [...said, keyOfAnswer(asked, answer)] : said,
@@ -132,11 +137,13 @@ export function createSampledTokens(bytesMax = BYTES_MAX): SampledTokens {
         logprobs: Float32Array.from(logprobs),
         isConstrained,
         reshapedBy,
+        policyStep,
       };
       const again = (old: Kept) =>
         old.prompt === kept.prompt &&
         old.modelId === kept.modelId &&
         old.isConstrained === isConstrained &&
+        old.policyStep === policyStep && // the same words of another step have other log-probabilities
         old.reshapedBy.join() === reshapedBy.join() &&
         said.every((key) => old.keys.includes(key));
       const olds = keptAs(said[0]!).filter(again);

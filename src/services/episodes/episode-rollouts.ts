@@ -70,22 +70,18 @@ export async function findRollouts(
   };
 }
 
-/** The episode's reward, with those of its calls: all its trained calls get the advantage of the sum. */
-const rewardOf = ({ reward, turnRewards }: Episode): number =>
-  Object.values(turnRewards).reduce((sum, each) => sum + each, reward ?? 0);
-
 async function readRollout(store: Store, episode: Episode): Promise<Trajectory> {
   const calls: ReadCall[] = [];
   for await (const call of readCalls(store, episode.id)) calls.push(call);
   const said = await saidOf(store, episode.id);
   const histories = calls
     .filter(({ parentId }) => parentId === null)
-    .map((root) => ({ turns: turnsOf(treeFrom(root, calls), said), tools: null }));
-  const { id, name, groupName, metrics, metadata } = episode;
+    .map((root) => ({ turns: turnsOf(treeFrom(root, calls), said, episode), tools: null }));
+  const { id, name, groupName, reward, metrics, metadata } = episode;
   const notes = {
     metadata: { ...metadata, episode_id: id, episode: name, ...(groupName ? { group: groupName } : {}) },
   };
-  return { histories, reward: rewardOf(episode), metrics, notes };
+  return { histories, reward: reward ?? 0, metrics, notes };
 }
 
 async function saidOf(store: Store, episodeId: string): Promise<Map<string, SaidCall>> {
@@ -109,13 +105,20 @@ function treeFrom(root: ReadCall, calls: readonly ReadCall[]): ReadCall[] {
   return ordered;
 }
 
-function turnsOf(calls: readonly ReadCall[], said: ReadonlyMap<string, SaidCall>): Turn[] {
+/** All trained calls share the episode's reward; one that has a reward of its own has it in addition. */
+function turnsOf(
+  calls: readonly ReadCall[],
+  said: ReadonlyMap<string, SaidCall>,
+  { turnRewards }: Pick<Episode, 'turnRewards'>,
+): Turn[] {
   const fold = createPromptFolding();
   return calls.flatMap((call): Turn[] => {
     const content = said.get(call.id)?.content;
     const asked = (content?.messages ?? []).filter(({ role }) => call.parentId === null || role !== 'assistant');
     const context = asked.map((message): Turn => ({ kind: 'message', message }));
     if (!isTrained(call)) return context;
+    const { policyStep } = call;
+    const reward = Object.hasOwn(turnRewards, call.answerId) ? turnRewards[call.answerId] : undefined;
     const sampled = call.choices.map((choice, i): SampledTurn => ({
       kind: 'sampled',
       message: messageOf(content?.answers[i]),
@@ -124,6 +127,8 @@ function turnsOf(calls: readonly ReadCall[], said: ReadonlyMap<string, SaidCall>
       promptTokenIds: fold([...call.promptTokens]),
       ...(choice.isConstrained ? { isConstrained: true as const } : {}),
       ...(call.reshapedBy.length > 0 ? { reshapedBy: call.reshapedBy } : {}),
+      ...(policyStep === null ? {} : { policyStep }),
+      ...(reward === undefined ? {} : { reward }),
     }));
     return [...context, ...sampled];
   });
@@ -148,13 +153,14 @@ function messageOf(answer: SaidAnswer | undefined): ChatMessage {
 const isTrained = ({ isTrainable, isCut }: Pick<ReadCall, 'isTrainable' | 'isCut'>): boolean => isTrainable && !isCut;
 
 async function leftOut(store: Store, episodes: readonly Episode[]): Promise<string[]> {
-  let [cut, untrained] = [0, 0];
-  for (const { id } of episodes) {
+  let [cut, untrained, rewarded] = [0, 0, 0];
+  for (const { id, turnRewards } of episodes) {
     for (let from = 0; ; from += PAGE) {
       const calls = await store.calls(id, from, PAGE, []);
       for (const call of calls) {
         if (call.isCut) cut++;
         else if (!call.isTrainable) untrained++;
+        if (!isTrained(call) && Object.hasOwn(turnRewards, call.answerId)) rewarded++;
       }
       if (calls.length < PAGE) break;
     }
@@ -166,6 +172,7 @@ async function leftOut(store: Store, episodes: readonly Episode[]): Promise<stri
           `Calls of episodes that another model answered, or that were sent with X-Whetstone-Train: false, are not trained: ${untrained}.`,
         ]
       : []),
+    ...(rewarded > 0 ? [`turn_rewards of calls that are not trained were not used: ${rewarded}.`] : []),
   ];
 }
 

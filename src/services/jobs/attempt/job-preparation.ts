@@ -21,6 +21,7 @@ import {
 import { DEFAULT_LORA } from '#domain/lora-config';
 import type { RlPlan } from '#training/rl-plan';
 import { COMPARED_TOKENS, measureMismatch, type SamplerMismatch } from '#training/sampler-mismatch';
+import { tokenStaleness } from '#training/staleness';
 import { getCheckpointFiles } from '../../models/checkpoint-files.ts';
 import { getNamedCheckpoint } from '../../models/named-checkpoint.ts';
 import { parseSealedJson, sealJson } from '../data/sealed-json.ts';
@@ -77,7 +78,11 @@ export async function prepareJob(
     policies: { start: loss.precalculates ? start : null, reference },
     learningRateScale,
     mismatch: measureMismatch(
-      compared.map(({ row }, i) => ({ sampled: row.inputs['oldLogprobs']!, trainer: start[i]! })),
+      compared.map(({ row, members }, i) => ({
+        sampled: row.inputs['oldLogprobs']!,
+        trainer: start[i]!,
+        staleness: tokenStaleness(members, request.start.step),
+      })),
       loss,
     ),
   };
@@ -155,21 +160,22 @@ interface PreparationJson {
   /** A different digest, or none in records of an older version, means that other rows were prepared: computed again. */
   readonly rowsDigest?: string;
   /** Absent: an older version made it. */
-  readonly mismatch?: SamplerMismatch | null;
+  readonly ratios?: SamplerMismatch | null;
 }
 
-function toJson({ policies, ...rest }: Preparation, rowsDigest: string): PreparationJson {
+function toJson({ policies, learningRateScale, mismatch }: Preparation, rowsDigest: string): PreparationJson {
   const encode = (rows: readonly Float32Array[] | null) =>
     rows && rows.map((row) => Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('base64'));
   return {
     start: encode(policies.start),
     reference: encode(policies.reference),
-    ...rest,
+    learningRateScale,
+    ratios: mismatch,
     rowsDigest,
   };
 }
 
-function fromJson({ start, reference, learningRateScale, mismatch = null }: PreparationJson): Preparation {
+function fromJson({ start, reference, learningRateScale, ratios: mismatch = null }: PreparationJson): Preparation {
   const decode = (rows: string[] | null) =>
     rows && rows.map((row) => new Float32Array(new Uint8Array(Buffer.from(row, 'base64')).buffer));
   return { policies: { start: decode(start), reference: decode(reference) }, learningRateScale, mismatch };

@@ -66,6 +66,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   refused_by_template:
     'The prompts of their choices had to be rendered, and the chat template refuses those conversations, or the model has none (--chat-template FILE): send prompt_token_ids with choices.',
   logprob_count_mismatch: 'Send choices as they came, without changing their log-probabilities.',
+  stale: 'Train sooner after sampling, or raise max_staleness.',
   too_long: 'Send shorter conversations: their answers are beyond the context.',
   exceptions: 'Find out why the rollouts failed.',
 };

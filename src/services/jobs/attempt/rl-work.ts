@@ -2,9 +2,10 @@
 import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Storage } from '#storage/storage';
-import { trainRl } from '#training/rl-job';
+import { firstRowMismatch, trainRl } from '#training/rl-job';
 import { createPackedRow, type Datum, type PackedRow } from '#training/packing';
 import { mismatchMetrics, mismatchWarnings, type SamplerMismatch } from '#training/sampler-mismatch';
+import { stalenessMetrics } from '#training/staleness';
 import { prepareJob } from './job-preparation.ts';
 import { jobWarnings, STEPS_COMPARED, type MeanReward } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
@@ -27,7 +28,7 @@ export async function readRlWork(
   const rows: PackedRow[] = [];
   const { exactLogprobs, sharedPrefixRows } = capabilities;
   const sharing = sharedPrefixRows ? 'shared' : 'separate';
-  const call = { blob: job.bodyBlob, budget: { ...limits, sharing }, hiddenSize } as const;
+  const call = { blob: job.bodyBlob, budget: { ...limits, sharing }, hiddenSize, startStep: start.step } as const;
   const put = async (members: readonly Datum[]) => void rows.push(createPackedRow(members, sharing));
   const data = await read('rl', call, content, put, signal);
   const plan = { ...data.plan, rows };
@@ -36,7 +37,11 @@ export async function readRlWork(
   const rewardsBefore = await latestRewards(storage, model.id);
   const rowsDigest = await digestRows(rows);
   const recorder = createTokenRecorder(plan, config);
-  let mismatch: SamplerMismatch | null = null;
+  let prepared: SamplerMismatch | null = null;
+  const mismatch = () => {
+    const first = recorder.logprobsOf(0);
+    return prepared ?? (first && firstRowMismatch(plan, start.step, first));
+  };
   return {
     recorder,
     heldOut: null,
@@ -51,16 +56,25 @@ export async function readRlWork(
     resetsOptimizer: !isMadeByRl(start),
     async prepare(goesOn, signal) {
       const request = { job, model, plan, rowsDigest, klReference, start, exactLogprobs };
-      const prepared = await prepareJob(request, { storage, blobs, engine, goesOn }, signal);
-      if (!prepared) return null;
-      mismatch = prepared.mismatch;
-      recorder.compareWith(prepared.policies);
+      const preparation = await prepareJob(request, { storage, blobs, engine, goesOn }, signal);
+      if (!preparation) return null;
+      prepared = preparation.mismatch;
+      recorder.compareWith(preparation.policies);
       const onLogprobs = (row: number, logprobs: Float32Array) => recorder.take(row, logprobs);
-      return (session, firstRow) => trainRl(session, { plan, firstRow, ...prepared, onLogprobs });
+      const run = { plan, startStep: start.step, ...preparation, onLogprobs };
+      return (session, firstRow) => trainRl(session, { ...run, firstRow });
     },
-    lateWarnings: () => (mismatch ? mismatchWarnings(mismatch) : []),
+    lateWarnings() {
+      const measured = mismatch();
+      return measured ? mismatchWarnings(measured) : [];
+    },
     async measure() {
-      const measured = { ...plan.rewards, ...(mismatch ? mismatchMetrics(mismatch) : {}) };
+      const found = mismatch();
+      const measured = {
+        ...plan.rewards,
+        ...(found ? mismatchMetrics(found) : {}),
+        ...stalenessMetrics(plan.staleness),
+      };
       return {
         ...Object.fromEntries(Object.entries(measured).map(([name, value]) => [`train/${name}`, value])),
         ...(plan.rewardStandardError === null ? {} : { [REWARD_STANDARD_ERROR]: plan.rewardStandardError }),

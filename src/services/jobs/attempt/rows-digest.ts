@@ -11,9 +11,9 @@ export async function digestRows(rows: readonly Pick<PackedRow, 'members'>[]): P
   const yieldToLoop = createYielder();
   for (const { members } of rows) {
     hash.update(Uint32Array.of(members.length));
-    for (const { tokens, trained, advantage, weight } of members) {
+    for (const { tokens, trained, advantage, runAdvantages = [], weight } of members) {
       hash.update(Uint32Array.of(tokens.length)).update(tokens).update(trained);
-      hash.update(Float64Array.of(advantage, weight));
+      hash.update(Float64Array.of(advantage, weight, ...runAdvantages));
       await yieldToLoop();
     }
   }

@@ -4,7 +4,7 @@ import type { EventStore } from '#storage/storage';
 
 export interface MeansOfSteps {
   readonly gradientSteps: number;
-  /** Means over the gradient steps; sums for those in SUMS. */
+  /** Means over the gradient steps; sums for those in SUMS, maxima for those in MAXIMA. */
   readonly means: Readonly<Record<string, number>>;
   /** Number of events read. */
   readonly events: number;
@@ -13,6 +13,7 @@ export interface MeansOfSteps {
 const EVENTS_PAGE = 1_000;
 /** Metrics that are added up instead of averaged. */
 const SUMS: ReadonlySet<string> = new Set(['num_tokens', 'num_trained_tokens', 'tokens_saved_by_sharing']);
+const MAXIMA: ReadonlySet<string> = new Set(['staleness_max']);
 
 export async function meansOfSteps(store: EventStore, jobId: string): Promise<MeansOfSteps> {
   const means = createMeans();
@@ -33,22 +34,24 @@ export async function meansOfSteps(store: EventStore, jobId: string): Promise<Me
 /** The mean over the steps that have the metric. */
 function createMeans() {
   /** `mean`: used if the sum leaves the range of a double. */
-  const sums = new Map<string, { sum: number; mean: number; count: number }>();
+  const sums = new Map<string, { sum: number; mean: number; max: number; count: number }>();
   let gradientSteps = 0;
   return {
     add(data: Readonly<Record<string, unknown>>): void {
       gradientSteps++;
       for (const [name, value] of Object.entries(data)) {
         if (typeof value !== 'number' || name === 'gradient_step') continue;
-        const { sum, mean, count } = sums.get(name) ?? { sum: 0, mean: 0, count: 0 };
+        const { sum, mean, max, count } = sums.get(name) ?? { sum: 0, mean: 0, max: value, count: 0 };
         const share = 1 / (count + 1);
-        sums.set(name, { sum: sum + value, mean: mean * (1 - share) + value * share, count: count + 1 });
+        const read = { sum: sum + value, mean: mean * (1 - share) + value * share, max: Math.max(max, value) };
+        sums.set(name, { ...read, count: count + 1 });
       }
     },
     read: (): Omit<MeansOfSteps, 'events'> => ({
       gradientSteps,
       means: Object.fromEntries(
-        [...sums].map(([name, { sum, mean, count }]) => {
+        [...sums].map(([name, { sum, mean, max, count }]) => {
+          if (MAXIMA.has(name)) return [name, max];
           const ofSum = SUMS.has(name) ? sum : sum / count;
           return [name, Number.isFinite(ofSum) ? ofSum : mean];
         }),

@@ -2,14 +2,17 @@
 // state includes what was collected so far, so that a resumed job has the complete record.
 import { createHash } from 'node:crypto';
 import { NO_COMPARISON_POLICIES, type ComparisonPolicies } from '#training/comparison-policies';
-import { trainedCount, type Datum } from '#training/packing';
+import type { Datum } from '#training/packing';
 import type { RlPlan } from '#training/rl-plan';
+import { trainedCount } from '#training/token-sequence';
 import type { ResolvedConfig } from '../data/resolved-config.ts';
 import { writeRecord, type RecordedArray, type RecordedSequence, type RecordHead } from '../data/token-record.ts';
 
 export interface TokenRecorder {
   /** Log-probabilities of the row's trained tokens, as its loss read them. */
   take(row: number, logprobs: Float32Array): void;
+  /** What was taken or restored; null: nothing. */
+  logprobsOf(row: number): Float32Array | null;
   /** The values that the loss compares them with. */
   compareWith(policies: ComparisonPolicies): void;
   /** What was collected from the first rows, to restore it later. */
@@ -53,12 +56,17 @@ export function createTokenRecorder(
       };
       const trained = Uint8Array.from(datum.trained);
       trained[0] = 0; // no token precedes it
-      const { advantage, weight, tokens } = datum;
+      const { advantage, weight, tokens, runs = [], runAdvantages } = datum;
       yield {
         ...datum.origin!,
         step: row + 1,
         advantage,
         weight,
+        runs: runs.map(({ length, policyStep }, i) => ({
+          length,
+          policyStep,
+          ...(runAdvantages ? { advantage: runAdvantages[i]! } : {}),
+        })),
         tokens,
         trained,
         values: Object.fromEntries(arrays.map((name) => [name, values[name]()])),
@@ -69,6 +77,10 @@ export function createTokenRecorder(
   return {
     take(row, logprobs) {
       if (logprobs.length === counts[row]) computed.set(row, logprobs);
+    },
+    logprobsOf: (row) => {
+      const known = computed.get(row);
+      return known && !known.every(Number.isNaN) ? known : null;
     },
     compareWith: (others) => void (policies = others),
     progress(done) {

@@ -54,7 +54,7 @@ function bareGroup(stored: unknown): StoredGroup {
 function asSent(stored: Partial<Turn>): Partial<Turn> {
   const turn = stored.message ? { ...stored, message: withoutCallIds(stored.message) } : stored;
   if (!('promptTokenIds' in turn)) return turn;
-  const { promptTokenIds: _, isConstrained: __, reshapedBy: ___, ...rest } = turn;
+  const { promptTokenIds: _, isConstrained: __, reshapedBy: ___, policyStep: ____, ...rest } = turn;
   return rest;
 }
 

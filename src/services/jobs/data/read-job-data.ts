@@ -5,8 +5,7 @@ import { readPreferencePair } from '#rows/dpo';
 import { readSftLine } from '#rows/sft';
 import { encodePairs, type PairLimits } from '#training/dpo-rows';
 import type { Datum } from '#training/packing';
-import { planRlJob, type RlPlan } from '#training/rl-plan';
-import type { RowBudget } from '#training/row-budget';
+import { planRlJob, type PlanContext, type RlPlan } from '#training/rl-plan';
 import { encodeSftRows, type EncodedSftData, type SftRowLimits } from '#training/sft-rows';
 import type { ConversationEncoder } from '#training/conversation-encoder';
 import { readRows } from './sft-dataset.ts';
@@ -32,7 +31,10 @@ export interface DataCalls {
     readonly result: EncodedSftData;
   };
   rl: {
-    readonly call: { readonly blob: string; readonly budget: RowBudget; readonly hiddenSize: number | null };
+    readonly call: Pick<PlanContext, 'budget' | 'startStep'> & {
+      readonly blob: string;
+      readonly hiddenSize: number | null;
+    };
     readonly piece: readonly Datum[];
     readonly result: RlData;
   };
@@ -60,10 +62,10 @@ export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
     return withWarnings(await encodePairs(rows, limits, encoder, put), unused.warnings());
   },
 
-  async rl({ blob, budget, hiddenSize }, content, encoder, put) {
+  async rl({ blob, ...limits }, content, encoder, put) {
     const { head, groups, digest } = await readGroups<RlJobHead>(content, blob);
     // The order of rows is seeded by the data: the same data trains the same adapter, whatever the job's id.
-    const { rows, ...plan } = await planRlJob(groups, head, { encoder, budget, hiddenSize, seed: digest });
+    const { rows, ...plan } = await planRlJob(groups, head, { encoder, ...limits, seed: digest });
     for (const { members } of rows) await put(members);
     return { head, plan };
   },

@@ -37,11 +37,17 @@ function remember(
     logprobs: number[];
     isConstrained?: boolean;
     reshapedBy?: string[];
+    policyStep?: number;
   },
+  modelId = 'm',
 ): void {
   const conversation = createConversationDigest(before).read();
-  const asked = { entity: 'e', baseModel: 'b', modelId: 'm', conversation };
-  memory.remember(asked, { content: 'yes', calls: [] }, { isConstrained: false, reshapedBy: [], ...sampling });
+  const asked = { entity: 'e', baseModel: 'b', modelId, conversation };
+  memory.remember(
+    asked,
+    { content: 'yes', calls: [] },
+    { isConstrained: false, reshapedBy: [], policyStep: 0, ...sampling },
+  );
 }
 
 async function recall(group: TrajectoryGroup, memory: ReturnType<typeof createSampledTokens>) {
@@ -125,4 +131,20 @@ test('the fields that reshaped the distribution are recalled in the same way', a
   const { tokenIds: tokens } = cold;
   expect(await turnOf({ tokens, logprobs: cold.logprobs })).toMatchObject({ reshapedBy: ['temperature', 'top_p'] });
   expect(await turnOf({ tokens, logprobs: [-0.25, -3] })).not.toHaveProperty('reshapedBy'); // sampled elsewhere
+});
+
+test('a remembered choice gets the step that sampled it, whatever it says; a choice that is not remembered keeps its own', async () => {
+  const memory = createSampledTokens();
+  remember(memory, [question], { promptTokens: [1], tokenIds: [7], logprobs: [-1], policyStep: 3 });
+  const stepOf = async (turn: SampledTurn, known = memory) => {
+    const { trajectories } = await recall(groupOf(1, [{ kind: 'message', message: question }, turn]), known);
+    return (trajectories[0]!.histories[0]!.turns[1] as SampledTurn).policyStep;
+  };
+  expect(await stepOf(sampled())).toBe(3);
+  expect(await stepOf(sampled({ tokens: [7], logprobs: [-1], policyStep: 9 }))).toBe(3);
+  expect(await stepOf(sampled({ tokens: [7], logprobs: [-2], policyStep: 9 }))).toBe(9); // another sample of the same tokens
+
+  const ofOthers = createSampledTokens();
+  remember(ofOthers, [question], { promptTokens: [1], tokenIds: [7], logprobs: [-1], policyStep: 3 }, 'another');
+  expect(await stepOf(sampled({ tokens: [7], logprobs: [-1], policyStep: 3 }), ofOthers)).toBeUndefined();
 });

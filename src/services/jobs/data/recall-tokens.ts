@@ -1,5 +1,5 @@
 // Completes the choices of an RL job from the server's memory of sampled tokens: missing tokens, the ids of the prompt (which choices of
-// a chat answer do not carry), and how they were sampled. Done once, when the job is submitted, so that its stored body is complete
+// a chat answer do not carry), how they were sampled, and by which step. Done once, when the job is submitted, so that its stored body is complete
 // and a replay does not depend on memory.
 import { createYielder } from '#base/yield-to-loop';
 import type { Model } from '#domain/model';
@@ -45,13 +45,18 @@ function recallHistory({ turns, tools }: History, who: Omit<Asked, 'conversation
 function recallTurn({ answer, ...turn }: SampledTurn, asked: Asked, memory: SampledTokens): SampledTurn {
   const found = (answer && memory.findAnswer(asked, answer)) ?? findSampling(turn, asked, memory);
   if (!found) return turn;
-  const withPrompt = { ...turn, promptTokenIds: turn.promptTokenIds ?? found.promptTokens };
-  const how = {
+  const promptTokenIds = turn.promptTokenIds ?? found.promptTokens;
+  if (turn.tokens !== null && !isSampling(turn, found)) return { ...turn, promptTokenIds };
+  const { policyStep: _, ...sent } = turn; // which may be a step of another model
+  return {
+    ...sent,
+    promptTokenIds,
+    tokens: found.tokenIds,
+    logprobs: turn.tokens === null ? found.logprobs : turn.logprobs,
     ...(found.isConstrained ? { isConstrained: true as const } : {}),
     ...(found.reshapedBy.length > 0 ? { reshapedBy: found.reshapedBy } : {}),
+    ...(found.policyStep === null ? {} : { policyStep: found.policyStep }),
   };
-  if (turn.tokens === null) return { ...withPrompt, tokens: found.tokenIds, logprobs: found.logprobs, ...how };
-  return isSampling(turn, found) ? { ...withPrompt, tokens: found.tokenIds, ...how } : withPrompt;
 }
 
 const isId = (token: NamedToken): token is number => typeof token === 'number';

@@ -37,6 +37,7 @@ export function resolvedRl(config: RlConfig, reference: KlReference | null): Res
     scale_learning_rate_by_reward_std_dev: config.scalesLearningRateByRewardSpread,
     packed_sequence_length: config.rowLength,
     logprob_calculation_chunk_size: config.headTokensMax,
+    max_staleness: config.maxStaleness,
     optimizer: optimizerOf(optimizer),
   };
 }

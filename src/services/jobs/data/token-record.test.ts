@@ -20,6 +20,10 @@ function sequenceOf(group: number, trajectory: number, tokens: number[], trained
     step: 1 + group,
     advantage: 0.1,
     weight: 2,
+    runs: [
+      { length: 1, policyStep: 4, advantage: 0.25 },
+      { length: count - 1, policyStep: null },
+    ],
     tokens: Int32Array.from(tokens),
     trained: Uint8Array.from(trained),
     values: { sampler: values(1), trainer: values(2) },

@@ -26,21 +26,31 @@ export interface RecordHead {
   readonly outcomes: readonly Outcome[];
 }
 
+/** The trained tokens of one turn. */
+export interface RecordedRun {
+  readonly length: number;
+  /** The step of the job's model that sampled them; null: not known. */
+  readonly policyStep: number | null;
+  /** Absent: that of the sequence. */
+  readonly advantage?: number;
+}
+
 export interface RecordedSequence extends Origin {
   /** The gradient step that trained it: 1, 2, … */
   readonly step: number;
   readonly advantage: number;
   readonly weight: number;
+  /** All its trained tokens, in order. Empty in records of older versions. */
+  readonly runs: readonly RecordedRun[];
   readonly tokens: Int32Array;
   /** For each token, 1 if it is trained. */
   readonly trained: Uint8Array;
   readonly values: Readonly<Partial<Record<RecordedArray, Float32Array>>>;
 }
 
-interface SequenceHeader extends Origin {
-  readonly step: number;
-  readonly advantage: number;
-  readonly weight: number;
+interface SequenceHeader extends Origin, Pick<RecordedSequence, 'step' | 'advantage' | 'weight'> {
+  /** `runs` of the sequence. Absent: an older version wrote it. */
+  readonly turns?: readonly RecordedRun[];
   /** Number of leading tokens shared with the previous sequence. */
   readonly shared: number;
   /** Run lengths: context tokens, then trained ones, then context, … */
@@ -61,10 +71,10 @@ export async function* writeRecord(
   yield* frame(head, []);
   let before: { group: number; tokens: Int32Array } | null = null;
   for (const sequence of sequences) {
-    const { group, trajectory, step, advantage, weight, tokens, trained, values } = sequence;
+    const { group, trajectory, step, advantage, weight, runs: turns, tokens, trained, values } = sequence;
     const shared = before?.group === group ? commonLength(before.tokens, tokens) : 0;
     const place = { group, trajectory, sequence: sequence.sequence };
-    const header: SequenceHeader = { ...place, step, advantage, weight, shared, runs: runsOf(trained) };
+    const header: SequenceHeader = { ...place, step, advantage, weight, turns, shared, runs: runsOf(trained) };
     yield* frame(header, [tokens.subarray(shared), ...head.arrays.map((name) => values[name]!)]);
     before = { group, tokens };
     await yieldToLoop();
@@ -123,8 +133,8 @@ export async function readRecord(content: AsyncIterable<Uint8Array>, name: strin
               return [array, new Float32Array(copied(payload, from, from + count * 4))];
             }),
           );
-          const { trajectory, sequence, step, advantage, weight } = header;
-          yield { group, trajectory, sequence, step, advantage, weight, tokens, trained, values };
+          const { trajectory, sequence, step, advantage, weight, turns = [] } = header;
+          yield { group, trajectory, sequence, step, advantage, weight, runs: turns, tokens, trained, values };
         }
       } finally {
         await reader.close();

@@ -1,6 +1,6 @@
 // What training did with a job's trajectories, from its token record (token-record.ts): why some were not trained, and for each token the
 // log-probabilities of sampler and trainer. Ratios are those of the loss before they are capped or clipped (training/losses.ts).
-import type { RecordedSequence, RecordHead } from '../data/token-record.ts';
+import type { RecordedRun, RecordedSequence, RecordHead } from '../data/token-record.ts';
 import { readRecord } from '../data/token-record.ts';
 
 export interface TrainedSequence {
@@ -9,7 +9,10 @@ export interface TrainedSequence {
   readonly weight: number;
   readonly tokens: Int32Array;
   readonly trained: Uint8Array;
+  /** For each token, if turns had rewards of their own; null: all trained tokens have that of the sequence. */
+  readonly advantages: readonly (number | null)[] | null;
   /** For each token, like the next fields; null: unknown, or the token was not trained. */
+  readonly policySteps: readonly (number | null)[];
   readonly samplerLogprobs: readonly (number | null)[];
   /** Null: `trainerUnknown` says why. */
   readonly trainerLogprobs: readonly (number | null)[] | null;
@@ -72,7 +75,7 @@ export async function readTraining(
 }
 
 function toTrained(sequence: RecordedSequence, { config, stepsDone }: RecordHead): TrainedSequence {
-  const { step, advantage, weight, tokens, trained, values } = sequence;
+  const { step, advantage, weight, runs, tokens, trained, values } = sequence;
   const { sampler, trainer, start, reference } = values;
   const isKnown = trainer?.every((logprob) => !Number.isNaN(logprob)) ?? false;
   const spread = (ofTrained: Float32Array | readonly number[]) => spreadOver(trained, ofTrained);
@@ -82,6 +85,10 @@ function toTrained(sequence: RecordedSequence, { config, stepsDone }: RecordHead
     weight,
     tokens,
     trained,
+    advantages: runs.some((run) => run.advantage !== undefined)
+      ? spread(ofRuns(runs, (run) => run.advantage ?? advantage))
+      : null,
+    policySteps: spread(ofRuns(runs, ({ policyStep }) => policyStep ?? NaN)),
     samplerLogprobs: spread(sampler!),
     trainerLogprobs: isKnown ? spread(trainer!) : null,
     ratios: isKnown ? spread(ratiosOf(trainer!, start ?? sampler!, String(config['importance_sampling_level']))) : null,
@@ -90,6 +97,9 @@ function toTrained(sequence: RecordedSequence, { config, stepsDone }: RecordHead
     referenceLogprobs: reference ? spread(reference) : null,
   };
 }
+
+const ofRuns = (runs: readonly RecordedRun[], valueOf: (run: RecordedRun) => number): number[] =>
+  runs.flatMap((run) => new Array<number>(run.length).fill(valueOf(run)));
 
 /** A token whose old log-probability is unknown counts as on-policy. */
 function ratiosOf(trainer: Float32Array, old: Float32Array, level: string): number[] {
@@ -107,7 +117,7 @@ function spreadOver(trained: Uint8Array, values: Float32Array | readonly number[
   let next = 0;
   return Array.from(trained, (one) => {
     if (one === 0) return null;
-    const value = values[next++]!;
-    return Number.isFinite(value) ? value : null;
+    const value = values[next++];
+    return Number.isFinite(value) ? value! : null;
   });
 }
