@@ -7,7 +7,7 @@ import type { Storage } from '#storage/storage';
 import { openPostgresStorage } from '#storage/sql/open-postgres';
 import { fromEvent } from '#storage/sql/rows';
 import { storageContract } from '../contract/storage.ts';
-import { addModel, aJob, anEvent } from '../contract/stored-rows.ts';
+import { addModel, aJob, anEvent, closing } from '../contract/stored-rows.ts';
 import { createRecordingLog } from '../serving/recording-log.ts';
 import { skipWithout } from '../skipping.ts';
 import { startPostgres } from './postgres-server.ts';
@@ -38,14 +38,16 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
   test('servers share jobs without claiming one twice, and number their rows without gaps or clashes', async () => {
     const url = await server!.createDatabase();
     const storages = await Promise.all(Array.from({ length: 3 }, () => open(url)));
-    const models = await Promise.all(Array.from({ length: 12 }, (_, i) => addModel(storages[i % 3]!)));
+    const models = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => addModel(storages[i % 3]!, { entity: `team-${i % 4}` })),
+    );
     await Promise.all(
-      models.map(({ id: modelId }, i) =>
+      models.map(({ id: modelId, entity }, i) =>
         storages[i % 3]!.jobs.create({
           id: createId(),
           type: 'rl',
           modelId,
-          entity: 'team',
+          entity,
           keyId: 'k',
           bodyBlob: 'x',
           createdAtMs: 1,
@@ -58,6 +60,40 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     const ids = claims.flatMap((job) => (job ? [job.id] : []));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toHaveLength(12);
+  });
+
+  test('jobs, artifacts and webhooks of one account wait for no change of another', async () => {
+    const url = await server!.createDatabase();
+    const storage = await open(url);
+    const [ours, theirs] = [await addModel(storage), await addModel(storage, { entity: 'other' })];
+    const [mine, next] = [await storage.jobs.create(aJob(ours.id)), aJob(ours.id)];
+    const held = await storage.jobs.create(aJob(theirs.id, 'other'));
+    expect(await storage.jobs.claim('w', 10, 1_000_000, null)).toMatchObject({ id: mine.id });
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    try {
+      // Somebody else changes their job and has not committed yet: its cancellation waits, inside its transaction.
+      await holder.query('begin');
+      await holder.query('select * from training_jobs where id = $1 for update', [held.id]);
+      const waiting = storage.jobs.requestCancel(held.id, 20, closing(held.id, 0).event);
+      waiting.catch(() => {}); // awaited below
+      await vi.waitFor(async () => {
+        const { rows } = await holder.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+        expect(rows).toHaveLength(1);
+      }, 10_000);
+      await storage.jobs.create(next);
+      expect(await storage.jobs.finish(mine.id, 1, closing(mine.id, 0))).toBe(true);
+      expect(await storage.jobs.requestCancel(next.id, 20, closing(next.id, 0).event)).toBe('cancelled');
+      const webhook = { id: createId(), entity: 'team', url: 'https://example.com', events: [], secret: 's' };
+      expect(await storage.webhooks.create({ ...webhook, createdAtMs: 1, disabledAtMs: null }, 10)).toBe('created');
+      await storage.webhooks.disable(webhook.id, 2);
+      expect(await storage.artifacts.touchContents('team', [], 1)).toEqual([]);
+      await addModel(storage, { name: 'another' });
+      await holder.query('rollback');
+      expect(await waiting).toBe('cancelled');
+    } finally {
+      await holder.end();
+    }
   });
 
   test('a change of one job waits for no change of another, and reading for neither', async () => {

@@ -78,7 +78,7 @@ export const MISTAKES: readonly Mistake[] = [
     file: ROWS,
     edits: [
       [
-        'return transactionAlone(db, async (tx) => {\n        const ended',
+        'return inJob(id, false, async (tx) => {\n        const ended',
         'return (async (tx: typeof db) => {\n        const ended',
       ],
       ['return true;\n      });', 'return true;\n      })(db);'],

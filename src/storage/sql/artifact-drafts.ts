@@ -5,12 +5,12 @@ import { artifactRows } from '#domain/blob-names';
 import type { ArtifactStore } from '../artifact-store.ts';
 import { chargeWithin } from './accounts.ts';
 import type { Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, transactionAlone, transactionOf } from './transaction.ts';
 
 export function createDraftStore(db: Kysely<Tables>): Pick<ArtifactStore, 'putDraft' | 'findDraft' | 'removeDrafts'> {
   return {
     putDraft: (draft, payer) =>
-      transactionAlone(db, async (tx) => {
+      transactionOf(db, ofEntity(draft.entity), async (tx) => {
         const { id, entity, createdAtMs, metadata, aliases } = draft;
         const sizeBytes = rowBytes({ metadata, files: [] }, aliases.length);
         if (!(await chargeWithin(tx, { blob: artifactRows(id), entity, sizeBytes }, payer))) return 'over_limit';

@@ -11,7 +11,7 @@ import { createDraftStore } from './artifact-drafts.ts';
 import { listPage } from './listing.ts';
 import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
 import type { Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, orderOf, transactionAlone, transactionOf } from './transaction.ts';
 
 type Db = Kysely<Tables> | Transaction<Tables>;
 
@@ -21,6 +21,12 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       const query = within.selectFrom('artifact_contents').selectAll().where('entity', '=', entity);
       return (await query.where(by, 'in', some).execute()).map(toArtifactContent);
     });
+
+  /** False if it is gone. */
+  async function ofArtifact(id: string, work: (tx: Transaction<Tables>) => Promise<boolean>): Promise<boolean> {
+    const row = await db.selectFrom('artifacts').select('entity').where('id', '=', id).executeTakeFirst();
+    return row ? transactionOf(db, ofEntity(row.entity), work) : false;
+  }
 
   const touch = (within: Db, entity: string, sha256: readonly string[], usedAtMs: number) =>
     inPieces(sha256, (some) =>
@@ -35,7 +41,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
 
   return {
     addContent(content, payer, usedAtMs) {
-      return transactionAlone(db, async (tx) => {
+      return transactionOf(db, ofEntity(content.entity), async (tx) => {
         const { entity, sha256, md5, sizeBytes, blob } = content;
         const [known] = await findContents(tx, entity, [sha256]);
         if (known) {
@@ -52,7 +58,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     },
 
     touchContents(entity, sha256, usedAtMs) {
-      return transactionAlone(db, async (tx) => {
+      return transactionOf(db, ofEntity(entity), async (tx) => {
         await touch(tx, entity, sha256, usedAtMs);
         return findContents(tx, entity, sha256);
       });
@@ -98,7 +104,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     },
 
     create(artifact, aliases, payer) {
-      return allOrNothing(db, async (tx) => {
+      return allOrNothing(db, artifact.entity, async (tx) => {
         const latest = await latestOf(tx, artifact);
         if (latest && (latest.digest === artifact.digest || latest.id === artifact.id)) {
           const before = await complete(tx, latest);
@@ -166,7 +172,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       ),
 
     setAliases(id, aliases) {
-      return transactionAlone(db, async (tx) => {
+      return ofArtifact(id, async (tx) => {
         const row = await tx.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
         if (!row) return false;
         await tx.deleteFrom('artifact_aliases').where('artifact_id', '=', id).execute();
@@ -187,8 +193,8 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     ...createCollectionStore(db),
     ...createDraftStore(db),
 
-    async delete(id) {
-      return transactionAlone(db, async (tx) => {
+    delete(id) {
+      return ofArtifact(id, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', artifactRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('artifacts').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
@@ -202,10 +208,11 @@ class OverLimit extends Error {}
 /** If a limit is exceeded, earlier changes are rolled back. */
 async function allOrNothing(
   db: Kysely<Tables>,
+  entity: string,
   work: (tx: Transaction<Tables>) => Promise<CreateOutcome>,
 ): Promise<CreateOutcome> {
   try {
-    return await transactionAlone(db, work);
+    return await transactionOf(db, [ofEntity(entity), orderOf('artifacts')], work);
   } catch (error) {
     if (error instanceof OverLimit) return { outcome: 'over_limit' };
     throw error;

@@ -15,9 +15,17 @@ import { noteActivity } from './models.ts';
 import { listQueued } from './queued-jobs.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
-import { transactionAlone, transactionOf } from './transaction.ts';
+import { ofEntity, orderOf as orderOfTable, transactionOf } from './transaction.ts';
+
+type CancelOutcome = Awaited<ReturnType<JobStore['requestCancel']>>;
 
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
+  /** What ends with a job belongs to its entity; the job's events are also appended by themselves. */
+  async function inJob<T>(id: string, ifGone: T, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> {
+    const row = await db.selectFrom('training_jobs').select('entity').where('id', '=', id).executeTakeFirst();
+    return row ? transactionOf(db, [ofEntity(row.entity), `job ${id}`], work) : ifGone;
+  }
+
   return {
     async create(job) {
       const insert = async (tx: Kysely<Tables>) => {
@@ -47,7 +55,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         await noteActivity(tx, job.modelId, job.createdAtMs);
         return row;
       };
-      return toTrainingJob(await transactionAlone(db, insert)); // alone: the ordinal is read, then written
+      return toTrainingJob(await transactionOf(db, [ofEntity(job.entity), orderOfTable('training_jobs')], insert));
     },
 
     async find(id) {
@@ -201,7 +209,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
     },
 
     finish(id, attempt, { status, errorMessage, endedAtMs, event, checkpoint, surplus }) {
-      return transactionAlone(db, async (tx) => {
+      return inJob(id, false, async (tx) => {
         const ended = await tx
           .updateTable('training_jobs')
           .set({
@@ -255,7 +263,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
     },
 
     requestCancel(id, nowMs, event) {
-      return transactionAlone(db, async (tx) => {
+      return inJob<CancelOutcome>(id, 'not_found', async (tx) => {
         const ofJob = (status: JobStatus) =>
           tx.updateTable('training_jobs').where('id', '=', id).where('status', '=', status);
         // Each update names the status: in Postgres another server may claim the job between two statements.

@@ -5,12 +5,12 @@ import type { ModelStore } from '../storage.ts';
 import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, orderOf, transactionAlone, transactionOf } from './transaction.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
   return {
     create(model, stepZero, savePolicy = null) {
-      return transactionAlone(db, async (tx) => {
+      return transactionOf(db, [ofEntity(model.entity), orderOf('models')], async (tx) => {
         const existing = await tx
           .selectFrom('models')
           .selectAll()

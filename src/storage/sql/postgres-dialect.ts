@@ -1,6 +1,6 @@
 // Postgres through node-postgres. Transactions take one lock of the database when they begin, so that they run one after another across all
-// servers, as in SQLite: ours read first and then write. They are short. Those that name their object (transaction.ts) share that lock and
-// take one of the object. Transactions leave some connections to single statements, which never wait for a lock of ours.
+// servers, as in SQLite: ours read first and then write. They are short. Those that name their objects (transaction.ts) share that lock and
+// take one of each object. Transactions leave some connections to single statements, which never wait for a lock of ours.
 import { CompiledQuery, PostgresDialect, sql, type DatabaseConnection, type Driver } from 'kysely';
 import pg from 'pg';
 import { silentLog, type Log } from '#base/log';
@@ -86,7 +86,7 @@ class SerialPostgresDialect extends PostgresDialect {
     driver.beginTransaction = async (connection, settings) => {
       try {
         await begin(connection, settings);
-        await connection.executeQuery(lockFor(beginningTransaction()?.object ?? null));
+        await connection.executeQuery(lockFor(beginningTransaction()?.objects ?? null));
       } catch (error) {
         // Kysely does not roll back a transaction that failed to begin: the pool would hand out a connection inside a failed transaction.
         await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
@@ -98,10 +98,12 @@ class SerialPostgresDialect extends PostgresDialect {
 }
 
 /** One statement, whose timeout also ends the wait: alone, or beside the transactions of other objects. */
-function lockFor(object: string | null): CompiledQuery {
-  if (object === null) return CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`);
-  const locks = `pg_advisory_xact_lock_shared(${LOCK}), pg_advisory_xact_lock(${OBJECT_LOCK}, hashtext($1))`;
-  return CompiledQuery.raw(`select ${locks}`, [object]);
+function lockFor(objects: readonly string[] | null): CompiledQuery {
+  if (objects === null) return CompiledQuery.raw(`select pg_advisory_xact_lock(${LOCK})`);
+  const ofObjects = objects.map((_, i) => `pg_advisory_xact_lock(${OBJECT_LOCK}, hashtext($${i + 1}))`);
+  return CompiledQuery.raw(`select ${[`pg_advisory_xact_lock_shared(${LOCK})`, ...ofObjects].join(', ')}`, [
+    ...objects,
+  ]);
 }
 
 const databaseBusy = (): AppError =>

@@ -1,13 +1,13 @@
-// Which transactions may run beside each other where several servers share a database. Most read first and then write anything, so they
-// run alone. One that names its object reads and writes nothing but rows of that object, and runs beside those of other objects.
+// Which transactions may run beside each other where several servers share a database. They read first and then write, so one that may read
+// and write anything runs alone. One that names its objects reads and writes only their rows, and runs beside those of other objects.
 // postgres-dialect.ts turns the names into locks; SQLite has one writer and needs none.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from './rows.ts';
 
-/** The transaction that is about to begin. `object` null: it runs alone. */
+/** The transaction that is about to begin. `objects` null: it runs alone. */
 export interface Beginning {
-  readonly object: string | null;
+  readonly objects: readonly string[] | null;
 }
 
 const beginnings = new AsyncLocalStorage<Beginning | null>();
@@ -18,11 +18,20 @@ const begin = <T>(db: Kysely<Tables>, beginning: Beginning, work: Work<T>): Prom
   beginnings.run(beginning, () => db.transaction().execute((tx) => beginnings.run(null, () => work(tx))));
 
 /** No other transaction of any server runs at the same time. */
-export const transactionAlone = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> => begin(db, { object: null }, work);
+export const transactionAlone = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
+  begin(db, { objects: null }, work);
 
-/** `object`: such as `job 1234`; every transaction that touches its rows either names it too or runs alone. */
-export const transactionOf = <T>(db: Kysely<Tables>, object: string, work: Work<T>): Promise<T> =>
-  begin(db, { object }, work);
+/**
+ * `objects`: such as `job 1234`; every transaction that touches their rows either names them too or runs alone. An entity's are those of its
+ * jobs, artifacts, webhooks and charges.
+ */
+export const transactionOf = <T>(db: Kysely<Tables>, objects: string | readonly string[], work: Work<T>): Promise<T> =>
+  begin(db, { objects: typeof objects === 'string' ? [objects] : [...objects].sort() }, work); // in one order: none waits for another in a circle
+
+export const ofEntity = (entity: string): string => `entity ${entity}`;
+
+/** For a transaction that gives a row of the table the next number of all entities' rows. */
+export const orderOf = (table: 'models' | 'training_jobs' | 'artifacts'): string => `order of ${table}`;
 
 /** Null: a statement outside of transactions, or within one. */
 export const beginningTransaction = (): Beginning | null => beginnings.getStore() ?? null;

@@ -8,7 +8,7 @@ import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { listPage } from './listing.ts';
 import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, transactionAlone, transactionOf } from './transaction.ts';
 
 /** Within the transaction that ended the job. */
 export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, nowMs: number): Promise<void> {
@@ -47,9 +47,15 @@ async function webhooksOf(db: Kysely<Tables>, entity: string) {
 }
 
 export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): WebhookStore {
+  /** Nothing happens if it is gone. */
+  async function ofWebhook(id: string, work: (tx: Kysely<Tables>) => Promise<void>): Promise<void> {
+    const row = await db.selectFrom('webhooks').select('entity').where('id', '=', id).executeTakeFirst();
+    if (row) await transactionOf(db, ofEntity(row.entity), work);
+  }
+
   return {
     create(webhook, max) {
-      return transactionAlone(db, async (tx) => {
+      return transactionOf(db, ofEntity(webhook.entity), async (tx) => {
         if ((await webhooksOf(tx, webhook.entity)).length >= max) return 'too_many';
         await tx.insertInto('webhooks').values(fromWebhook(webhook)).execute();
         return 'created';
@@ -73,13 +79,13 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
       });
     },
 
-    // A transaction, which runs alone: a job that ends meanwhile either finds the webhook or does not.
+    // A transaction of the entity: a job that ends meanwhile either finds the webhook or does not.
     async delete(id) {
-      await transactionAlone(db, (tx) => tx.deleteFrom('webhooks').where('id', '=', id).execute());
+      await ofWebhook(id, async (tx) => void (await tx.deleteFrom('webhooks').where('id', '=', id).execute()));
     },
 
     async disable(id, nowMs) {
-      await transactionAlone(db, async (tx) => {
+      await ofWebhook(id, async (tx) => {
         await tx
           .updateTable('webhooks')
           .set({ disabled_at_ms: nowMs })
@@ -136,7 +142,13 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
     },
 
     async recordAttempt(deliveryId, { status, error, nextAttemptAtMs, deliveredAtMs }) {
-      await transactionAlone(db, async (tx) => {
+      const of = await db
+        .selectFrom('webhook_deliveries')
+        .select('webhook_id')
+        .where('id', '=', deliveryId)
+        .executeTakeFirst();
+      if (!of) return;
+      await ofWebhook(of.webhook_id, async (tx) => {
         const row = await tx
           .selectFrom('webhook_deliveries')
           .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
