@@ -97,6 +97,7 @@ export interface ServerConfig extends StoreConfig {
   /** Per base model; null: a share of the memory. */
   readonly memoryLimits: MemoryLimits;
   /** A stream that is not read for this long gives its place in the batch to waiting requests. */
+  readonly trainerNice: number;
   readonly unreadMs: number;
   readonly jobs: {
     readonly queuedMax: number;
@@ -186,6 +187,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
       adapterBytes: settings.adaptersMb === null ? null : MB * settings.adaptersMb,
       trainingMemoryBytes: settings.trainingMemory,
     },
+    trainerNice: settings.trainerNice,
     unreadMs: 1000 * settings.unreadSeconds,
     jobs: {
       queuedMax: BOUNDS.queuedJobsMax,

@@ -11,13 +11,13 @@ import { HUB_SETTINGS } from './hub-settings.ts';
 import { MEMORY_SETTINGS } from './memory-settings.ts';
 import { PRECISION_SETTINGS } from './precision-settings.ts';
 import { setting } from './setting.ts';
+import { TRAINING_SETTINGS } from './training-settings.ts';
 import {
   adapters,
   aliases,
   basePath,
   choice,
   choices,
-  gigabytes,
   hostNames,
   integer,
   key,
@@ -249,45 +249,6 @@ const CHAT = {
   }),
 };
 
-const TRAINING = {
-  trainingMemory: setting({
-    flag: '--training-memory <gigabytes>',
-    value: gigabytes,
-    default: null,
-    defaultText: '40 % of --memory, divided among the models, or what is left',
-    help: 'memory for the rows of a training job, per base model; longer rollouts need more',
-  }),
-  saveSeconds: setting({
-    variable: 'WHETSTONE_SAVE_SECONDS',
-    value: integer(0, DAY_SECONDS),
-    default: 30,
-    help: 'seconds between two saves of a job’s progress; 0: save after each gradient step',
-    reason: 'a killed server repeats at most this much work; saving a small adapter takes milliseconds',
-  }),
-  evaluationPromptsMax: setting({
-    variable: 'WHETSTONE_EVALUATION_PROMPTS_MAX',
-    value: integer(1, 10_000),
-    default: 1_000,
-    help: 'maximum number of held-out prompts that a job may evaluate its checkpoint on',
-    reason: 'common held-out sets have 100 to 1,000 prompts; the answers to each are stored in one file',
-  }),
-  evaluationTokensMax: setting({
-    variable: 'WHETSTONE_EVALUATION_TOKENS_MAX',
-    value: integer(1, 1_000_000_000),
-    default: 2_000_000,
-    help: 'maximum number of tokens that such an evaluation may generate: prompts × samples × max_tokens',
-    reason: 'about an hour on a small engine, which clients share with it',
-  }),
-  keepDataDays: setting({
-    variable: 'WHETSTONE_KEEP_DATA_DAYS',
-    value: integer(1, 36_500),
-    default: null,
-    defaultText: 'never',
-    help: 'delete logged trajectories and evaluations after this many days, and the trajectories and token records of an RL job this many days after it ended; metrics, events and checkpoints stay',
-    reason: 'only the operator knows which data is no longer needed',
-  }),
-};
-
 const REQUESTS = {
   apiKey: setting({
     variable: 'WHETSTONE_API_KEY',
@@ -381,7 +342,7 @@ export const SECTIONS = {
   Models: MODELS,
   Chat: CHAT,
   Episodes: EPISODE_SETTINGS,
-  Training: TRAINING,
+  Training: TRAINING_SETTINGS,
   Requests: REQUESTS,
   Running: RUNNING,
 };
@@ -392,7 +353,7 @@ export const SETTINGS = {
   ...MODELS,
   ...CHAT,
   ...EPISODE_SETTINGS,
-  ...TRAINING,
+  ...TRAINING_SETTINGS,
   ...REQUESTS,
   ...RUNNING,
 };

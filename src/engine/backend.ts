@@ -50,12 +50,17 @@ export interface MemoryLimits {
   readonly trainingMemoryBytes: number | null;
 }
 
+/** The default of `trainerNice`. The sampler's process has 10, so that requests are answered while a job trains. */
+export const TRAINER_NICE = 12;
+
 export interface BackendOptions extends MemoryLimits {
   readonly samples: boolean;
   readonly trains: boolean;
   readonly precision: ServingPrecision;
   readonly kvCacheDtype: KVCacheDtype;
   readonly trainingPrecision: TrainingPrecision;
+  /** Niceness of a trainer's process on this machine. */
+  readonly trainerNice: number;
   /** A stream that is not read for this long gives its place to a waiting request. */
   readonly unreadMs: number;
   /** Trainers on this machine. All may train at once; each gets an equal part of the engine's defaults. */

@@ -1,7 +1,8 @@
 // Checks whether an uploaded adapter can be served and trained: its base model, its tensors by name and shape, and that all values
 // are finite and small enough to compute with. One tensor is in memory at a time. The server calls it through check-adapter-elsewhere.ts.
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { AppError, type ErrorCode } from '#domain/errors';
 import type { DecoderConfig } from './decoder-config.ts';
 import { linearLayers, loraScale } from './lora.ts';
@@ -42,7 +43,7 @@ async function refuseLongToParse(directory: string): Promise<void> {
 /** Throws `bad_model_files`. */
 export async function checkAdapter(directory: string, config: DecoderConfig, baseModel: string): Promise<void> {
   await refuseLongToParse(directory);
-  const json = await readFile(join(directory, ADAPTER_CONFIG_FILE), 'utf8');
+  const json = await readBoundedText(join(directory, ADAPTER_CONFIG_FILE));
   const shape = parsePeftConfig(json, ADAPTER_CONFIG_FILE);
   const { base_model_name_or_path: trainedOn } = JSON.parse(json) as { base_model_name_or_path?: unknown };
   if (typeof trainedOn === 'string' && !mayBe(trainedOn, baseModel))

@@ -1,6 +1,6 @@
 // config.json → DecoderConfig, or a clear refusal. Knows which families exist; each family is defined in its own file.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import type { Block, Experts, LayerAttention, Sizes } from './block.ts';
@@ -49,8 +49,10 @@ export async function readDecoderConfig(directory: string): Promise<DecoderConfi
   const path = join(directory, 'config.json');
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(path, 'utf8'));
+    json = JSON.parse(await readBoundedText(path));
   } catch (cause) {
+    if (cause instanceof FileTooLongError)
+      throw new AppError('bad_model_files', `Cannot read ${path}: ${cause.message}.`, { cause });
     throw new AppError(
       'bad_model_files',
       `${path} cannot be read as JSON. A model directory needs Hugging Face's config.json.`,

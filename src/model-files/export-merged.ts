@@ -1,8 +1,9 @@
 // Merges an adapter into its base model: W + scale · B·A per adapted layer, written as a Hugging Face directory that loads
 // without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied. If the adapter is on a head tied to
 // the embedding, the merged model has two matrices: the embedding stays unchanged.
-import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { invariant } from '#base/invariant';
 import { makeDirectories } from '#base/make-directories';
 import { unfinishedPath } from '#base/whole-file';
@@ -59,7 +60,7 @@ export async function exportMerged({
       if (entry.isDirectory() || IS_WEIGHTS.test(entry.name) || entry.name === 'config.json') continue;
       await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches consist of them
     }
-    const json = withDtype(await readFile(join(base, 'config.json'), 'utf8'), TORCH_DTYPE[dtype]);
+    const json = withDtype(await readBoundedText(join(base, 'config.json')), TORCH_DTYPE[dtype]);
     await writeFile(join(unfinished, 'config.json'), untiesHead(config, adapter) ? withUntiedHead(json) : json);
     await rename(unfinished, out);
   } finally {

@@ -2,6 +2,7 @@
 // other tools are found here, and theirs find ours. Makes no network requests.
 import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { pathExists } from '#base/path-exists';
 import { findGguf, isGgufRepository, type GgufChoice } from './gguf/gguf-tags.ts';
 import { isCommit, joinInside } from './hub-file.ts';
@@ -83,7 +84,7 @@ export async function hasModelFiles(directory: string, parts: ModelParts): Promi
   const has = (name: string) => pathExists(join(directory, name));
   if (!(await has('config.json')) || !(await has('tokenizer.json'))) return false;
   if (parts === 'without weights' || (await has('model.safetensors'))) return true;
-  const shards = await readFile(join(directory, 'model.safetensors.index.json'), 'utf8')
+  const shards = await readBoundedText(join(directory, 'model.safetensors.index.json'), 64 * 2 ** 20)
     .then(shardNames)
     .catch(() => []);
   const present = await Promise.all(shards.map(has));

@@ -1,7 +1,8 @@
 // An adapter as a PEFT directory: adapter_config.json and adapter_model.safetensors in float32. Tensors that do not fit
 // the base model are refused with their name and both shapes. Equal adapters are equal bytes.
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { AppError } from '#domain/errors';
 import { openSafetensors, writeSafetensors } from './safetensors.ts';
 import { headCopy, loraParameters, type LinearLayer, type LoraAdapter, type LoraShape } from './lora.ts';
@@ -14,8 +15,9 @@ export const ADAPTER_WEIGHTS_FILE = 'adapter_model.safetensors';
 /** `layers` are those of the base model, which the adapter must fit. */
 export async function readPeftDirectory(directory: string, layers: readonly LinearLayer[]): Promise<LoraAdapter> {
   const configPath = join(directory, ADAPTER_CONFIG_FILE);
-  const json = await readFile(configPath, 'utf8').catch((cause: unknown) => {
-    throw new AppError('bad_model_files', `No adapter at ${directory}: ${ADAPTER_CONFIG_FILE} cannot be read.`, {
+  const json = await readBoundedText(configPath).catch((cause: unknown) => {
+    const why = cause instanceof FileTooLongError ? `: ${cause.message}` : '';
+    throw new AppError('bad_model_files', `No adapter at ${directory}: ${ADAPTER_CONFIG_FILE} cannot be read${why}.`, {
       cause,
     });
   });

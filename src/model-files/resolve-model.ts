@@ -1,7 +1,8 @@
 // Turns the value of `--model` into a directory with config, tokenizer and weights. In this order: the starter model that the package
 // includes, a directory or a GGUF file on this machine, a model of the Hugging Face Hub (from its cache if it is there).
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig } from './decoder-config.ts';
@@ -89,7 +90,7 @@ function onlyGguf(directory: string, names: readonly string[]): string | null {
 const localId = async (path: string): Promise<string> => (HUB_ID.test(path) ? path : basename(await realpath(path)));
 
 async function adapterBase(directory: string): Promise<string | null> {
-  const config = await readFile(join(directory, 'adapter_config.json'), 'utf8')
+  const config = await readBoundedText(join(directory, 'adapter_config.json'))
     .then((text) => JSON.parse(text) as { base_model_name_or_path?: unknown } | null)
     .catch(() => null);
   const base = config?.base_model_name_or_path;

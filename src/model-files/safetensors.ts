@@ -1,8 +1,9 @@
 // Tensors by name from .safetensors files, always as float32; opening reads headers only. Also writes them; the bytes
 // depend only on the arguments, so that equal adapters are equal files.
-import { open, readFile, stat, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { invariant } from '#base/invariant';
 import { pathExists } from '#base/path-exists';
 import { unfinishedPath, writeWholeFile } from '#base/whole-file';
@@ -83,11 +84,15 @@ async function listFiles(path: string): Promise<Files> {
   throw new AppError('bad_model_files', `${path} has neither model.safetensors nor model.safetensors.index.json.`);
 }
 
+/** Seven times that of 91,000 tensors. */
+const INDEX_BYTES_MAX = 64 * 2 ** 20;
+
 async function readIndex(indexPath: string): Promise<Files> {
   let index: unknown;
   try {
-    index = JSON.parse(await readFile(indexPath, 'utf8'));
+    index = JSON.parse(await readBoundedText(indexPath, INDEX_BYTES_MAX));
   } catch (cause) {
+    if (cause instanceof FileTooLongError) throw badFile(indexPath, cause.message, cause);
     throw badFile(indexPath, 'it is not valid JSON', cause);
   }
   const weightMap = isObject(index) ? index.weight_map : undefined;

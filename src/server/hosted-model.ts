@@ -1,7 +1,8 @@
 // One base model of this server: its tokenizer, and the backend that its roles need. Without a role there is no engine for it:
 // chat fails with an error that names the role, or there is no trainer.
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { systemClock } from '#base/clock';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
@@ -42,6 +43,7 @@ export type HostConfig = Pick<
   | 'precision'
   | 'kvCacheDtype'
   | 'trainingPrecision'
+  | 'trainerNice'
   | 'unreadMs'
   | 'dataDirectory'
 >;
@@ -70,6 +72,7 @@ export async function hostModel(
     kvCacheDtype: config.kvCacheDtype,
     trainingPrecision: config.trainingPrecision,
     ...memory,
+    trainerNice: config.trainerNice,
     unreadMs: config.unreadMs,
     trainers: config.models.length,
     weightsDirectory: weightsPath(config.dataDirectory),
@@ -129,6 +132,6 @@ export async function hostModel(
 
 /** From config.json, including families that only workers support. */
 async function hiddenSizeOf(directory: string): Promise<Pick<Trainer, 'hiddenSize'>> {
-  const config = JSON.parse(await readFile(join(directory, 'config.json'), 'utf8')) as { hidden_size?: unknown };
+  const config = JSON.parse(await readBoundedText(join(directory, 'config.json'))) as { hidden_size?: unknown };
   return typeof config.hidden_size === 'number' && config.hidden_size > 0 ? { hiddenSize: config.hidden_size } : {};
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '#base/log';
+import { TRAINER_NICE } from '#engine/backend';
 import { openBackend } from '#engine/open-backend';
 import { SAMPLER_LIMITS } from '#engine/sampler-limits';
 import { dialServer } from '#engine/workers/dial-server';
@@ -64,6 +65,7 @@ export async function runWorker(
     adapterBytes: null,
     trainingMemoryBytes: null,
     trainers: 1,
+    trainerNice: TRAINER_NICE,
     unreadMs: SAMPLER_LIMITS.unreadMs,
     weightsDirectory: null,
     onWeights: (done: number, of: number) => progress.onBytes(id, done, of, 'preparing'),

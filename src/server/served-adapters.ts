@@ -1,8 +1,9 @@
 // Adapters given at the server's start become checkpoints of models: step 0 is the base model as always, and the adapter is the next
 // step. Adapters are compared by their bytes: an existing one is not stored again, and a changed one becomes the next step, because
 // a step never changes. services/artifacts/adapter-commit.ts defines what an adapter must contain.
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import type { Clock } from '#base/clock';
 import { fileChunks } from '#base/file-chunks';
 import { createId } from '#base/ids';
@@ -104,7 +105,7 @@ async function isLastOfThose(
 
 /** The model that the adapter names; if no model has that id, the server's only model. Whether it fits is checked later. */
 async function baseModelOf(directory: string, baseModels: BaseModels): Promise<string> {
-  const json = await readFile(join(directory, 'adapter_config.json'), 'utf8').catch(() => '{}');
+  const json = await readBoundedText(join(directory, 'adapter_config.json')).catch(() => '{}');
   const hosted = baseModels.list().map(({ id }) => id);
   if (hosted.length === 1) return hosted[0]!;
   const named = nameIn(json);

@@ -1,7 +1,8 @@
 // Finds the chat templates of a model directory, where Transformers finds them: chat_template.jinja and additional_chat_templates/NAME.jinja,
 // or else `chat_template` in tokenizer_config.json, which is one template or a list of named ones.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import type { Clock } from '#base/clock';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
@@ -26,7 +27,7 @@ export async function findChatTemplate(
 
 async function templateFiles(directory: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  const main = await orNull(readFile(join(directory, 'chat_template.jinja'), 'utf8'));
+  const main = await orNull(readBoundedText(join(directory, 'chat_template.jinja')));
   if (main !== null) found.default = main;
   const more = (await orNull(readdir(join(directory, ADDITIONAL)))) ?? [];
   for (const file of more.filter((name) => name.endsWith(ENDING)).sort())
@@ -43,7 +44,7 @@ const orNull = <T>(reading: Promise<T>): Promise<T | null> =>
   });
 
 function readTemplate(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  return readBoundedText(path).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'ENOENT' ? 'there is no such file' : cause.message;
     throw new AppError('bad_model_files', `Cannot read the chat template ${path}: ${why}.`, { cause });
   });

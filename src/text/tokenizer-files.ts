@@ -1,7 +1,7 @@
 // The JSON files beside a model's weights that concern text. What a model directory says about its special tokens is spread over three
 // files and several formats; here it becomes one list.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 
@@ -49,11 +49,15 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
   return { tokenizer, config, addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)), namedTokens };
 }
 
+/** The longest tokenizers, of 260,000 tokens, have 35 MB. */
+const TOKENIZER_BYTES_MAX = 128 * 2 ** 20;
+
 /** Returns null if there is no such file. */
 export async function findJson(path: string): Promise<Json | null> {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readBoundedText(path, TOKENIZER_BYTES_MAX).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null;
-    throw new AppError('bad_model_files', `Cannot read ${path}.`, { cause });
+    const why = cause instanceof FileTooLongError ? `: ${cause.message}` : '';
+    throw new AppError('bad_model_files', `Cannot read ${path}${why}.`, { cause });
   });
   if (text === null) return null;
   let parsed: unknown;

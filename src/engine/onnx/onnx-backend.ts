@@ -39,7 +39,7 @@ export const onnxCapabilities = (
 
 export async function openOnnxBackend(model: BackendModel, options: BackendOptions): Promise<Backend> {
   const { id, directory, vocabulary } = model;
-  const { samples, trains, precision, kvCacheDtype, trainingPrecision, unreadMs, trainers, log } = options;
+  const { samples, trains, precision, kvCacheDtype, trainingPrecision, unreadMs, trainers, trainerNice, log } = options;
   const { contextLengthMax, cacheBytes, prefixCacheBytes, adapterBytes, trainingMemoryBytes } = options;
   const config = await readDecoderConfig(directory);
   const weights: WeightsPlace = options.weightsDirectory === null ? {} : { directory: options.weightsDirectory };
@@ -86,6 +86,7 @@ export async function openOnnxBackend(model: BackendModel, options: BackendOptio
             precision: trainingPrecision,
             weights,
             memoryBytes: trainingMemoryBytes ?? trainingMemoryShare(trainers),
+            nice: trainerNice,
             log,
           }),
         )

@@ -11,6 +11,7 @@ import {
 import { createRemoteInferenceEngine, type RemoteInferenceEngine } from '../rpc/remote-inference-engine.ts';
 import { createRemoteTrainingEngine } from '../rpc/remote-training-engine.ts';
 import type { TrainingProcedures, TrainingReady } from '../rpc/training-procedures.ts';
+import { TRAINER_NICE } from '../backend.ts';
 import type { TrainingEngine } from '../training-engine.ts';
 import { forkWorker } from './process/fork-worker.ts';
 import { openSupervisedChild, type ChildTimings } from './process/supervised-child.ts';
@@ -38,7 +39,7 @@ interface ChildOptions {
 }
 
 type OpenInferenceOptions = ChildOptions & Omit<InferenceStart, 'threads'>;
-type OpenTrainingOptions = ChildOptions & Omit<TrainingStart, 'threads'>;
+type OpenTrainingOptions = ChildOptions & Omit<TrainingStart, 'threads'> & { readonly nice?: number };
 
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
 export async function openInferenceEngine(options: OpenInferenceOptions): Promise<RemoteInferenceEngine> {
@@ -61,10 +62,10 @@ export async function openInferenceEngine(options: OpenInferenceOptions): Promis
 
 /** Resolves when the model is loaded. Codes: `bad_model_files`, `engine_unavailable`. */
 export async function openTrainingEngine(options: OpenTrainingOptions): Promise<TrainingEngine> {
-  const { log, timings = TRAINING_TIMINGS, threads = availableParallelism(), ...model } = options;
+  const { log, timings = TRAINING_TIMINGS, threads = availableParallelism(), nice = TRAINER_NICE, ...model } = options;
   const child = await openSupervisedChild<TrainingProcedures, TrainingStart, TrainingReady>({
     name: 'training',
-    fork: () => forkWorker('training'),
+    fork: () => forkWorker('training', nice),
     start: { ...model, threads },
     timings,
     log,

@@ -1,5 +1,6 @@
-// Entry point of an engine's child process. The one argument names the engine; everything else comes through the channel.
-import { constants, setPriority } from 'node:os';
+// Entry point of an engine's child process. The arguments name the engine and a trainer's niceness; everything else comes through the
+// channel.
+import { getPriority, setPriority } from 'node:os';
 import { lowerPriority } from '#base/lower-priority';
 import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
 import { serveInference } from '../rpc/serve-inference.ts';
@@ -22,8 +23,8 @@ function inference(port: ParentPort): void {
   serveInference<InferenceStart>(port, (start, log) => openOnnxInferenceEngine({ ...start, log }));
 }
 
-/** Lower than the sampler's too, so that requests are answered while a job trains. */
+/** Never above the priority that the server was started with, which only root may raise. */
 function training(port: ParentPort): void {
-  setPriority(constants.priority.PRIORITY_LOW);
+  setPriority(Math.max(getPriority(), Number(process.argv[3])));
   serveTraining<TrainingStart>(port, (start, log) => openOnnxTrainingEngine({ ...start, log }));
 }

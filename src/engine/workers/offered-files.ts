@@ -1,8 +1,9 @@
 // Files that workers may fetch by hash: those of adapters and saved training states that the server has handed to a worker.
 // Knows no HTTP and no checkpoints.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { readBoundedText } from '#base/bounded-file';
 import { fileChunks } from '#base/file-chunks';
 import { digestOf } from '#base/stream-digest';
 import { AppError } from '#domain/errors';
@@ -72,7 +73,7 @@ export function createOfferedFiles(): OfferedFiles {
       const known = onHead.get(id);
       if (known !== undefined) return known;
       const path = join(directory, ADAPTER_CONFIG_FILE);
-      const json = await readFile(path, 'utf8').catch((cause: unknown) => {
+      const json = await readBoundedText(path).catch((cause: unknown) => {
         throw new AppError('bad_model_files', `There is no adapter in ${directory}.`, { cause });
       });
       const found = parsePeftConfig(json, path).targets.includes(HEAD_MODULE);

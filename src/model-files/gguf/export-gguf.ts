@@ -1,7 +1,7 @@
 // Exports a checkpoint for llama.cpp and tools based on it: a whole model, base and adapter in one file, or the adapter alone, for users who
 // already have the base model as GGUF.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import type { ConfigJson } from '../config-json.ts';
@@ -55,7 +55,7 @@ export async function exportGgufModel(
       'invalid_request',
       `${ALWAYS_TIED} Export the merged model as safetensors, or the adapter for PEFT.`,
     );
-  const json = JSON.parse(await readFile(join(base, 'config.json'), 'utf8')) as ConfigJson;
+  const json = JSON.parse(await readBoundedText(join(base, 'config.json'))) as ConfigJson;
   const { architecture, values, tensors: extras } = modelMetadata(config, json);
   const tokenizer = await tokenizerMetadata(base, config.vocab);
   const source = await openTensors(base);

@@ -20,9 +20,9 @@ const SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL|BLOBS_URL|^PG|
 export const withoutSecrets = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET.test(name)));
 
-/** Typed arrays cross the channel unchanged: structured clone instead of JSON. */
-export const forkWorker = (role: WorkerRole): ChildProcess =>
-  fork(WORKER, [role], {
+/** Typed arrays cross the channel unchanged: structured clone instead of JSON. `nice`: of a trainer. */
+export const forkWorker = (role: WorkerRole, nice?: number): ChildProcess =>
+  fork(WORKER, [role, ...(nice === undefined ? [] : [String(nice)])], {
     serialization: 'advanced',
     stdio: ['ignore', 2, 2, 'ipc'],
     env: { ...ALLOCATION, ...withoutSecrets(process.env) },
