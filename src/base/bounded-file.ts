@@ -3,7 +3,7 @@
 import { open } from 'node:fs/promises';
 
 /** Settings of a model or adapter: the longest are a few hundred kilobytes. */
-export const SETTINGS_BYTES_MAX = 16 * 2 ** 20;
+const SETTINGS_BYTES_MAX = 16 * 2 ** 20;
 
 export class FileTooLongError extends Error {
   override readonly name = 'FileTooLongError';
