@@ -316,3 +316,25 @@ test('the reward of a turn changes the advantage of its own tokens only', async 
   // Equal rewards of the turns too: nothing to learn.
   expect((await planned(turns(1, 1, 1), turns(1, 1, 1))).skipped).toEqual({ equal_rewards: 2 });
 });
+
+test('groups whose rewards are equal are counted among those with something to compare', async () => {
+  const groups = [
+    group(rollout(1, 'abc'), rollout(1, 'xy')),
+    group(rollout(1, 'ab'), rollout(0, 'xy')),
+    group(rollout(1, 'a')),
+  ];
+  expect(await plan({ groups })).toMatchObject({ comparedGroups: 2, equalGroups: 1, cutOffTrajectories: 0 });
+});
+
+test('trajectories with an answer that ended at its token limit are counted, trained or not', async () => {
+  const ended = rollout(1, 'abc');
+  const cut = (reward: number): Trajectory => ({
+    ...rollout(reward, 'xy'),
+    histories: rollout(reward, 'xy').histories.map((history) => ({
+      ...history,
+      turns: history.turns.map((turn) => (turn.kind === 'sampled' ? { ...turn, finishReason: 'length' } : turn)),
+    })),
+  });
+  const groups = [group(ended, cut(0)), group(cut(1), cut(1))];
+  expect(await plan({ groups })).toMatchObject({ cutOffTrajectories: 3 });
+});

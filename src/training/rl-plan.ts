@@ -34,6 +34,11 @@ export interface RlPlan {
   readonly rewardStandardError: number | null;
   /** Of the trained tokens; null: no step is known. */
   readonly staleness: Staleness | null;
+  /** Groups of two or more trajectories, and how many of them have equal rewards. */
+  readonly comparedGroups: number;
+  readonly equalGroups: number;
+  /** Trajectories with an answer that ended at its token limit. */
+  readonly cutOffTrajectories: number;
   readonly counts: {
     readonly num_groups_submitted: number;
     readonly num_groups_trainable: number;
@@ -98,6 +103,7 @@ export async function planRlJob(
   const rewards: GroupRewards[] = [];
   const rollouts: Rollout[] = [];
   const outcomes: Outcome[] = [];
+  let [comparedGroups, equalGroups, cutOffTrajectories] = [0, 0, 0];
   const skip = (group: number, trajectory: number, reason: string) => {
     skips.add(reason);
     outcomes.push({ group, trajectory, reason });
@@ -108,11 +114,14 @@ export async function planRlJob(
     skips.add('exceptions', group.exceptionCount);
     const read: (ReadRollout | string)[] = [];
     for (const trajectory of group.trajectories) {
+      if (isCutOff(trajectory)) cutOffTrajectories++;
       read.push(await readTrajectory(trajectory, encoder, config, limits, startStep));
       await yieldToLoop();
     }
     const parts = partsOf(group, read, config.scaleRewards);
     const allEqual = parts.flat().every(({ advantage }) => advantage === 0);
+    if (read.length > 1) comparedGroups++;
+    if (read.length > 1 && allEqual) equalGroups++;
     for (const [t, rollout] of read.entries()) {
       if (typeof rollout === 'string') skip(number, t, rollout);
       else if (hasNoSignal(parts[t]!)) skip(number, t, allEqual ? 'equal_rewards' : 'zero_advantage');
@@ -151,6 +160,9 @@ export async function planRlJob(
     rewards: groupMetrics(rewards),
     rewardStandardError: rewardStandardError(rewards),
     staleness: meanStaleness(sequences, startStep),
+    comparedGroups,
+    equalGroups,
+    cutOffTrajectories,
     counts: {
       num_groups_submitted: rewards.length,
       num_groups_trainable: byGroup.filter((group) => group.length > 0).length,
@@ -188,6 +200,9 @@ function partsOf(
 
 const runsOf = ({ sequences }: Pick<ReadRollout, 'sequences'>): readonly TrainedRun[] =>
   sequences.flatMap(({ runs = [] }) => runs);
+
+const isCutOff = ({ histories }: Trajectory): boolean =>
+  histories.some(({ turns }) => turns.some((turn) => turn.kind === 'sampled' && turn.finishReason === 'length'));
 
 /** Or the reason why there is nothing to train. */
 async function readTrajectory(

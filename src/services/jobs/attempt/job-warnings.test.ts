@@ -11,6 +11,7 @@ const judged = (change: {
   standardErrorBefore?: number | null;
   hiddenSize?: number | null;
   rows?: readonly unknown[];
+  cutOff?: number;
 }): string[] =>
   jobWarnings({
     plan: {
@@ -19,11 +20,16 @@ const judged = (change: {
       counts: { num_trajectories: 8 } as JudgedJob['plan']['counts'],
       rewards: change.reward === undefined ? {} : { reward: change.reward },
       rewardStandardError: change.standardError === undefined ? 0.05 : change.standardError,
+      comparedGroups: 2,
+      equalGroups: 0,
+      cutOffTrajectories: change.cutOff ?? 0,
       rows: (change.rows ?? [{}]) as unknown as JudgedJob['plan']['rows'],
     },
-    rewardsBefore: (change.before ?? []).map((mean) => ({
-      mean,
+    before: (change.before ?? []).map((reward) => ({
+      reward,
       standardError: change.standardErrorBefore === undefined ? 0.05 : change.standardErrorBefore,
+      equalGroups: 0,
+      entropy: null,
     })),
     hiddenSize: change.hiddenSize ?? null,
   });
@@ -47,6 +53,11 @@ test('a job in which nothing can be trained gets a warning that says why and wha
     /^Nothing was trained: .* \(4 equal_rewards, 4 no_trainable_tokens\)\. .*differ.* Send choices of the chat endpoint/,
   );
   expect(judged({ rows: [] })).toEqual([expect.stringMatching(/^Nothing was trained: .* Send groups/)]);
+});
+
+test('answers that ended at their token limit get a warning if they are more than one in ten', () => {
+  expect(judged({ cutOff: 1 })).toEqual([expect.stringContaining('1 of 8 trajectories')]);
+  expect(judged({ cutOff: 0 })).toEqual([]);
 });
 
 test('rewards that fell three times in a row get a warning; two falls, or falls that are not consecutive, do not', () => {

@@ -1,34 +1,48 @@
-// Warnings about an RL job before it trains, as an experienced person would give them: nothing to learn from, falling rewards, a
-// learning rate far from what usually works. Advice, never a refusal. Warnings about unused parts of a request are elsewhere.
+// Warnings about an RL job before it trains, as an experienced person would give them: nothing to learn from, answers without an end, a
+// learning rate far from what usually works. Advice, never a refusal. What only a model's last steps together show is
+// loop-warnings.ts's; warnings about unused parts of a request are elsewhere.
 import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
+import { loopWarnings, type LoopStep } from './loop-warnings.ts';
 
 export interface JudgedJob {
-  readonly plan: Pick<RlPlan, 'config' | 'skipped' | 'counts' | 'rewards' | 'rewardStandardError' | 'rows'>;
+  readonly plan: Pick<
+    RlPlan,
+    | 'config'
+    | 'skipped'
+    | 'counts'
+    | 'rewards'
+    | 'rewardStandardError'
+    | 'rows'
+    | 'comparedGroups'
+    | 'equalGroups'
+    | 'cutOffTrajectories'
+  >;
   /** The model's latest steps, oldest first. */
-  readonly rewardsBefore: readonly MeanReward[];
+  readonly before: readonly LoopStep[];
   /** Hidden size of the model; null: unknown. */
   readonly hiddenSize: number | null;
 }
 
-export interface MeanReward {
-  readonly mean: number;
-  /** Of the mean; null: unknown. */
-  readonly standardError: number | null;
-}
-
-/** A warning needs this many consecutive falls, */
-export const STEPS_COMPARED = 3;
-/** and a fall in total of more than this many standard errors: on fresh prompts, one job in 24 ends three falls by luck. */
-const STANDARD_ERRORS = 3;
-
-export function jobWarnings({ plan, rewardsBefore, hiddenSize }: JudgedJob): string[] {
+export function jobWarnings({ plan, before, hiddenSize }: JudgedJob): string[] {
+  const rate = plan.config.optimizer.learningRate;
+  const unusual = plan.rows.length > 0 ? unusualLearningRate(rate, hiddenSize) : [];
   return [
     ...nothingToLearn(plan),
-    ...(plan.rewards['reward'] === undefined
-      ? []
-      : fallingRewards([...rewardsBefore, { mean: plan.rewards['reward'], standardError: plan.rewardStandardError }])),
-    ...(plan.rows.length > 0 ? unusualLearningRate(plan.config.optimizer.learningRate, hiddenSize) : []),
+    ...cutOff(plan),
+    ...loopWarnings(before, plan, unusual.length > 0 ? null : { rate, hiddenSize }),
+    ...unusual,
+  ];
+}
+
+/** Above this share, the limit decides rewards rather than the answers. */
+const MANY_CUT_OFF = 0.1;
+
+function cutOff({ cutOffTrajectories: count, counts: { num_trajectories: all } }: JudgedJob['plan']): string[] {
+  if (count <= MANY_CUT_OFF * all) return [];
+  return [
+    `${count} of ${all} trajectories have an answer that ended at its token limit (finish_reason length): their rewards judge answers ` +
+      'without an end. Raise max_tokens where you sample, or ask for shorter answers.',
   ];
 }
 
@@ -70,21 +84,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   too_long: 'Send shorter conversations: their answers are beyond the context.',
   exceptions: 'Find out why the rollouts failed.',
 };
-
-/** The fall is the difference of two means, so its standard error combines those of both. */
-function fallingRewards(rewards: readonly MeanReward[]): string[] {
-  const last = rewards.slice(-STEPS_COMPARED - 1);
-  const falls = last.length === STEPS_COMPARED + 1 && last.every(({ mean }, i) => i === 0 || mean < last[i - 1]!.mean);
-  if (!falls) return [];
-  const [first, newest] = [last[0]!, last.at(-1)!];
-  if (first.standardError === null || newest.standardError === null) return [];
-  const standardError = Math.hypot(first.standardError, newest.standardError);
-  if (first.mean - newest.mean <= STANDARD_ERRORS * standardError) return [];
-  const shown = last.map(({ mean }) => Number(mean.toPrecision(3))).join(', ');
-  return [
-    `The mean reward fell over the last ${STEPS_COMPARED} steps (${shown}). Look at the groups, lower the learning rate, or go back to an earlier step.`,
-  ];
-}
 
 /** The default of the reference trainer (ART), whose users train models of some billions of parameters. */
 const CAUTIOUS_RATE = 5e-6;

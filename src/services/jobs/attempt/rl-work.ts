@@ -7,8 +7,9 @@ import { createPackedRow, type Datum, type PackedRow } from '#training/packing';
 import { mismatchMetrics, mismatchWarnings, type SamplerMismatch } from '#training/sampler-mismatch';
 import { stalenessMetrics } from '#training/staleness';
 import { prepareJob } from './job-preparation.ts';
-import { jobWarnings, STEPS_COMPARED, type MeanReward } from './job-warnings.ts';
+import { jobWarnings } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
+import { entropyWarnings, STEPS_COMPARED, type LoopStep } from './loop-warnings.ts';
 import { resolvedRl } from '../data/resolved-config.ts';
 import { digestRows } from './rows-digest.ts';
 import { createTokenRecorder } from './token-recorder.ts';
@@ -17,6 +18,10 @@ import { createTokenRecorder } from './token-recorder.ts';
 const REWARD = 'train/reward';
 /** Standard error of that mean. A job with a single answer has none. */
 const REWARD_STANDARD_ERROR = 'train/reward_std_error';
+/** The part of the groups in which all rewards are equal, if any has two trajectories. */
+const EQUAL_GROUPS = 'train/equal_groups_fraction';
+/** Of the policy at the job's last gradient step, nats. */
+const ENTROPY = 'train/entropy';
 
 export async function readRlWork(
   { job, model, start, engine, limits, capabilities, hiddenSize, read, storage, blobs }: WorkContext,
@@ -34,9 +39,10 @@ export async function readRlWork(
   const plan = { ...data.plan, rows };
   const { klReference = null, warnings = [] } = data.head;
   const config = resolvedRl(plan.config, klReference);
-  const rewardsBefore = await latestRewards(storage, model.id);
+  const before = await latestSteps(storage, model.id);
   const rowsDigest = await digestRows(rows);
   const recorder = createTokenRecorder(plan, config);
+  let entropy: number | null = null;
   let prepared: SamplerMismatch | null = null;
   const mismatch = () => {
     const first = recorder.logprobsOf(0);
@@ -50,7 +56,7 @@ export async function readRlWork(
     steps: plan.rows.length,
     rowsDigest,
     skipped: plan.skipped,
-    warnings: [...warnings, ...plan.warnings, ...jobWarnings({ plan, rewardsBefore, hiddenSize })],
+    warnings: [...warnings, ...plan.warnings, ...jobWarnings({ plan, before, hiddenSize })],
     counts: plan.counts,
     headTokensMax: plan.config.headTokensMax,
     resetsOptimizer: !isMadeByRl(start),
@@ -66,9 +72,10 @@ export async function readRlWork(
     },
     lateWarnings() {
       const measured = mismatch();
-      return measured ? mismatchWarnings(measured) : [];
+      return [...(measured ? mismatchWarnings(measured) : []), ...entropyWarnings(before, entropy)];
     },
-    async measure() {
+    async measure(_session, lastStep) {
+      entropy = lastStep['entropy'] ?? null;
       const found = mismatch();
       const measured = {
         ...plan.rewards,
@@ -78,6 +85,8 @@ export async function readRlWork(
       return {
         ...Object.fromEntries(Object.entries(measured).map(([name, value]) => [`train/${name}`, value])),
         ...(plan.rewardStandardError === null ? {} : { [REWARD_STANDARD_ERROR]: plan.rewardStandardError }),
+        ...(plan.comparedGroups === 0 ? {} : { [EQUAL_GROUPS]: plan.equalGroups / plan.comparedGroups }),
+        ...(entropy === null ? {} : { [ENTROPY]: entropy }),
       };
     },
     close: async () => undefined,
@@ -88,11 +97,16 @@ export async function readRlWork(
 const isMadeByRl = ({ metrics }: Checkpoint): boolean => metrics[REWARD] !== undefined;
 
 /** Of the model's latest steps, oldest first, back to the newest one that no RL job made. */
-async function latestRewards({ checkpoints }: Storage, modelId: string): Promise<MeanReward[]> {
+async function latestSteps({ checkpoints }: Storage, modelId: string): Promise<LoopStep[]> {
   const { rows } = await checkpoints.list(modelId, { after: null, limit: STEPS_COMPARED }, 'desc');
   const other = rows.findIndex(({ metrics }) => metrics[REWARD] === undefined);
   return rows
     .slice(0, other < 0 ? rows.length : other)
-    .map(({ metrics }) => ({ mean: metrics[REWARD]!, standardError: metrics[REWARD_STANDARD_ERROR] ?? null }))
+    .map(({ metrics }) => ({
+      reward: metrics[REWARD]!,
+      standardError: metrics[REWARD_STANDARD_ERROR] ?? null,
+      equalGroups: metrics[EQUAL_GROUPS] ?? null,
+      entropy: metrics[ENTROPY] ?? null,
+    }))
     .reverse();
 }
