@@ -30,5 +30,5 @@ export default tseslint.config(
     },
   },
   { files: ['bench/**', 'examples/**', 'scripts/**', 'test/**'], rules: { 'no-console': 'off' } },
-  { files: ['**/*.js'], ...tseslint.configs.disableTypeChecked },
+  { files: ['**/*.js', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
 );

@@ -14,8 +14,9 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-export async function startServer(dataDirectory: string): Promise<RunningServer> {
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--data', dataDirectory], {
+/** `flags`: more of `whetstone serve`, such as its model. */
+export async function startServer(dataDirectory: string, flags: readonly string[] = []): Promise<RunningServer> {
+  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', '--data', dataDirectory, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, WHETSTONE_API_KEY: '' },
   });

@@ -82,6 +82,10 @@ test('a model that says the same each time is told from one that fails in many w
 
 test('solved tasks ask for harder ones, whether all are solved or nearly all answers succeed', () => {
   expect(reportOn(probed(times(8, [1, 1]))).advice).toEqual([expect.stringMatching(/take harder ones/)]);
+  const solved = probed(times(8, [1, 1]));
+  expect(linesOfReport(reportOn(solved), solved, 0)).toContain(
+    'No: RL cannot learn from these tasks, because nearly every answer succeeds already.',
+  );
   const nearly = times(8, [...times(15, 1), 0]);
   expect(reportOn(probed(nearly))).toMatchObject({ can_learn: 'yes', advice: [expect.stringMatching(/Harder tasks/)] });
 });

@@ -150,11 +150,17 @@ function remedies({ groups, samples, answers, success_rate: rate }: Measured): s
   ];
 }
 
-const VERDICTS: Readonly<Record<Verdict, string>> = {
-  yes: 'Yes: RL can learn from these tasks.',
-  slowly: 'Slowly: RL could learn from these tasks, but most groups teach nothing.',
-  no: 'No: RL cannot learn from these tasks, because in no group does one answer get more than another.',
-};
+function verdictLine({ can_learn: verdict, groups }: ProbeReport): string {
+  const isSolved = groups.solved > groups.failed;
+  if (verdict === 'yes') return 'Yes: RL can learn from these tasks.';
+  if (verdict === 'slowly')
+    return isSolved
+      ? 'Slowly: most tasks are solved by every answer, and teach nothing any more.'
+      : 'Slowly: RL could learn from these tasks, but most groups teach nothing.';
+  return isSolved
+    ? 'No: RL cannot learn from these tasks, because nearly every answer succeeds already.'
+    : 'No: RL cannot learn from these tasks, because in no group does one answer get more than another.';
+}
 
 /** `shown`: of how many tasks to print the best and the worst answer. */
 export function linesOfReport(report: ProbeReport, probe: Probe, shown: number): string[] {
@@ -178,7 +184,7 @@ export function linesOfReport(report: ProbeReport, probe: Probe, shown: number):
       ],
     ]),
     ...(probe.problem === null ? [] : [`not answered: ${printable(probe.problem)}`]),
-    VERDICTS[report.can_learn],
+    verdictLine(report),
     ...report.advice.map((each) => `- ${each}`),
     ...linesOfTasks(
       probe.tasks.filter(({ answers }) => answers.length > 0),
