@@ -54,7 +54,7 @@ function nothingToLearn({ rows, skipped, counts: { num_trajectories: all } }: Ju
       ? [
           `${unknown} of ${all} trajectories have answers without tokens or log-probabilities and were not trained. ` +
             'Send choices as they came from the chat endpoint, with logprobs or return_token_ids. The server remembers the answers of trainable ' +
-          'models, not of base models: ask project/name, the model that you train.',
+            'models, not of base models: ask project/name, the model that you train.',
         ]
       : []),
   ];
