@@ -1,6 +1,6 @@
 // Converts tokens to text one at a time: joining the results of `push` and `flush` gives the same as decoding all tokens at once. A
 // character whose bytes are spread over several tokens is held back until its last byte arrives.
-import { dropLeadingSpaces, type Tokenizer } from './tokenizer.ts';
+import type { Tokenizer } from './tokenizer.ts';
 
 export interface Detokenizer {
   /** The text that this token completes; may be empty. */
@@ -11,30 +11,15 @@ export interface Detokenizer {
 
 /** `keep`: special tokens to write even so, because a parser of the text needs them. */
 export function createDetokenizer(
-  tokenizer: Tokenizer,
-  { skipSpecialTokens, keep }: { skipSpecialTokens: boolean; keep?: ReadonlySet<number> },
+  tokenizer: Pick<Tokenizer, 'decodeStream'>,
+  options: { skipSpecialTokens: boolean; keep?: ReadonlySet<number> },
 ): Detokenizer {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let leadingSpaces = tokenizer.leadingSpaces; // still to be removed
-
-  function withoutLeadingSpaces(text: string): string {
-    if (leadingSpaces === 0 || text === '') return text;
-    const kept = dropLeadingSpaces(text, leadingSpaces);
-    leadingSpaces = kept === '' ? leadingSpaces - text.length : 0;
-    return kept;
-  }
-
-  return {
-    push: (tokenId) => {
-      if (skipSpecialTokens && tokenizer.isSpecial(tokenId) && !keep?.has(tokenId)) return '';
-      return withoutLeadingSpaces(decoder.decode(tokenizer.tokenBytes(tokenId), { stream: true }));
-    },
-    flush: () => withoutLeadingSpaces(decoder.decode()),
-  };
+  const { push, end } = tokenizer.decodeStream(options);
+  return { push, flush: end };
 }
 
 /** The text that each token completes: '' inside a character. Joined, they are the whole text, including special tokens. */
-export function tokenTexts(tokenizer: Tokenizer, tokenIds: Iterable<number>): string[] {
+export function tokenTexts(tokenizer: Pick<Tokenizer, 'decodeStream'>, tokenIds: Iterable<number>): string[] {
   const detokenizer = createDetokenizer(tokenizer, { skipSpecialTokens: false });
   const texts = Array.from(tokenIds, (tokenId) => detokenizer.push(tokenId));
   const rest = detokenizer.flush();

@@ -63,8 +63,8 @@ export function createConversationEncoder(
     stopId: stops[0]?.id ?? null,
     encode,
     encodeText(text) {
-      const ids = encode(text);
-      return { ids, find: createTokenSpans(text, ids, tokenizer) };
+      const tokens = tokenizer.encodePlaces(text);
+      return { ids: tokens.ids, find: createTokenSpans(tokens, tokenizer) };
     },
     encodePlain: (text) => tokenizer.encode(text, { addSpecialTokens: true }),
     /** By its bytes; if no single token has them, by its spelling in the vocabulary, which must not contradict known bytes. */
