@@ -25,8 +25,8 @@ export interface Tokenizer {
   readonly tokenCharactersMax: number;
   /** `addSpecialTokens` (default false): tokens that the tokenizer adds to every text, such as a BOS. Chat templates write their own. */
   encode(text: string, options?: { addSpecialTokens?: boolean }): number[];
-  /** Without the tokens that are added to every text. */
-  encodePlaces(text: string): PlacedTokens;
+  /** The same, with the places of the tokens. */
+  encodePlaces(text: string, options?: { addSpecialTokens?: boolean }): PlacedTokens;
   /** Invalid UTF-8 becomes U+FFFD. `skipSpecialTokens` (default true). */
   decode(ids: readonly number[], options?: { skipSpecialTokens?: boolean }): string;
   /** `keep`: special tokens to write even so, because a parser of the text needs them. */
@@ -113,7 +113,7 @@ function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: 
     // A token's own spelling is no shorter: it has a character for each byte, or for each character.
     tokenCharactersMax: spellings.reduce((most, token = '') => Math.max(most, token.length), 1),
     encode: (text, { addSpecialTokens = false } = {}) => encode(text, addSpecialTokens).ids,
-    encodePlaces: (text) => encode(text, false),
+    encodePlaces: (text, { addSpecialTokens = false } = {}) => encode(text, addSpecialTokens),
     decode(tokenIds, { skipSpecialTokens = true } = {}) {
       const { push, end } = decodeStream({ skipSpecialTokens });
       return tokenIds.map(push).join('') + end();

@@ -42,7 +42,7 @@ const matching =
 /** What `\s`, `\w`, `\d` and `\h` are in Oniguruma with Unicode. JavaScript's differ. */
 export const SHORTHANDS: Readonly<Record<string, Test>> = {
   s: matching(/[\t-\r \u0085\p{Z}]/u),
-  w: matching(/[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]/u),
+  w: matching(/[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾]/u), // the six are in Oniguruma's table of Latin-1
   d: matching(/\p{Nd}/u),
   h: matching(/[0-9a-fA-F]/u),
 };
