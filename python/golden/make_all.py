@@ -20,10 +20,12 @@ import make_schedules  # noqa: E402
 import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
 import make_tinker  # noqa: E402
+import make_tokenizer_corpus  # noqa: E402
 import make_tokenizers  # noqa: E402
 
 make_safetensors.main()
 make_tokenizers.main()
+make_tokenizer_corpus.main()
 make_models.main()
 make_lora.main()
 make_embeddings.main()

@@ -4,9 +4,9 @@ import type { Tokenizer } from './tokenizer.ts';
 
 export interface Detokenizer {
   /** The text that this token completes; may be empty. */
-  push(tokenId: number): string;
-  /** At the end: an unfinished character as U+FFFD, otherwise ''. */
-  flush(): string;
+  readonly push: (tokenId: number) => string;
+  /** At the end: an unfinished character as U+FFFD, or what else was held back; otherwise ''. */
+  readonly flush: () => string;
 }
 
 /** `keep`: special tokens to write even so, because a parser of the text needs them. */

@@ -194,22 +194,63 @@ describe('special tokens of a directory', () => {
 });
 
 describe('tokenizers that cannot be used', () => {
+  const split = (pattern: object, rest: object = { behavior: 'Isolated', invert: false }) => ({
+    ...sentencepiece,
+    pre_tokenizer: { type: 'Split', pattern, ...rest },
+  });
+  const model = (changes: object) => ({ ...sentencepiece, model: { ...sentencepiece.model, ...changes } });
+  const decoder = (...decoders: object[]) => ({ ...sentencepiece, decoder: { type: 'Sequence', decoders } });
+
   test.each([
     [
-      'a decoder of another kind',
-      { ...sentencepiece, decoder: { type: 'WordPiece' } },
-      /only byte-level and sentencepiece decoders .*WordPiece/,
+      'an unknown decoder',
+      decoder({ type: 'Magic' }),
+      /decoder\.decoders\[0\] has the type "Magic"; known are ByteLevel/,
     ],
-    ['no decoder', { ...sentencepiece, decoder: null }, /It has none/],
     [
-      'a split that the library would misread',
+      'a decoder that needs tokens after they were joined',
+      decoder({ type: 'Fuse' }, { type: 'WordPiece', prefix: '##', cleanup: true }),
+      /decoders\[1\] has the type "WordPiece"; after tokens were joined, known are Fuse, Strip/,
+    ],
+    ['an unknown model', model({ type: 'Magic' }), /model has the type "Magic"; known are BPE/],
+    ['an unknown normalizer', { ...sentencepiece, normalizer: { type: 'Magic' } }, /normalizer has the type "Magic"/],
+    [
+      'an unknown processor',
+      { ...sentencepiece, post_processor: { type: 'Magic' } },
+      /post_processor has the type "Magic"/,
+    ],
+    [
+      'a pre-tokenizer that is not supported',
+      { ...sentencepiece, pre_tokenizer: { type: 'UnicodeScripts' } },
+      /pre_tokenizer has the type "UnicodeScripts"; known are Split/,
+    ],
+    [
+      'an unknown behavior',
+      split({ String: ' ' }, { behavior: 'Magic', invert: false }),
+      /must have behavior, one of Removed, .* got "Magic"/,
+    ],
+    ['a split without its pattern', split({}), /must have pattern, \{"String": …\} or \{"Regex": …\}, got \{\}/],
+    ['a back reference', split({ Regex: '(a)\\1' }), /"\(a\)\\\\1", which has \\1, which is not supported/],
+    ['an expression that is never closed', split({ Regex: '(a' }), /a group that is never closed/],
+    ['a property that nobody knows', split({ Regex: '\\p{Magic}' }), /\\p\{Magic\}, which names no known property/],
+    ['a case that one character stands for', split({ Regex: '(?i:ss)' }), /ignores the case of ss/],
+    ['looking back at any length', split({ Regex: '(?<=a+)b' }), /looks back at text of any length/],
+    ['dropout', model({ dropout: 0.1 }), /model has a dropout/],
+    ['a merge of unknown tokens', model({ merges: ['x y'] }), /the merge "x y" of tokens that are not in its vocab/],
+    [
+      'bytes beside a prefix',
+      model({ continuing_subword_prefix: '##' }),
+      /byte_fallback beside continuing_subword_prefix/,
+    ],
+    [
+      'tokens that are the same after normalization',
       {
         ...sentencepiece,
-        pre_tokenizer: { type: 'Split', pattern: { String: ' ' }, behavior: 'MergedWithPrevious', invert: false },
+        normalizer: { type: 'Lowercase' },
+        added_tokens: ['Foo', 'foo'].map((content, i) => ({ id: 269 + i, content, special: false, normalized: true })),
       },
-      /MergedWithPrevious/,
+      /added_tokens has "foo", which is the same as "Foo" after normalization/,
     ],
-    ['an unknown model', { ...sentencepiece, model: { type: 'Magic' } }, /Unknown TokenizerModel type: Magic/],
   ])('%s is refused', async (_, tokenizer, message) => {
     await expect(open(tokenizer)).rejects.toMatchObject({
       code: 'bad_model_files',

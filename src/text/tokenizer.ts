@@ -14,8 +14,8 @@ export interface PlacedTokens {
 
 /** Text of tokens as they arrive: what `push` and `end` return is, joined, what `decode` returns. */
 export interface TokenStream {
-  push(id: number): string;
-  end(): string;
+  readonly push: (id: number) => string;
+  readonly end: () => string;
 }
 
 export interface Tokenizer {
@@ -79,14 +79,17 @@ function numbered(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string,
 
 function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: readonly PipelineToken[]): Tokenizer {
   const addedById = new Map(added.map((token) => [token.id, token]));
-  const ids = new Map([...vocabulary, ...added.map(({ content, id }) => [content, id] as const)]);
-  const vocabSize = 1 + Array.from(ids.values()).reduce((largest, id) => Math.max(largest, id), -1);
+  const addedIds = new Map(added.map(({ content, id }) => [content, id]));
+  let vocabSize = 0;
+  for (const ids of [vocabulary, addedIds]) for (const id of ids.values()) vocabSize = Math.max(vocabSize, id + 1);
   /** What the decoder gets, by id. */
   const spellings = new Array<string | undefined>(vocabSize);
   for (const [token, id] of vocabulary) spellings[id] = token;
   for (const token of added) spellings[token.id] = spelled(token);
   /** The library knows special tokens again by their text: not those that normalization has changed. */
-  const skipped = new Set(added.filter((token) => token.special && spelled(token) === token.content).map(({ id }) => id));
+  const skipped = new Set(
+    added.filter((token) => token.special && spelled(token) === token.content).map(({ id }) => id),
+  );
   const bytes: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(vocabSize); // filled as tokens occur
 
   function tokenBytes(id: number): Uint8Array {
@@ -121,7 +124,7 @@ function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: 
     decodeStream,
     tokenBytes,
     tokenText: (id) => decodeUtf8(tokenBytes(id)),
-    tokenId: (token) => ids.get(token) ?? null,
+    tokenId: (token) => addedIds.get(token) ?? vocabulary.get(token) ?? null,
     tokenOfBytes(wanted) {
       idOfBytes ??= indexBytes(Array.from({ length: vocabSize }, (_, id) => tokenBytes(id)));
       return idOfBytes.get(byteKey(wanted)) ?? null;

@@ -29,22 +29,19 @@ export const corpus = readFixture<{
 
 export function tokenizerOf({ model: name, changes, added_tokens: added = [], ...parts }: Configuration): Tokenizer {
   const model: Json = { ...corpus.models[name], ...changes };
-  const vocab = model.vocab as Readonly<Record<string, number>> | readonly (readonly [string, number])[];
-  const ids = new Map(
-    Array.isArray(vocab) ? vocab.map(([token], id) => [token as string, id] as const) : Object.entries(vocab),
-  );
+  const vocab = model.vocab as Readonly<Record<string, number>> | (readonly [string, number])[];
+  const ids = new Map(Array.isArray(vocab) ? vocab.map(([token], id) => [token, id] as const) : Object.entries(vocab));
   let next = ids.size;
-  const addedTokens = added.map((token) => ({ ...token, id: ids.get(token.content as string) ?? next++ }) as AddedToken);
+  const addedTokens = added.map(
+    (token) => ({ ...token, id: ids.get(token.content as string) ?? next++ }) as AddedToken,
+  );
   const tokenizer: Json = { ...parts, added_tokens: addedTokens, model };
   return createTokenizer({ tokenizer, config: {}, addedTokens, namedTokens: new Map() }, name);
 }
 
 /** Python's `json.dumps`. */
 const asciiJson = (value: unknown): string =>
-  JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  JSON.stringify(value).replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const digest = (value: unknown): string => createHash('sha256').update(asciiJson(value)).digest('hex').slice(0, 6);
 

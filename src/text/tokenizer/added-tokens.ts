@@ -37,7 +37,7 @@ export function createTokenFinder(rules: readonly { rule: TokenRule; spelled: st
   return (text) => {
     const parts: TokenPart[] = [];
     let last = 0; // end of the last token
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       if (begins[text.charCodeAt(at)] === 0) {
         at++;
         continue;
@@ -78,7 +78,7 @@ function addRule(root: Branch, rule: TokenRule, spelled: string): void {
 function longest(root: Branch, text: string, at: number): { rule: TokenRule; end: number } | null {
   let found: { rule: TokenRule; end: number } | null = null;
   let branch: Branch | undefined = root;
-  for (let end = at; branch; ) {
+  for (let end = at; branch;) {
     if (branch.rule) found = { rule: branch.rule, end };
     branch = end < text.length ? branch.next.get(text.charCodeAt(end++)) : undefined;
   }

@@ -1,6 +1,6 @@
 // GPT-2's writing of bytes as characters that print: what `ByteLevel` does to a text before the model, and what its tokens are as bytes.
 import { BYTE_CHARACTERS } from '#base/byte-characters';
-import { beginOf, endOf, rewriteText, type AlignedText } from './aligned-text.ts';
+import { beginOf, endOf, type AlignedText } from './aligned-text.ts';
 
 const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = new Map(
   BYTE_CHARACTERS.map((character, byte) => [character, byte]),
@@ -11,16 +11,21 @@ const utf8 = new TextEncoder();
 export function toByteLevel(from: AlignedText): AlignedText {
   const { text } = from;
   const ascii = asciiToByteLevel(text);
-  if (ascii !== null) return { ...from, text: ascii };
-  const writer = rewriteText(from);
-  for (let at = 0; at < text.length; ) {
-    const point = text.codePointAt(at)!;
-    let written = '';
-    for (const byte of utf8.encode(String.fromCodePoint(point))) written += BYTE_CHARACTERS[byte]!;
-    writer.write(written, beginOf(from, at), endOf(from, at));
-    at += point > 0xffff ? 2 : 1;
+  if (ascii !== null) return ascii === text ? from : { ...from, text: ascii };
+  const bytes = Buffer.from(text);
+  const [begins, ends] = [new Int32Array(bytes.length), new Int32Array(bytes.length)];
+  let written = '';
+  let [at, begin, end] = [0, 0, 0];
+  for (const [i, byte] of bytes.entries()) {
+    written += BYTE_CHARACTERS[byte]!;
+    if ((byte & 0xc0) !== 0x80) {
+      [begin, end] = [beginOf(from, at), endOf(from, at)]; // the first byte of a character
+      at += byte < 0xf0 ? 1 : 2;
+    }
+    begins[i] = begin;
+    ends[i] = end;
   }
-  return writer.done();
+  return { text: written, origin: from.origin, begins, ends };
 }
 
 /** Null: it has other characters. */

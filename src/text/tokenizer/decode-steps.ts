@@ -4,21 +4,31 @@
 
 /** Works on one text. `push` returns the tokens that are certain now; `end` what was held back. */
 export interface DecodeStep {
-  push(token: string): readonly string[];
-  end(): readonly string[];
+  readonly push: (token: string) => readonly string[];
+  readonly end: () => readonly string[];
 }
 
 const NOTHING: readonly string[] = [];
 
+/** Remembers what became of each token. Not more tokens occur than the vocabulary has. */
+function remembering<T>(change: (token: string) => T): (token: string) => T {
+  const known = new Map<string, T>();
+  return (token) => {
+    let changed = known.get(token);
+    if (changed === undefined) known.set(token, (changed = change(token)));
+    return changed;
+  };
+}
+
 /** Each token becomes another, whatever stands beside it. */
-export const each =
-  (change: (token: string) => string) =>
-  (): DecodeStep => ({ push: (token) => [change(token)], end: () => NOTHING });
+export function each(change: (token: string) => string): () => DecodeStep {
+  const push = remembering((token): readonly string[] => [change(token)]);
+  return () => ({ push, end: () => NOTHING });
+}
 
 /** Like `each`, but the first token is another case. */
 export const eachAfterFirst =
-  (first: (token: string) => string, others: (token: string) => string) =>
-  (): DecodeStep => {
+  (first: (token: string) => string, others: (token: string) => string) => (): DecodeStep => {
     let isFirst = true;
     return {
       push(token) {
@@ -31,13 +41,25 @@ export const eachAfterFirst =
   };
 
 /** `bytesOf`: what a token is as bytes of UTF-8. */
-export const decodeBytes = (bytesOf: (token: string) => Uint8Array) => (): DecodeStep => {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  return {
-    push: (token) => [decoder.decode(bytesOf(token), { stream: true })],
-    end: () => [decoder.decode()],
+export function decodeBytes(bytesOf: (token: string) => Uint8Array): () => DecodeStep {
+  const read = remembering((token) => {
+    const bytes = bytesOf(token);
+    return { bytes, text: bytes.every((byte) => byte < 0x80) ? [String.fromCharCode(...bytes)] : null };
+  });
+  return () => {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    let isWhole = true; // no character has begun
+    return {
+      push(token) {
+        const { bytes, text } = read(token);
+        if (isWhole && text) return text;
+        isWhole = bytes.length > 0 ? bytes.at(-1)! < 0x80 : isWhole;
+        return [decoder.decode(bytes, { stream: true })];
+      },
+      end: () => [decoder.decode()],
+    };
   };
-};
+}
 
 /** `<0x41>` → 0x41; null: the token is no byte. */
 export function byteOf(token: string): number | null {
@@ -58,7 +80,7 @@ export const decodeByteTokens = (): DecodeStep => {
   return {
     push(token) {
       const byte = byteOf(token);
-      if (byte === null) return [...giveUp(), token];
+      if (byte === null) return pending.length === 0 ? [token] : [...giveUp(), token];
       const isMore = pending.length > 0 && goesOn(pending, byte);
       const before = isMore ? [] : giveUp();
       if (!isMore && lengthOf(byte) === 0) return [...before, REPLACEMENT];

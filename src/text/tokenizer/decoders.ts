@@ -19,14 +19,14 @@ import { readPrependScheme } from './pre-tokenizers.ts';
 
 export interface Decoder {
   /** For one text. */
-  begin(): TextStream;
+  readonly begin: () => TextStream;
   /** The bytes that a token adds inside a text, neither at its beginning nor at its end. */
   readonly bytesInside: (token: string) => Uint8Array;
 }
 
 export interface TextStream {
-  push(token: string): string;
-  end(): string;
+  readonly push: (token: string) => string;
+  readonly end: () => string;
 }
 
 interface Kind {
@@ -55,7 +55,12 @@ export function readDecoder(value: unknown): Decoder {
   };
 }
 
-const SPACED: Kind = { begin: eachAfterFirst((token) => token, (token) => ` ${token}`) };
+const SPACED: Kind = {
+  begin: eachAfterFirst(
+    (token) => token,
+    (token) => ` ${token}`,
+  ),
+};
 
 const KINDS: Readonly<Record<string, (fields: Fields) => Kind>> = {
   ByteLevel: () => ({ begin: decodeBytes(fromByteLevel), joins: true }),
@@ -85,7 +90,11 @@ function readReplace(fields: Fields): Kind {
   const find = readPattern(fields);
   const content = fields.text('content');
   const replace = (token: string) =>
-    token === '' ? '' : find(token).map(({ from, to, isMatch }) => (isMatch ? content : token.slice(from, to))).join('');
+    token === ''
+      ? ''
+      : find(token)
+          .map(({ from, to, isMatch }) => (isMatch ? content : token.slice(from, to)))
+          .join('');
   return { begin: each(replace) };
 }
 
@@ -115,11 +124,17 @@ function streamOf(steps: readonly DecodeStep[]): TextStream {
   /** Gives tokens to the steps from one on. */
   function through(tokens: readonly string[], from: number): readonly string[] {
     let passed = tokens;
-    for (let i = from; i < steps.length; i++) passed = passed.flatMap((token) => steps[i]!.push(token));
+    for (let i = from; i < steps.length; i++) {
+      const { push } = steps[i]!;
+      passed = passed.length === 1 ? push(passed[0]!) : passed.flatMap(push);
+    }
     return passed;
   }
   return {
-    push: (token) => through([token], 0).join(''),
+    push(token) {
+      const texts = through([token], 0);
+      return texts.length === 1 ? texts[0]! : texts.join('');
+    },
     end: () => steps.map((step, i) => through(step.end(), i + 1).join('')).join(''),
   };
 }

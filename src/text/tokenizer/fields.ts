@@ -49,10 +49,8 @@ export function fieldsOf(value: unknown, place: string): Fields {
     oneOf: (name, values, otherwise) =>
       otherwise !== undefined && fields[name] === undefined
         ? otherwise
-        : expect(
-            name,
-            `one of ${values.join(', ')}`,
-            (value): value is (typeof values)[number] => (values as readonly unknown[]).includes(value),
+        : expect(name, `one of ${values.join(', ')}`, (value): value is (typeof values)[number] =>
+            (values as readonly unknown[]).includes(value),
           ),
     optional: (name, get) => ((fields[name] ?? null) === null ? null : get(name)),
     raw: (name) => fields[name],

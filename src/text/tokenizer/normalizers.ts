@@ -102,7 +102,7 @@ function filter(from: AlignedText, keep: (character: string) => boolean): Aligne
 }
 
 /** As SentencePiece's nmt_nfkc begins. */
-const NMT_REMOVED = /[\u0001-\u0008\u000b\u000e-\u001f\u007f\u008f\u009f]/; // eslint-disable-line no-control-regex
+const NMT_REMOVED = /[\u0001-\u0008\u000b\u000e-\u001f\u007f\u008f\u009f]/;
 const NMT_SPACES = /[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]/;
 
 const nmt: Normalize = (text) =>
@@ -115,7 +115,8 @@ function readBert(fields: Fields): Normalize {
   const [clean, chinese, lower] = ['clean_text', 'handle_chinese_chars', 'lowercase'].map((name) => fields.flag(name));
   const stripAccents = fields.optional('strip_accents', fields.flag) ?? lower!;
   return (text) => {
-    if (clean) text = mapCharacters(filter(text, isKept), (character) => (WHITE_SPACE.test(character) ? ' ' : character));
+    if (clean)
+      text = mapCharacters(filter(text, isKept), (character) => (WHITE_SPACE.test(character) ? ' ' : character));
     if (chinese) text = spaceChinese(text);
     if (stripAccents) text = filter(normalizeForm(text, 'NFD'), (character) => !/\p{Mn}/u.test(character));
     return lower ? lowercase(text) : text;
@@ -123,7 +124,8 @@ function readBert(fields: Fields): Normalize {
 }
 
 /** Control characters are removed, but for those that are spaces. */
-const isKept = (character: string): boolean => /[\t\n\r]/.test(character) || !/[\0\ufffd\p{Cc}\p{Cf}\p{Co}]/u.test(character);
+const isKept = (character: string): boolean =>
+  /[\t\n\r]/.test(character) || !/[\0\ufffd\p{Cc}\p{Cf}\p{Co}]/u.test(character);
 
 const CHINESE: readonly (readonly [number, number])[] = [
   [0x4e00, 0x9fff],

@@ -13,7 +13,9 @@ export function readPattern(fields: Fields): FindSpans {
   const { String: text, Regex: source } = isObject(pattern) ? pattern : {};
   if (typeof text === 'string') return (searched) => spansOfText(searched, text);
   if (typeof source === 'string') return regexSpans(source, fields);
-  throw fields.refuse(`must have pattern, {"String": …} or {"Regex": …}, got ${JSON.stringify(pattern)?.slice(0, 100)}`);
+  throw fields.refuse(
+    `must have pattern, {"String": …} or {"Regex": …}, got ${JSON.stringify(pattern)?.slice(0, 100)}`,
+  );
 }
 
 export function regexSpans(source: string, fields: Fields): FindSpans {

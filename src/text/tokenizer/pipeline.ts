@@ -68,7 +68,8 @@ export function createPipeline(
       added.filter((token) => token.normalized === normalized).map((rule) => ({ rule, spelled: spelled(rule) })),
     ),
   ) as [FindTokens, FindTokens];
-  const spellings = invert(model.vocabulary, added);
+  let spellings: ReadonlyMap<number, string> | null = null; // most tokenizers never need it
+  const spelling = (id: number) => (spellings ??= invert(model.vocabulary, added)).get(id) ?? '';
 
   function encode(text: string, addSpecialTokens: boolean): Encoded {
     const encoded: Encoded = { ids: [], begins: [], ends: [], written: new Map() };
@@ -77,7 +78,7 @@ export function createPipeline(
       if (part.id !== null) addToken(encoded, part);
       else for (const word of split(part.text)) if (word.text !== '') addWord(encoded, word, model.tokenize(word.text));
     }
-    return postProcess(encoded, { text: given, spelling: (id) => spellings.get(id) ?? '', addSpecialTokens });
+    return postProcess(encoded, { text: given, spelling, addSpecialTokens });
   }
   return { encode, vocabulary: model.vocabulary, decoder, spelled };
 }
@@ -97,7 +98,11 @@ interface Part {
   readonly text: AlignedText;
 }
 
-function* partsOf(whole: AlignedText, [before, after]: [FindTokens, FindTokens], normalize: Normalize): Generator<Part> {
+function* partsOf(
+  whole: AlignedText,
+  [before, after]: [FindTokens, FindTokens],
+  normalize: Normalize,
+): Generator<Part> {
   for (const part of cut(whole, before)) {
     if (part.id !== null) yield part;
     else yield* cut(normalize(part.text), after);

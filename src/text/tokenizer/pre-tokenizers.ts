@@ -50,7 +50,7 @@ const splitAtSpaces: SplitPart = (part) => splitText(part, spansOfCharacters(par
 function wordSpans(text: string): { from: number; to: number; isMatch: boolean }[] {
   const spans: { from: number; to: number; isMatch: boolean }[] = [];
   let kind = -1;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const point = text.codePointAt(at)!;
     const to = at + (point > 0xffff ? 2 : 1);
     const found = isWord(point) ? 0 : isWhiteSpace(point) ? 1 : 2;

@@ -3,7 +3,7 @@
 import { changeText, type AlignedText, type Changes } from './aligned-text.ts';
 
 export interface Precompiled {
-  normalize(from: AlignedText): AlignedText;
+  readonly normalize: (from: AlignedText) => AlignedText;
 }
 
 /** Null: the map cannot be read. */
@@ -73,7 +73,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** ASCII characters are graphemes of their own, unless something joins them. */
 function* graphemes(text: string): Generator<string> {
-  const parts = /[\t -~]+(?![^\0-\x7f])|[^]+?(?:[\t -~](?=[\t -~])|$)/gu; // eslint-disable-line no-control-regex
+  const parts = /[\t -~]+(?![^\0-\x7f])|[^]+?(?:[\t -~](?=[\t -~])|$)/gu;
   for (const [part] of text.matchAll(parts)) {
     if (/^[\t -~]+$/.test(part)) yield* part;
     else for (const { segment } of segmenter.segment(part)) yield segment;

@@ -20,8 +20,7 @@ const PARTS: Readonly<Record<SplitBehavior, (spans: readonly Span[]) => readonly
   // "Contiguous" joins neighbours that are both matches, or both none.
   Contiguous: (spans) => joined(spans, (span, previous) => span.isMatch === previous),
   MergedWithPrevious: (spans) => joined(spans, (span, previous) => span.isMatch && !previous),
-  MergedWithNext: (spans) =>
-    joined([...spans].reverse(), (span, previous) => span.isMatch && !previous).reverse(),
+  MergedWithNext: (spans) => joined([...spans].reverse(), (span, previous) => span.isMatch && !previous).reverse(),
 };
 
 /** `joins`: whether a span belongs to the part before it, if there is one, given whether the span before was a match. */
@@ -43,7 +42,7 @@ function joined(spans: readonly Span[], joins: (span: Span, previous: boolean) =
 export function spansOfCharacters(text: string, holds: (point: number) => boolean): Span[] {
   const spans: Span[] = [];
   let from = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const point = text.codePointAt(at)!;
     const to = at + (point > 0xffff ? 2 : 1);
     if (holds(point)) {

@@ -13,11 +13,15 @@ export function normalizeForm(from: AlignedText, form: UnicodeForm): AlignedText
 function decompose(text: string, form: 'NFD' | 'NFKD'): Changes {
   const characters: string[] = [];
   const changes: number[] = [];
-  for (const character of text)
-    for (const [i, part] of Array.from(character.normalize(form)).entries()) {
+  for (const character of text) {
+    const whole = character < '\u00a0' ? character : character.normalize(form);
+    let change = 0;
+    for (const part of whole) {
       characters.push(part);
-      changes.push(i === 0 ? 0 : 1);
+      changes.push(change);
+      change = 1;
     }
+  }
   return inOrder(characters, changes);
 }
 
@@ -28,14 +32,14 @@ function inOrder(characters: readonly string[], changes: readonly number[]): Cha
   let waiting: number[] = []; // those before `next` that have not been written
   let next = 0;
   for (const character of sorted) {
-    let found = waiting.find((i) => characters[i] === character);
+    let found = waiting.length === 0 ? undefined : waiting.find((i) => characters[i] === character);
     while (found === undefined && next < characters.length) {
       if (characters[next] === character) found = next;
       else waiting.push(next);
       next++;
     }
     if (found === undefined) throw new Error(`lost ${character} in its normal form`);
-    waiting = waiting.filter((i) => i !== found);
+    if (waiting.length > 0) waiting = waiting.filter((i) => i !== found);
     order.characters.push(character);
     order.changes.push(changes[found]!);
   }
@@ -80,6 +84,7 @@ function compose({ characters, changes }: Changes): Changes {
 
 /** The one character that two make; null if they make none. */
 function join(first: string, second: string): string | null {
+  if (second < '\u0300') return null;
   const made = (first + second).normalize('NFC');
   return Array.from(made).length === 1 ? made : null;
 }

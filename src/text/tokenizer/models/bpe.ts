@@ -62,7 +62,9 @@ function readOptions(fields: Fields) {
     ignoreMerges: isOn('ignore_merges'),
   };
   if (options.byteFallback && (options.prefix || options.suffix))
-    throw fields.refuse('has byte_fallback beside continuing_subword_prefix or end_of_word_suffix, which is not supported');
+    throw fields.refuse(
+      'has byte_fallback beside continuing_subword_prefix or end_of_word_suffix, which is not supported',
+    );
   return options;
 }
 
@@ -86,7 +88,8 @@ function readMerges(fields: Fields, vocabulary: ReadonlyMap<string, number>, pre
 }
 
 function pairOf(merge: unknown): readonly string[] | null {
-  const parts: readonly unknown[] | null = typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : null;
+  const parts: readonly unknown[] | null =
+    typeof merge === 'string' ? merge.split(' ') : Array.isArray(merge) ? merge : null;
   if (parts?.length !== 2 || isObject(parts[0])) return null;
   return parts.every((part) => typeof part === 'string') ? parts : null;
 }
@@ -108,7 +111,7 @@ function createSplit(
       if (unread > 0) add(unknownId(vocabulary, unknown!), unread);
       unread = 0;
     };
-    for (let at = 0; at < word.length; ) {
+    for (let at = 0; at < word.length;) {
       const next = at + (word.codePointAt(at)! > 0xffff ? 2 : 1);
       const character = word.slice(at, next);
       const spelled = (at > 0 && prefix ? prefix : '') + character + (next === word.length && suffix ? suffix : '');

@@ -105,11 +105,11 @@ function bestPath(part: string, { trie, scores, unknown, unknownScore }: Scored)
     if (begins[to] !== -1 && sum <= best[to]!) return;
     [best[to], begins[to], tokens[to]] = [sum, from, token];
   };
-  for (let from = 0; from < part.length; ) {
+  for (let from = 0; from < part.length;) {
     const next = from + (part.codePointAt(from)! > 0xffff ? 2 : 1);
     let isKnown = false;
     let branch = 0;
-    for (let at = from; at < part.length; ) {
+    for (let at = from; at < part.length;) {
       branch = trie.next(branch, part.charCodeAt(at++));
       if (branch < 0) break;
       const token = trie.tokens[branch]!;
@@ -128,7 +128,7 @@ function bestPath(part: string, { trie, scores, unknown, unknownScore }: Scored)
 function piecesOf(part: string, { begins, tokens }: Path, unknown: number | null): string[] {
   const pieces: string[] = [];
   let unknownEnd = -1;
-  for (let end = part.length; end > 0; ) {
+  for (let end = part.length; end > 0;) {
     const begin = begins[end]!;
     if (begin < 0) throw new AppError('internal', 'A text has no way to be cut into tokens.');
     const isUnknown = tokens[end] === unknown;

@@ -10,7 +10,9 @@ export function readVocabulary(fields: Fields): Map<string, number> {
   for (const token in vocabulary) {
     const id = vocabulary[token];
     if (!Number.isSafeInteger(id) || (id as number) < 0)
-      throw fields.refuse(`must have ids in vocab, whole numbers, but ${JSON.stringify(token)} has ${JSON.stringify(id)}`);
+      throw fields.refuse(
+        `must have ids in vocab, whole numbers, but ${JSON.stringify(token)} has ${JSON.stringify(id)}`,
+      );
     entries.set(token, id as number);
   }
   return entries;

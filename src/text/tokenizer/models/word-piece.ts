@@ -28,7 +28,7 @@ export function readWordPiece(fields: Fields): TokenModel {
     if (word.length > charactersMax && Array.from(word).length > charactersMax) return unknownWord(word);
     const list = { ids: [] as number[], begins: [] as number[], ends: [] as number[] };
     let bytes = 0;
-    for (let from = 0; from < word.length; ) {
+    for (let from = 0; from < word.length;) {
       const end = endOf(word, from);
       if (end < 0) return unknownWord(word);
       const piece = word.slice(from, end);

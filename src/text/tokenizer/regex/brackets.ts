@@ -104,7 +104,8 @@ function readElement(cursor: Cursor, ignoreCase: boolean): Test {
   const shorthand = escaped ? readShorthand(cursor) : null;
   if (shorthand) return shorthand;
   const first = readCharacter(cursor, escaped);
-  const isRange = cursor.source[cursor.at] === '-' && !/^-(?:\]|&&|\[|\\[swdhSWDHpP])/.test(cursor.source.slice(cursor.at));
+  const isRange =
+    cursor.source[cursor.at] === '-' && !/^-(?:\]|&&|\[|\\[swdhSWDHpP])/.test(cursor.source.slice(cursor.at));
   if (!isRange) return range(first, first);
   cursor.at++;
   const last = readCharacter(cursor, eat(cursor, '\\'));

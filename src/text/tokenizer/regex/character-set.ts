@@ -70,7 +70,10 @@ const POSIX: Readonly<Record<string, Test>> = {
 export function propertyNamed(name: string): Test | null {
   const plain = name.replace(/[\s_-]/g, '').toLowerCase();
   if (Object.hasOwn(POSIX, plain)) return POSIX[plain]!;
-  const titled = name.trim().replace(/\s+/g, '_').replace(/[\p{L}\p{N}]+/gu, titleCase);
+  const titled = name
+    .trim()
+    .replace(/\s+/g, '_')
+    .replace(/[\p{L}\p{N}]+/gu, titleCase);
   const spellings = [...new Set([name, titled])];
   const candidates = ['General_Category=', 'Script=', ''].flatMap((kind) => spellings.map((each) => kind + each));
   for (const candidate of candidates) {

@@ -73,20 +73,25 @@ export function compileRegex(root: Node): Program {
     else if (node.kind === 'either') writeEither(node.options);
     else if (node.kind === 'repeat') writeRepeat(node);
     else if (node.kind === 'assert') emit(OP.assert, ASSERTIONS.indexOf(node.what));
-    else if (node.kind === 'atomic') writeInside(OP.atomic, [], node.part);
-    else writeInside(OP.look, [node.negative ? 1 : 0], node.behind ? behind(node.part) : node.part);
+    else if (node.kind === 'atomic') writeInside(OP.atomic, [], () => write(node.part));
+    else writeInside(OP.look, [node.negative ? 1 : 0], () => (node.behind ? writeBehind(node.part) : write(node.part)));
   }
 
-  function writeInside(op: number, words: number[], part: BehindNode): void {
+  function writeInside(op: number, words: number[], writePart: () => void): void {
     const after = emit(op, ...words, 0);
-    if ('back' in part) for (const each of [part]) writeBehind(each);
-    else write(part);
+    writePart();
     emit(OP.match);
     here(after);
   }
 
-  function writeBehind({ back }: { readonly back: readonly { length: number; part: Node }[] }): void {
-    writeOptions(back.map(({ length, part }) => ({ guard: null, write: () => (emit(OP.back, length), write(part)) })));
+  /** What must lie before a place begins as many characters before it as it is long. */
+  function writeBehind(part: Node): void {
+    const options = (part.kind === 'either' ? part.options : [part]).map((option) => {
+      const length = lengthOf(option);
+      if (length === null) throw new RegexError('looks back at text of any length');
+      return { guard: null, write: () => (emit(OP.back, length), write(option)) };
+    });
+    writeOptions(options);
   }
 
   const writeEither = (options: readonly Node[]): void =>
@@ -112,7 +117,7 @@ export function compileRegex(root: Node): Program {
     if (part.kind === 'set' && isBounded) {
       emit(OP.loop, setIndex(part.set), min, max === Infinity ? ENDLESS : max, WAYS[how]);
     } else if (how === 'possessive') {
-      writeInside(OP.atomic, [], { kind: 'repeat', part, min, max, how: 'greedy' });
+      writeInside(OP.atomic, [], () => writeRepeat({ kind: 'repeat', part, min, max, how: 'greedy' }));
     } else {
       for (let i = 0; i < min; i++) write(part);
       if (max === Infinity) writeEndless(part, how);
@@ -153,20 +158,6 @@ export function compileRegex(root: Node): Program {
   write(root);
   emit(OP.match);
   return { code: Int32Array.from(code), sets, registers, first: firstSet(root) };
-}
-
-type BehindNode = Node | { readonly back: readonly { length: number; part: Node }[] };
-
-/** What must lie before a place begins as many characters before it as it is long. */
-function behind(part: Node): BehindNode {
-  const options = part.kind === 'either' ? part.options : [part];
-  return {
-    back: options.map((option) => {
-      const length = lengthOf(option);
-      if (length === null) throw new RegexError('looks back at text of any length');
-      return { length, part: option };
-    }),
-  };
 }
 
 /** In characters; null: it has no fixed length. */

@@ -8,7 +8,7 @@ import { ASSERTIONS, ENDLESS, OP, WAYS, type Program } from './compiler.ts';
 export class RegexStepsError extends Error {}
 
 /** Real expressions take about ten for each character; those that look ahead over a long run take as many as the run is long. */
-const STEPS = { base: 100_000, perUnit: 10_000 };
+const STEPS = { base: 20_000, perUnit: 4_000 };
 /** Places to go back to; each is three numbers. */
 const STACK_MAX = 3 * 4_000_000;
 const NO_LOOP = -1;
@@ -87,7 +87,9 @@ export function createMatcher({ code, sets, registers }: Program): Matcher {
   function goBack(base: number): boolean {
     while (top > base) {
       top -= 3;
-      const [where, at, least] = [stack[top]!, stack[top + 1]!, stack[top + 2]!];
+      const where = stack[top]!;
+      const at = stack[top + 1]!;
+      const least = stack[top + 2]!;
       if (where < 0) {
         remembered[-where - 1] = at;
         continue;
@@ -109,7 +111,10 @@ export function createMatcher({ code, sets, registers }: Program): Matcher {
   }
 
   function loop(at: number): number {
-    const [set, min, max, way] = [code[pc + 1]!, code[pc + 2]!, code[pc + 3]!, code[pc + 4]!];
+    const set = code[pc + 1]!;
+    const min = code[pc + 2]!;
+    const max = code[pc + 3]!;
+    const way = code[pc + 4]!;
     if (way === WAYS.lazy) {
       const least = most(set, at, min, min);
       if (least >= 0) push(pc, least, -2);
@@ -194,7 +199,7 @@ export function createMatcher({ code, sets, registers }: Program): Matcher {
 
   function asserts(which: number, at: number): boolean {
     const { length } = text;
-    switch (ASSERTIONS[which]) {
+    switch (ASSERTIONS[which]!) {
       case 'line start':
         return at === 0 || (text[at - 1] === '\n' && at < length);
       case 'line end':
@@ -207,7 +212,7 @@ export function createMatcher({ code, sets, registers }: Program): Matcher {
         return at === length || (at === length - 1 && text[at] === '\n');
       case 'word edge':
         return isWord(back(at, 1)) !== isWord(at);
-      default:
+      case 'no edge':
         return isWord(back(at, 1)) === isWord(at);
     }
   }

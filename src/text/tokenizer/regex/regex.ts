@@ -9,7 +9,7 @@ import { RegexError } from './syntax.ts';
 
 export interface Regex {
   /** All matches, and what lies between them. Throws `invalid_request` if the text takes too many steps. */
-  spans(text: string): Span[];
+  readonly spans: (text: string) => Span[];
 }
 
 /** Throws RegexError. */
@@ -35,7 +35,7 @@ export function createRegex(source: string): Regex {
     matcher.begin(text);
     let last = 0; // end of the last match
     let matched = false;
-    for (let at = 0; at <= text.length; ) {
+    for (let at = 0; at <= text.length;) {
       const found = find(text, at);
       if (!found) break;
       const { from, to } = found;

@@ -1,7 +1,8 @@
 // The parts of a regular expression, as its parser gives them to the compiler.
 import type { CharacterSet } from './character-set.ts';
 
-export type Assertion = 'line start' | 'line end' | 'text start' | 'text end' | 'last line end' | 'word edge' | 'no edge';
+export type Assertion =
+  'line start' | 'line end' | 'text start' | 'text end' | 'last line end' | 'word edge' | 'no edge';
 
 export type Node =
   | { readonly kind: 'set'; readonly set: CharacterSet }
