@@ -39,14 +39,14 @@ export function sliceText(whole: AlignedText, from: number, to: number): Aligned
 }
 
 /** What a changed text is written with: text, and the place of each of its units in the given text. */
-export interface AlignedWriter {
+interface AlignedWriter {
   /** Units `[from, to)` as they are. */
   keep(from: number, to: number): void;
   write(text: string, begin: number, end: number): void;
   done(): AlignedText;
 }
 
-export function rewriteText(from: AlignedText): AlignedWriter {
+function rewriteText(from: AlignedText): AlignedWriter {
   const [begins, ends]: [number[], number[]] = [[], []];
   let text = '';
   return {

@@ -18,7 +18,7 @@ export function readVocabulary(fields: Fields): Map<string, number> {
   return entries;
 }
 
-export const byteToken = (byte: number): string => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`;
+const byteToken = (byte: number): string => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`;
 
 /** The id of each byte's token; null: the vocabulary lacks it. */
 export const byteIds = (vocabulary: ReadonlyMap<string, number>): readonly (number | null)[] =>
