@@ -112,6 +112,7 @@ CONTROL = {
     "nested": "<|a<|a|>|a|>",
     "half": "<|a <|a| |a|> a|>",
     "repeated": "<|b|>" * 20,
+    "spaces taken twice": "<|b|> xl <|b|> x 天<|b|> <|a|>",
     "words between": "<|a|>user\nHello there.<|b|>\n<|a|>assistant\nHi!<|b|>\n",
 }
 
@@ -140,6 +141,7 @@ OTHER = {
     "one point": ".",
     "one emoji": "🦕",
     "one mark": "\u0301",
+    "newer characters": "a\u0c84b\u2e52c e\u1ac5\u0301 \u0c04\u0afa \U0001e08f \u32ff \U00010780\u08e2x",
     "one byte-level letter": "Ġ",
     "one space mark": "▁",
 }

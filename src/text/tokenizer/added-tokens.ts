@@ -98,5 +98,6 @@ function partOf(rule: TokenRule, text: string, from: number, to: number, last: n
   let [begin, end] = [from, to];
   while (rule.lstrip && begin > 0 && WHITE_SPACE.test(text[begin - 1]!)) begin--;
   while (rule.rstrip && end < text.length && WHITE_SPACE.test(text[end]!)) end++;
-  return { from: Math.max(begin, last), to: end, id: rule.id };
+  // Without lstrip, a token may begin in the white space that the one before it took; so it does in the library.
+  return { from: rule.lstrip ? Math.max(begin, last) : from, to: end, id: rule.id };
 }

@@ -2,6 +2,7 @@
 import { changeText, prependText, replaceMatches, type AlignedText, type Changes } from './aligned-text.ts';
 import { toByteLevel } from './byte-level.ts';
 import { flatten, fieldsOf, type Fields } from './fields.ts';
+import { laterIn, type LaterKind } from './later-characters.ts';
 import { readPattern } from './patterns.ts';
 import { readPrecompiled } from './precompiled.ts';
 import { normalizeForm } from './unicode-forms.ts';
@@ -27,7 +28,7 @@ const KINDS: Readonly<Record<string, (fields: Fields) => Normalize>> = {
   NFKC: () => (text) => normalizeForm(text, 'NFKC'),
   NFKD: () => (text) => normalizeForm(text, 'NFKD'),
   Lowercase: () => lowercase,
-  StripAccents: () => (text) => filter(text, (character) => !/\p{M}/u.test(character)),
+  StripAccents: () => (text) => filter(text, (character) => !isMark(character)),
   ByteLevel: () => toByteLevel,
   Nmt: () => nmt,
   Strip: readStrip,
@@ -53,6 +54,16 @@ function readPrecompiledMap(fields: Fields): Normalize {
   if (!precompiled) throw fields.refuse('has a precompiled_charsmap that cannot be read');
   return precompiled.normalize;
 }
+
+/** A class of characters as the library knows it. */
+function classOf(expression: RegExp, kind: LaterKind): (character: string) => boolean {
+  const isLater = laterIn(kind);
+  return (character) => expression.test(character) && !isLater(character.codePointAt(0)!);
+}
+
+const isMark = classOf(/[\p{M}\u1cf2\u1cf3]/u, 'marks');
+const isMarkWithoutWidth = classOf(/[\p{Mn}\u1734\u{1171e}]/u, 'marks without width');
+const isControl = classOf(/[\p{Cc}\p{Cf}\p{Co}]/u, 'controls');
 
 const WHITE_SPACE = /^\p{White_Space}$/u;
 
@@ -118,14 +129,14 @@ function readBert(fields: Fields): Normalize {
     if (clean)
       text = mapCharacters(filter(text, isKept), (character) => (WHITE_SPACE.test(character) ? ' ' : character));
     if (chinese) text = spaceChinese(text);
-    if (stripAccents) text = filter(normalizeForm(text, 'NFD'), (character) => !/\p{Mn}/u.test(character));
+    if (stripAccents) text = filter(normalizeForm(text, 'NFD'), (character) => !isMarkWithoutWidth(character));
     return lower ? lowercase(text) : text;
   };
 }
 
 /** Control characters are removed, but for those that are spaces. */
 const isKept = (character: string): boolean =>
-  /[\t\n\r]/.test(character) || !/[\0\ufffd\p{Cc}\p{Cf}\p{Co}]/u.test(character);
+  /[\t\n\r]/.test(character) || !(/[\0\ufffd]/.test(character) || isControl(character));
 
 const CHINESE: readonly (readonly [number, number])[] = [
   [0x4e00, 0x9fff],

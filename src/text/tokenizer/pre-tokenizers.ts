@@ -4,6 +4,7 @@ import { toByteLevel } from './byte-level.ts';
 import { flatten, fieldsOf, type Fields } from './fields.ts';
 import { readPattern, regexSpans } from './patterns.ts';
 import { invertSpans, SPLIT_BEHAVIORS, spansOfCharacters, spansOfText, splitText } from './split-text.ts';
+import { laterIn } from './later-characters.ts';
 import { characterSet } from './regex/character-set.ts';
 
 /** One part → the parts that it becomes. */
@@ -24,7 +25,10 @@ function readOne(fields: Fields): SplitPart {
 
 const set = (expression: RegExp) => characterSet((point) => expression.test(String.fromCodePoint(point))).has;
 const isWhiteSpace = set(/\p{White_Space}/u);
-const isPunctuation = set(/[\p{P}$+<=>^`|~]/u);
+const isLaterPunctuation = laterIn('punctuation');
+const isPunctuation = characterSet(
+  (point) => /[\p{P}$+<=>^`|~\u166d\u{111c9}]/u.test(String.fromCodePoint(point)) && !isLaterPunctuation(point),
+).has;
 const isNumeric = set(/\p{N}/u);
 const isWord = set(/[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u);
 

@@ -1,13 +1,47 @@
 // Unicode normal forms, character by character, so that each character of the result keeps the place that the library `tokenizers` gives
 // it. The forms themselves are JavaScript's; how changes are counted is the crate unicode-normalization-alignments'.
 import { changeText, type AlignedText, type Changes } from './aligned-text.ts';
+import { laterIn } from './later-characters.ts';
 
 export type UnicodeForm = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
 export function normalizeForm(from: AlignedText, form: UnicodeForm): AlignedText {
   if (from.text.normalize(form) === from.text) return from;
-  const decomposed = decompose(from.text, form === 'NFC' || form === 'NFD' ? 'NFD' : 'NFKD');
-  return changeText(from, form === 'NFC' || form === 'NFKC' ? compose(decomposed) : decomposed);
+  const all: Changes = { characters: [], changes: [] };
+  for (const part of partsBetweenLater(from.text)) {
+    const { characters, changes } = isLater(part.codePointAt(0)!) ? asItIs(part) : changesOf(part, form);
+    for (const [i, character] of characters.entries()) {
+      all.characters.push(character);
+      all.changes.push(changes[i]!);
+    }
+  }
+  return changeText(from, all);
+}
+
+function changesOf(text: string, form: UnicodeForm): Changes {
+  const decomposed = decompose(text, form === 'NFC' || form === 'NFD' ? 'NFD' : 'NFKD');
+  return form === 'NFC' || form === 'NFKC' ? compose(decomposed) : decomposed;
+}
+
+const isLater = laterIn('forms');
+const asItIs = (character: string): Changes => ({ characters: [character], changes: [0] });
+
+/** Characters whose form the library does not know stand alone: to it they are neither marks nor made of others. */
+function partsBetweenLater(text: string): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length;) {
+    const point = text.codePointAt(at)!;
+    const next = at + (point > 0xffff ? 2 : 1);
+    if (isLater(point)) {
+      if (from < at) parts.push(text.slice(from, at));
+      parts.push(text.slice(at, next));
+      from = next;
+    }
+    at = next;
+  }
+  if (from < text.length) parts.push(text.slice(from));
+  return parts;
 }
 
 function decompose(text: string, form: 'NFD' | 'NFKD'): Changes {
