@@ -1,5 +1,5 @@
-// Entry point of an engine's child process. The arguments name the engine and a trainer's niceness; everything else comes through the
-// channel.
+// Entry point of an engine's child process. The one argument names the engine, a variable has a trainer's niceness; everything else comes
+// through the channel.
 import { getPriority, setPriority } from 'node:os';
 import { lowerPriority } from '#base/lower-priority';
 import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
@@ -7,7 +7,7 @@ import { serveInference } from '../rpc/serve-inference.ts';
 import { serveTraining } from '../rpc/serve-training.ts';
 import { openOnnxTrainingEngine } from './learning/onnx-training-engine.ts';
 import { connectToParent } from './process/child-process-port.ts';
-import type { WorkerRole } from './process/fork-worker.ts';
+import { TRAINER_NICE_VARIABLE, type WorkerRole } from './process/fork-worker.ts';
 import { openOnnxInferenceEngine } from './serving/onnx-inference-engine.ts';
 import type { InferenceStart, TrainingStart } from './start-options.ts';
 
@@ -25,6 +25,6 @@ function inference(port: ParentPort): void {
 
 /** Never above the priority that the server was started with, which only root may raise. */
 function training(port: ParentPort): void {
-  setPriority(Math.max(getPriority(), Number(process.argv[3])));
+  setPriority(Math.max(getPriority(), Number(process.env[TRAINER_NICE_VARIABLE])));
   serveTraining<TrainingStart>(port, (start, log) => openOnnxTrainingEngine({ ...start, log }));
 }

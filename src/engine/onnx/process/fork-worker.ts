@@ -17,13 +17,20 @@ const ALLOCATION = { MALLOC_MMAP_THRESHOLD_: '262144' };
 /** An engine needs no key, password or address of a store; everything else (PATH, OMP_NUM_THREADS, LD_PRELOAD, …) is the operator's. */
 const SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL|BLOBS_URL|^PG|^AWS_|HEADERS$|WEBHOOK/i;
 
+/** The flag may say something else than the variable. */
+export const TRAINER_NICE_VARIABLE = 'WHETSTONE_TRAINER_NICE';
+
 export const withoutSecrets = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET.test(name)));
 
 /** Typed arrays cross the channel unchanged: structured clone instead of JSON. `nice`: of a trainer. */
 export const forkWorker = (role: WorkerRole, nice?: number): ChildProcess =>
-  fork(WORKER, [role, ...(nice === undefined ? [] : [String(nice)])], {
+  fork(WORKER, [role], {
     serialization: 'advanced',
     stdio: ['ignore', 2, 2, 'ipc'],
-    env: { ...ALLOCATION, ...withoutSecrets(process.env) },
+    env: {
+      ...ALLOCATION,
+      ...withoutSecrets(process.env),
+      ...(nice === undefined ? {} : { [TRAINER_NICE_VARIABLE]: String(nice) }),
+    },
   });
