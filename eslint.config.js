@@ -29,6 +29,23 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/commands/terminal.ts', 'src/base/log.ts', '**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'MemberExpression[object.object.name=process][object.property.name=/^std(out|err)$/][property.name=/^(write|end)$/]',
+          'CallExpression > MemberExpression[object.name=process][property.name=/^std(out|err)$/].arguments',
+          'Property > MemberExpression[object.name=process][property.name=/^std(out|err)$/].value',
+        ].map((selector) => ({
+          selector,
+          message: 'Write with commands/terminal.ts: a server’s text must not reach a terminal as it is.',
+        })),
+      ],
+    },
+  },
   { files: ['bench/**', 'examples/**', 'scripts/**', 'test/**'], rules: { 'no-console': 'off' } },
   { files: ['**/*.js', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
 );

@@ -4,7 +4,7 @@
 import { CommanderError } from 'commander';
 import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
-import { writeError } from './commands/printable.ts';
+import { writeError } from './commands/terminal.ts';
 import { createProgram, inOneLine } from './commands/program.ts';
 import { VERSION } from './config/version.ts';
 
@@ -16,7 +16,7 @@ function fail(error: unknown): never {
   writeError(
     `${inOneLine(`error: ${explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: VERSION })}`)}\n`,
   );
-  if (process.env['DEBUG'] === 'whetstone' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (process.env['DEBUG'] === 'whetstone' && error instanceof Error) writeError(`${error.stack}\n`);
   process.exit(process.exitCode ?? exitCodeOf(error));
 }
 

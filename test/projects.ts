@@ -29,6 +29,7 @@ const besideSources = Object.values(NOT_IN_THREADS).flat();
 /** Files that ask for a Python environment (`skipWithoutPython`), without those in test/install. */
 const python = [
   'test/clients/art.test.ts',
+  'test/clients/hostile-server-python.test.ts',
   'test/clients/inspect-ai.test.ts',
   'test/clients/openai-python.test.ts',
   'test/clients/python-endpoints.test.ts',

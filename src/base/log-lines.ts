@@ -1,14 +1,15 @@
 // Formats log lines for a person at a terminal: time, level unless info, event, fields. Programs get JSON.
+import { escapeUnseen } from './unseen-characters.ts';
 
 const LEVELS: Readonly<Record<number, string>> = { 20: 'debug ', 40: 'warning ', 50: 'error ' };
 
-/** `line` is a line of pino's; any other text is returned unchanged. */
+/** `line` is a line of pino's; any other text stays as it is. Requests of others are logged, so no character may move the cursor. */
 export function logLineForPeople(line: string): string {
   let entry: Readonly<Record<string, unknown>>;
   try {
     entry = JSON.parse(line) as Readonly<Record<string, unknown>>;
   } catch {
-    return line;
+    return escapeUnseen(line);
   }
   const { level, time, event, ...fields } = entry;
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
@@ -18,7 +19,7 @@ export function logLineForPeople(line: string): string {
     ([name, value]) => `${name}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`,
   );
   const first = [`${clock} ${LEVELS[Number(level)] ?? ''}${String(event)}`, ...shown].join('  ');
-  return `${[first, ...tables.flatMap(linesOf)].join('\n')}\n`;
+  return escapeUnseen(`${[first, ...tables.flatMap(linesOf)].join('\n')}\n`);
 }
 
 type Row = Readonly<Record<string, string | number>>;

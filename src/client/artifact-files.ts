@@ -6,15 +6,11 @@ import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Artifact, ArtifactManifest, Client } from './client.ts';
-import { receive, type OnBytes } from './received-file.ts';
+import { ArtifactFilesError, receive, type OnBytes } from './received-file.ts';
+import { isObject } from './answers.ts';
 import { insist, PUSH, type OnConnection } from './retry.ts';
 
-export type { OnBytes } from './received-file.ts';
-
-/** A problem with local files, or with received data. */
-export class ArtifactFilesError extends Error {
-  override readonly name = 'ArtifactFilesError';
-}
+export { ArtifactFilesError, type OnBytes } from './received-file.ts';
 
 export interface PushOptions extends Omit<ArtifactManifest, 'files'> {
   readonly onFile?: (path: string, state: 'sent' | 'there') => void;
@@ -24,6 +20,8 @@ export interface PushOptions extends Omit<ArtifactManifest, 'files'> {
 }
 
 export interface PullOptions {
+  /** Ends the transfer. Default: a day. */
+  readonly signal?: AbortSignal;
   readonly onFile?: (path: string, state: 'fetched' | 'there') => void;
   /** Counts the bytes of all files together. */
   readonly onBytes?: OnBytes;
@@ -70,7 +68,7 @@ export async function pushArtifact(
   return committed;
 }
 
-const TRANSFER_MS_MAX = 24 * 60 * 60 * 1000;
+const transferDeadline = (): AbortSignal => AbortSignal.timeout(24 * 60 * 60 * 1000);
 
 /** Throws the error of the local file if it cannot be read. */
 async function send(
@@ -97,7 +95,7 @@ async function send(
     }
     try {
       const stream = Readable.toWeb(Readable.from(content())) as ReadableStream;
-      await client.uploadArtifactFile(name, path, stream, sha256, AbortSignal.timeout(TRANSFER_MS_MAX));
+      await client.uploadArtifactFile(name, path, stream, sha256, transferDeadline());
     } catch (error) {
       isOver = true;
       onSent(-sent); // the next attempt sends these bytes again
@@ -122,9 +120,11 @@ export async function pullArtifact(
   client: Client,
   name: string,
   directory: string,
-  { onFile, onBytes = () => {}, onConnection }: PullOptions = {},
+  { onFile, onBytes = () => {}, onConnection, signal = transferDeadline() }: PullOptions = {},
 ): Promise<Artifact> {
   const artifact = await client.getArtifact(name);
+  const hasFiles: boolean = Array.isArray(artifact.files) && artifact.files.every((file: unknown) => isObject(file));
+  if (!hasFiles) throw new ArtifactFilesError(`The server does not say which files ${name} has.`);
   const fixed = `${artifact.entity}/${artifact.project}/${artifact.name}:${artifact.version}`;
   const all = artifact.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
   let before = 0;
@@ -143,12 +143,14 @@ export async function pullArtifact(
     const part = unfinishedName(path, sha256);
     await refuseLinks(directory, part);
     const unfinished = join(directory, part);
-    const signal = AbortSignal.timeout(TRANSFER_MS_MAX);
     const open = async (bytes: number) => {
       const rest = bytes > 0 ? await client.resumeArtifactFile(fixed, path, { bytes, sha256 }, signal) : null;
       return { content: rest ?? (await client.downloadArtifactFile(fixed, path, signal)), isRest: rest !== null };
     };
-    await receive(unfinished, size, open, (arrived) => onBytes('receiving', done + arrived, all), onConnection);
+    await receive(unfinished, size, open, (arrived) => onBytes('receiving', done + arrived, all), {
+      onConnection,
+      signal,
+    });
     await finish(unfinished, target, sha256, `${path} arrived damaged. Pull again.`);
     onFile?.(path, 'fetched');
   }
@@ -164,9 +166,8 @@ export async function downloadCheckpointTo(
   modelId: string,
   step: number | 'latest',
   file: string,
-  { onBytes = () => {}, onConnection }: Omit<PullOptions, 'onFile'> = {},
+  { onBytes = () => {}, onConnection, signal = transferDeadline() }: Omit<PullOptions, 'onFile'> = {},
 ): Promise<void> {
-  const signal = AbortSignal.timeout(TRANSFER_MS_MAX);
   const fixed = step === 'latest' ? await latestOf(client, modelId) : step;
   const first = await client.downloadCheckpoint(modelId, fixed, null, signal);
   const { sha256, sizeBytes } = first;
@@ -180,7 +181,8 @@ export async function downloadCheckpointTo(
     if (isFirst) await first.content.cancel();
     return client.downloadCheckpoint(modelId, fixed, { bytes, sha256 }, signal);
   };
-  await receive(unfinished, sizeBytes, open, (arrived) => onBytes('receiving', arrived, sizeBytes), onConnection);
+  const onReceived = (arrived: number) => onBytes('receiving', arrived, sizeBytes);
+  await receive(unfinished, sizeBytes, open, onReceived, { onConnection, signal });
   if (isUnread) await first.content.cancel();
   await finish(unfinished, file, sha256, `${file} arrived damaged. Download it again.`);
 }
@@ -208,10 +210,11 @@ function unfinishedName(path: string, sha256: string): string {
   return `${path}.${sha256.slice(0, 12)}.part`;
 }
 
-/** A server might send paths outside the directory. */
-function checkedPath(path: string): string {
-  if (path.split(/[/\\]/).some((segment) => segment === '' || segment === '..') || /^[a-z]:/i.test(path))
-    throw new ArtifactFilesError(`The file ${JSON.stringify(path)} would lie outside of the directory.`);
+/** A server might send paths outside the directory, or none at all. */
+function checkedPath(path: unknown): string {
+  const isPath = typeof path === 'string' && !/[\u0000-\u001f\u007f]/.test(path) && !/^[a-z]:/i.test(path);
+  if (!isPath || path.split(/[/\\]/).some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw new ArtifactFilesError(`The file ${JSON.stringify(path)?.slice(0, 200)} would lie outside of the directory.`);
   return path;
 }
 

@@ -1,11 +1,13 @@
 // A typed client for the training API that only uses fetch: the same file runs in Node, Bun, Deno and browsers. Names are those of the
 // API. The command line uses it too. Chat requests and answers have the form of the openai package; any OpenAI client works as well.
 import { follow, followEvents, waitForEvaluation, within, type FollowOptions, type WaitOptions } from './follow.ts';
+import { parseAnswer, visible } from './answers.ts';
 import { ApiError, createHttp, type ClientOptions, type FileContent } from './http.ts';
 import { chunksOf } from './chunks.ts';
 import { createEpisodeCalls } from './episodes.ts';
 import { bestCheckpoint, type Evaluated } from './early-stopping.ts';
 import { rewardAnswers, type AnswerReward } from './evaluation.ts';
+import { segment, segments } from './paths.ts';
 import { insist, type OnConnection } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type {
@@ -35,6 +37,7 @@ import type {
 
 export { TrainingFailedError, type FollowOptions, type TrainingProgress, type WaitOptions } from './follow.ts';
 export { gather, type Gathered, type GatherOptions, type GatherProgress, type Rollout } from './gather.ts';
+export { AnswerError } from './answers.ts';
 export { ApiError, type ClientOptions } from './http.ts';
 export {
   createEarlyStopping,
@@ -75,9 +78,9 @@ export function createClient(options: ClientOptions) {
 
   /** `entity/project/name[:version]` */
   const artifactPath = (name: string, path?: string) =>
-    `/v1/artifacts/${[...name.split('/'), ...(path?.split('/') ?? [])].map(encodeURIComponent).join('/')}`;
-  const jobPath = (id: string) => `/v1/preview/training-jobs/${encodeURIComponent(id)}`;
-  const modelPath = (id: string) => `/v1/preview/models/${encodeURIComponent(id)}`;
+    `/v1/artifacts/${segments(path === undefined ? name : `${name}/${path}`)}`;
+  const jobPath = (id: string) => `/v1/preview/training-jobs/${segment(id)}`;
+  const modelPath = (id: string) => `/v1/preview/models/${segment(id)}`;
 
   const submit =
     <T>(path: string) =>
@@ -92,7 +95,7 @@ export function createClient(options: ClientOptions) {
   const followJobEvents = (jobId: string, signal: AbortSignal, onConnection?: OnConnection) => {
     const open = async (lastId: string | null) => {
       const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) };
-      return (await send('GET', `${jobPath(jobId)}/events`, { headers, signal })).body!;
+      return bodyOf((await send('GET', `${jobPath(jobId)}/events`, { headers, signal })).body);
     };
     return followEvents<TrainingEvent>(open, signal, onConnection);
   };
@@ -179,7 +182,8 @@ export function createClient(options: ClientOptions) {
     listHistory: (modelId: string) => rows<HistoryStep>(`${modelPath(modelId)}/metrics`),
     /** The whole history in one format; `tensorboard` is an event file. */
     async exportHistory(modelId: string, format: 'jsonl' | 'csv' | 'tensorboard'): Promise<ReadableStream<Uint8Array>> {
-      return (await send('GET', `${modelPath(modelId)}/metrics?format=${format}`)).body!;
+      const path = `${modelPath(modelId)}/metrics?format=${format}`;
+      return bodyOf((await send('GET', path, { signal: within({}) })).body);
     },
     listEvents: (jobId: string) => rows<TrainingEvent>(`${jobPath(jobId)}/events`),
     followEvents: followJobEvents,
@@ -210,8 +214,9 @@ export function createClient(options: ClientOptions) {
       const path = `${modelPath(modelId)}/checkpoints/${step}/download`;
       const { status, headers: said, body } = await send('GET', path, { signal, headers });
       const isRest = status === 206;
-      const sizeBytes = Number(isRest ? said.get('content-range')?.split('/')[1] : said.get('content-length'));
-      return { content: body!, isRest, sizeBytes, sha256: said.get('etag')?.replaceAll('"', '') ?? '' };
+      const size = (isRest ? said.get('content-range')?.split('/')[1] : said.get('content-length')) ?? '';
+      const sizeBytes = /^\d{1,15}$/.test(size) ? Number(size) : NaN;
+      return { content: bodyOf(body), isRest, sizeBytes, sha256: said.get('etag')?.replaceAll('"', '') ?? '' };
     },
     log: (modelId: string, body: LogRequest): Promise<{ readonly metrics: Readonly<Record<string, number>> }> =>
       call('POST', `${modelPath(modelId)}/log`, { body }),
@@ -231,7 +236,7 @@ export function createClient(options: ClientOptions) {
       await send('PUT', url, { file: content, signal });
     },
     async downloadArtifactFile(name: string, path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-      return (await send('GET', artifactPath(name, path), { signal })).body!;
+      return bodyOf((await send('GET', artifactPath(name, path), { signal })).body);
     },
     /** Continues after the bytes that the caller has of the file with this SHA-256. Null: the server would send the whole file again. */
     async resumeArtifactFile(
@@ -242,8 +247,8 @@ export function createClient(options: ClientOptions) {
     ): Promise<ReadableStream<Uint8Array> | null> {
       const headers = { range: `bytes=${here.bytes}-`, 'if-range': `"${here.sha256}"` };
       const { status, body } = await send('GET', artifactPath(name, path), { signal, headers });
-      if (status === 206) return body!;
-      await body!.cancel();
+      if (status === 206) return bodyOf(body);
+      await body?.cancel();
       return null;
     },
     setArtifactAliases: (name: string, aliases: readonly string[]): Promise<Artifact> =>
@@ -255,20 +260,30 @@ export function createClient(options: ClientOptions) {
       options: { readonly signal?: AbortSignal | undefined } = {},
     ): Promise<ChatCompletion> =>
       call('POST', '/v1/chat/completions', { body: { ...body, stream: false }, signal: options.signal }),
-    /** Streams the answer: pieces of the first choice's text. */
+    /** Streams the answer: pieces of the first choice's text. Without a signal, for an hour at most. */
     async *chatStream<T extends ChatRequest>(body: T, signal?: AbortSignal): AsyncGenerator<string> {
-      const response = await send('POST', '/v1/chat/completions', { body: { ...body, stream: true }, signal });
-      for await (const { data } of readServerSentEvents(chunksOf(response.body!))) {
+      const options = { body: { ...body, stream: true }, signal: signal ?? within({}) };
+      const response = await send('POST', '/v1/chat/completions', options);
+      for await (const { data } of readServerSentEvents(chunksOf(bodyOf(response.body)))) {
         if (data === '[DONE]') return;
-        const chunk = JSON.parse(data) as {
-          error?: { message: string; code: string | null };
-          choices: { delta: { content?: string } }[];
-        };
+        const chunk = parseAnswer<{
+          error?: { message?: unknown; code: string | null };
+          choices?: { delta?: { content?: unknown } }[];
+        }>(data);
         if (chunk.error)
-          throw new ApiError(200, chunk.error.message, chunk.error.code, response.headers.get('x-request-id'), null);
-        const content = chunk.choices[0]?.delta.content;
-        if (content) yield content;
+          throw new ApiError(
+            200,
+            visible(String(chunk.error.message)),
+            chunk.error.code,
+            response.headers.get('x-request-id'),
+            null,
+          );
+        const content = chunk.choices?.[0]?.delta?.content;
+        if (typeof content === 'string' && content !== '') yield content;
       }
     },
   };
 }
+
+/** Answers without a body, such as 204, have none. */
+const bodyOf = (body: ReadableStream<Uint8Array> | null): ReadableStream<Uint8Array> => body ?? new Blob([]).stream();

@@ -10,6 +10,7 @@ import type {
   RewardRequest,
 } from './episode-wire.ts';
 import type { Http } from './http.ts';
+import { segment } from './paths.ts';
 import type { Model } from './wire.ts';
 
 /** An episode by its id, or by its name; `modelId` is needed if several models have an episode of that name. */
@@ -48,7 +49,7 @@ export interface Episode {
 
 export function createEpisodeCalls({ call, rows }: Http) {
   const pathOf = (named: string, { modelId }: EpisodeNamed = {}, rest = '') =>
-    `/v1/preview/episodes/${encodeURIComponent(named)}${rest}${modelId === undefined ? '' : `?model_id=${encodeURIComponent(modelId)}`}`;
+    `/v1/preview/episodes/${segment(named)}${rest}${modelId === undefined ? '' : `?model_id=${encodeURIComponent(modelId)}`}`;
 
   const rewardEpisode = (named: string, reward: RewardRequest, of: EpisodeNamed = {}): Promise<EpisodeData> =>
     call('POST', pathOf(named, of, '/reward'), { body: reward });

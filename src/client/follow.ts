@@ -1,5 +1,6 @@
 // Follows a job to its end: its events as they arrive, its progress, and its result. Retries until the deadline after a lost
 // connection, while a server restarts, and after 429 and 5xx; nothing else in the client polls.
+import { AnswerError, isObject, parseAnswer, visible } from './answers.ts';
 import { chunksOf } from './chunks.ts';
 import type { Http } from './http.ts';
 import { insist, isRefusal, pause, pauseBefore, reportReopened, type OnConnection } from './retry.ts';
@@ -49,7 +50,7 @@ export function within({ deadlineMs = DEFAULT_WAIT_MS, signal }: WaitOptions): A
 export type OpenEvents = (lastId: string | null) => Promise<ReadableStream<Uint8Array>>;
 
 /** Yields all events from the first on; continues after a lost connection. Ends with the job. */
-export async function* followEvents<E extends { readonly type: string }>(
+export async function* followEvents<E extends { readonly type: string; readonly data: unknown }>(
   open: OpenEvents,
   signal: AbortSignal,
   onConnection: OnConnection = () => {},
@@ -66,7 +67,9 @@ export async function* followEvents<E extends { readonly type: string }>(
       if (!stream) throw lost;
       for await (const { id, data } of readServerSentEvents(chunksOf(stream))) {
         if (id === null) continue; // the server reports an error: the loop opens the stream again
-        const event = JSON.parse(data) as E;
+        const event = parseAnswer<E>(data);
+        if (typeof event.type !== 'string' || !isObject(event.data))
+          throw new AnswerError(`The event ${id.slice(0, 100)} of the job has no type or no data.`);
         [lastId, attempt] = [id, 1];
         yield event;
         if (event.type === 'training_ended' || event.type === 'training_failed') return;
@@ -99,17 +102,18 @@ export async function follow(
       onProgress?.({ done, total, metrics });
     }
     if (event.type === 'training_waiting') onWaiting?.(event.data.waiting_for);
-    if (event.type === 'training_failed') throw new TrainingFailedError(event.data.error_message ?? 'training failed');
+    if (event.type === 'training_failed')
+      throw new TrainingFailedError(visible(event.data.error_message ?? 'training failed'));
   }
   return insist(() => call('GET', path, { signal }), signal, onConnection);
 }
 
 /** Warnings from before training, and about what it measured. */
 const warningsOf = ({ data }: TrainingEvent): readonly string[] =>
-  'warnings' in data ? (data.warnings as readonly string[]) : [];
+  'warnings' in data && Array.isArray(data.warnings) ? data.warnings.map(String) : [];
 
 // eslint-disable-next-line no-console -- warnings must be visible by default; callers that log them pass onWarning
-const warn = (warning: string): void => console.warn(`whetstone: ${warning}`);
+const warn = (warning: string): void => console.warn(`whetstone: ${visible(warning)}`);
 
 /** Resolves when the job's checkpoint has answered its held-out prompts. Null: the job has none. */
 export async function waitForEvaluation(

@@ -1,5 +1,6 @@
-// Requests to one server: its address, the key, a deadline for each request, and errors from refusals.
-import { chunksOf } from './chunks.ts';
+// Requests to one server: its address, the key, a deadline for each request, a bound for each answer, and errors from refusals. Redirects
+// are not followed: neither the key nor what is sent reaches an address that the caller has not chosen.
+import { AnswerError, isObject, parseAnswer, readStart, readText, visible } from './answers.ts';
 import type { Page } from './wire.ts';
 
 export interface ClientOptions {
@@ -8,6 +9,8 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** How long one request may take, in ms. Of streams and downloads only until they begin; their signal limits the rest. */
   readonly timeoutMs?: number;
+  /** The longest answer that is read, in bytes; streams and downloads have their own bounds. Default: 256 MiB. */
+  readonly answerBytesMax?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -61,10 +64,17 @@ export interface Http {
 }
 
 const DEFAULT_TIMEOUT_MS = 600_000; // for large job bodies over slow connections
+const DEFAULT_ANSWER_BYTES_MAX = 256 * 1024 * 1024; // a page of trajectories with their tokens may have many MB
 const PAGE_SIZE = 100;
 
 /** Throws TypeError if the address or the key is missing, for example because an environment variable is not set. */
-export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions): Http {
+export function createHttp({
+  baseUrl,
+  apiKey,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  answerBytesMax = DEFAULT_ANSWER_BYTES_MAX,
+  fetch: given,
+}: ClientOptions): Http {
   for (const [name, value] of Object.entries({ baseUrl, apiKey }))
     if (!value)
       throw new TypeError(
@@ -81,7 +91,7 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
     const timer = setTimeout(() => {
       late.abort(new DOMException('The answer did not begin in time.', 'TimeoutError'));
     }, timeoutMs);
-    const response = await request(`${root}${path}`, {
+    const init: RequestInit & { duplex?: 'half' } = {
       method,
       headers: {
         authorization: `Bearer ${apiKey}`,
@@ -89,28 +99,39 @@ export function createHttp({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fe
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(file === undefined ? {} : { body: file, duplex: 'half' as const }),
-      signal: signal ?? late.signal,
-    })
-      .catch((error: unknown) => {
+      ...(file === undefined ? {} : { body: file, duplex: 'half' }),
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    };
+    try {
+      const response = await request(`${root}${path}`, init).catch((error: unknown) => {
         throw isFailedFetch(error) ? withAddress(error, root) : error;
-      })
-      .finally(() => clearTimeout(timer));
-    if (!response.ok) throw await readRefusal(response, `${method} ${path}`);
-    if (response.body) responseOf.set(response.body, response);
-    return response;
+      });
+      refuseRedirect(response, `${method} ${path}`, root);
+      if (!response.ok) throw await readRefusal(response, `${method} ${path}`);
+      if (response.body) responseOf.set(response.body, response);
+      return response;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   const call = async <T>(method: string, path: string, options: SendOptions = {}): Promise<T> => {
     const each = AbortSignal.timeout(timeoutMs);
     const signal = options.signal ? AbortSignal.any([options.signal, each]) : each;
-    return (await (await send(method, path, { ...options, signal })).json()) as T;
+    return parseAnswer<T>(await readText(await send(method, path, { ...options, signal }), answerBytesMax));
   };
 
   /** Requests the next page before yielding this one: the consumer may delete the row that is its cursor. */
   async function* rows<T extends { id: string }>(path: string, query: Query = {}): AsyncGenerator<T> {
-    const get = (after?: string): Promise<Page<T>> =>
-      call('GET', `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`);
+    const get = async (after?: string): Promise<Page<T>> => {
+      const page = await call<Page<T>>('GET', `${path}${queryString({ ...query, after, limit: String(PAGE_SIZE) })}`);
+      const hasRows: boolean = Array.isArray(page.data) && page.data.every((row: unknown) => isObject(row));
+      if (!hasRows) throw new AnswerError(`GET ${path}: the answer has no list of rows.`);
+      if (page.has_more && (!page.last_id || page.last_id === after))
+        throw new AnswerError(`GET ${path}: the page after ${after ?? 'none'} does not say how to go on.`);
+      return page;
+    };
     for (let page: Page<T> | null = await get(); page;) {
       const next: Page<T> | null = page.has_more ? await get(page.last_id) : null;
       yield* page.data;
@@ -140,36 +161,39 @@ function queryString(query: Query): string {
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 
-/** Longer refusals are not read: they are not from this server. */
-const REFUSAL_BYTES_MAX = 1_000_000;
-
-async function readStart({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
-  for await (const chunk of body ? chunksOf(body) : []) {
-    text += decoder.decode(chunk, { stream: true });
-    size += chunk.length;
-    if (size > REFUSAL_BYTES_MAX) break; // leaving the loop ends the connection
-  }
-  return text;
+/** In browsers, a redirect that is not followed has neither status nor address. */
+function refuseRedirect({ status, type, headers }: Response, what: string, root: string): void {
+  if (type !== 'opaqueredirect' && !(status >= 300 && status < 400)) return;
+  const to = headers.get('location');
+  throw new ApiError(
+    status,
+    `${what}: ${root} redirects${to === null ? '' : ` to ${visible(to.slice(0, 500))}`}. Redirects are not followed: use the final address.`,
+    'redirect',
+    null,
+    null,
+  );
 }
 
+/** Longer refusals are not read: they are not from this server. */
+const REFUSAL_BYTES_MAX = 1_000_000;
+const MESSAGE_CHARACTERS_MAX = 20_000;
+
 async function readRefusal(response: Response, what: string): Promise<ApiError> {
-  const text = await readStart(response);
+  const { text } = await readStart(response, REFUSAL_BYTES_MAX);
   const requestId = response.headers.get('x-request-id');
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   const retryAfterMs = seconds >= 0 ? 1000 * seconds : null; // the server sends seconds, not dates
   try {
-    const { error, detail } = JSON.parse(text) as {
-      error?: { message?: string; code?: string | null };
-      detail?: unknown;
-    };
-    if (error?.message)
-      return new ApiError(response.status, error.message, error.code ?? null, requestId, detail, retryAfterMs);
+    const { error, detail } = JSON.parse(text) as { error?: { message?: unknown; code?: unknown }; detail?: unknown };
+    const { message, code } = error ?? {};
+    if (typeof message === 'string' && message !== '') {
+      const said = visible(message.slice(0, MESSAGE_CHARACTERS_MAX));
+      const named = typeof code === 'string' ? code : null;
+      return new ApiError(response.status, said, named, requestId, detail, retryAfterMs);
+    }
   } catch {
     // not from this server: for example the page of a proxy
   }
-  const message = `${what}: ${response.status} ${text.slice(0, 200)}`;
+  const message = visible(`${what}: ${response.status} ${text.slice(0, 200)}`);
   return new ApiError(response.status, message, null, requestId, null, retryAfterMs);
 }

@@ -1,10 +1,16 @@
 // Receives bytes over unreliable connections: received bytes are in a `.part` file next to the target, and the next attempt, of this
 // process or a later one, continues after them. The caller checks the complete file by its checksum.
 import { createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { rm, stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isRefusal, pauseBefore, reportReopened, TRANSFER_ATTEMPTS, type OnConnection } from './retry.ts';
+
+/** A problem with local files, or with received data. */
+export class ArtifactFilesError extends Error {
+  override readonly name = 'ArtifactFilesError';
+}
 
 export interface Opened {
   readonly content: ReadableStream<Uint8Array>;
@@ -14,22 +20,28 @@ export interface Opened {
 
 export type OnBytes = (doing: 'reading' | 'sending' | 'receiving', done: number, of: number) => void;
 
+interface Lifetime {
+  readonly onConnection?: OnConnection | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Throws if more than `sizeBytes` arrive: a file without an end would fill the disk. Calls `open` for the bytes after those that exist; does not call it if the file is complete. */
 export async function receive(
   unfinished: string,
   sizeBytes: number,
   open: (here: number) => Promise<Opened>,
   onReceived: (bytes: number) => void,
-  onConnection: OnConnection = () => {},
+  { onConnection = () => {}, signal }: Lifetime = {},
 ): Promise<void> {
   if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0)
-    throw new Error('The server does not say how many bytes the file has.');
+    throw new ArtifactFilesError('The server does not say how many bytes the file has.');
   for (let failures = 0; ;) {
     const found = await sizeOf(unfinished);
     const here = found > sizeBytes ? 0 : found;
     if (here === sizeBytes && here > 0) return;
+    await refuseFullDisk(unfinished, sizeBytes - here);
     let ofLine: unknown = null;
-    let tooLong: Error | null = null;
+    let tooLong: ArtifactFilesError | null = null;
     try {
       const { content, isRest } = await open(here).catch((error: unknown) => {
         throw (ofLine = error);
@@ -41,7 +53,9 @@ export async function receive(
           for await (const chunk of Readable.fromWeb(content) as AsyncIterable<Uint8Array>) {
             arrived += chunk.length;
             if (arrived > sizeBytes)
-              throw (tooLong = new Error(`The server sends more than the ${sizeBytes} bytes that it announced.`));
+              throw (tooLong = new ArtifactFilesError(
+                `The server sends more than the ${sizeBytes} bytes that it announced.`,
+              ));
             onReceived(arrived);
             yield chunk;
           }
@@ -50,14 +64,23 @@ export async function receive(
           throw error;
         }
       }
-      return await pipeline(counted, createWriteStream(unfinished, { flags: isRest ? 'a' : 'w' }));
+      return await pipeline(counted, createWriteStream(unfinished, { flags: isRest ? 'a' : 'w' }), { signal });
     } catch (error) {
       failures = (await sizeOf(unfinished)) > found ? 1 : failures + 1;
+      signal?.throwIfAborted();
+      if (error === tooLong) await rm(unfinished, { force: true }); // who sends too much has not sent the file
       if (ofLine === null || isRefusal(ofLine) || failures >= TRANSFER_ATTEMPTS) throw error;
       onConnection(ofLine);
-      await pauseBefore(failures, ofLine, undefined);
+      await pauseBefore(failures, ofLine, signal);
     }
   }
 }
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => null))?.size ?? 0;
+
+/** Before the first byte: a file that does not fit must not fill the disk. Some file systems do not say how large they are. */
+async function refuseFullDisk(unfinished: string, bytes: number): Promise<void> {
+  const { blocks, bavail, bsize } = await statfs(dirname(unfinished));
+  if (blocks > 0 && bytes > bavail * bsize)
+    throw new ArtifactFilesError(`${unfinished} needs ${bytes} bytes more, and its disk has ${bavail * bsize}.`);
+}

@@ -1,5 +1,7 @@
 // When to retry, and how long to wait before: for everything in the client that survives a server's restart.
 
+import { AnswerError } from './answers.ts';
+
 const FIRST_PAUSE_MS = 500;
 const PAUSE_MS_MAX = 8_000;
 const ASKED_PAUSE_MS_MAX = 60_000; // if a server asks for a longer pause, the client still retries after this
@@ -19,8 +21,10 @@ const isRefusedPush = refusedUnless([408]);
 
 function refusedUnless(retried: readonly number[]) {
   return (error: unknown): boolean => {
+    if (error instanceof AnswerError) return true;
     const { status, code } = (error ?? {}) as { readonly status?: unknown; readonly code?: unknown };
     if (code === 'damaged_data') return true; // a retry would read the same bytes
+    if (code === 'redirect') return true;
     return typeof status === 'number' && status >= 400 && status < 500 && !retried.includes(status);
   };
 }

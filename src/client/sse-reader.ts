@@ -1,5 +1,6 @@
 // Reads server-sent events from a response body, without comments, as the HTML standard defines them (§ 9.2.6). An event that never
 // ends is an error. The fields `event` and `retry` are ignored.
+import { AnswerError } from './answers.ts';
 
 export interface ServerSentEvent {
   readonly id: string | null;
@@ -31,20 +32,20 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   let line = '';
   let held = ''; // a CR at the end of the received text: its LF may follow
   for await (const bytes of body) {
-    const [first, ...others] = (held + decoder.decode(bytes, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    const text = held + decoder.decode(bytes, { stream: true });
+    held = text.endsWith('\r') ? '\r' : '';
+    const [first, ...others] = (held === '' ? text : text.slice(0, -1)).split(/\r\n|\n|\r/);
     line += first!;
     for (const next of others) {
       yield line;
       line = next;
     }
-    held = line.endsWith('\r') ? '\r' : '';
-    if (held !== '') line = line.slice(0, -1);
     checkLength(line.length);
   }
 }
 
 function checkLength(characters: number): number {
   if (characters > EVENT_CHARACTERS_MAX)
-    throw new Error(`a server-sent event is over ${EVENT_CHARACTERS_MAX} characters`);
+    throw new AnswerError(`a server-sent event is over ${EVENT_CHARACTERS_MAX} characters`);
   return characters;
 }

@@ -1,6 +1,7 @@
 // `whetstone artifacts`: uploads, downloads, lists and deletes artifacts.
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
+import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
 import { AGAIN, sayLost, TRANSFER_RETRIES } from './lost-server.ts';
@@ -18,7 +19,7 @@ import {
   type YesFlag,
 } from './output.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
-import { writeError } from './printable.ts';
+import { writeError } from './terminal.ts';
 
 interface PushFlags extends RemoteFlags, JsonFlag {
   readonly type: string;
@@ -68,7 +69,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
       'download a version; <name> is project/name with :vN or :alias (default: the latest), or a model with :stepN',
     )
     .action(async (name: string, directory: string | undefined, flags: RemoteFlags & JsonFlag) => {
-      const target = directory ?? name.split('/').at(-1)!.replace(':', '-');
+      const target = directory ?? safeName(name.split('/').at(-1)!.replace(':', '-'));
       const { options, end } = telling();
       const client = remote.connect(flags);
       const pulled = await interruptible(GOES_ON, () =>

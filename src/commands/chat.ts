@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
-import { writeOut } from './printable.ts';
+import { typing, writeOut } from './terminal.ts';
 
 interface ChatFlags extends RemoteFlags, JsonFlag {
   readonly model?: string;
@@ -51,7 +51,7 @@ export function addChat(program: Command, remote: Remote): void {
         messages.push({ role: 'assistant', content: text });
       };
       if (message !== undefined) return answer(message);
-      const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ' });
+      const lines = createInterface({ ...typing(), prompt: '> ' });
       lines.once('SIGINT', () => process.emit('SIGINT')); // readline receives Ctrl-C in place of the process
       lines.prompt();
       for await (const line of lines) {

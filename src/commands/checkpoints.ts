@@ -12,6 +12,7 @@ import type { Client } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
 import { AppError, UsageError } from '#domain/errors';
 import { showBytes, showDownloads } from './download-progress.ts';
+import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { all, show, withJson, type JsonFlag } from './output.ts';
@@ -71,7 +72,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .action(async (name: string, step: string | undefined, flags: RemoteFlags & JsonFlag & { out?: string }) => {
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
-      const out = flags.out ?? `${model.name}-${chosen === null ? 'latest' : `step${chosen}`}.tar`;
+      const out = flags.out ?? `${safeName(`${model.name}-${chosen === null ? 'latest' : `step${chosen}`}`)}.tar`;
       const { onDone, end } = showBytes();
       await interruptible(GOES_ON, () =>
         downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, {
@@ -113,7 +114,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const { version: fixed } = await client.getArtifact(artifact);
       const gguf = flags.format === 'gguf';
       if (flags.dtype === 'q8_0' && !gguf) throw new UsageError('--dtype q8_0 needs --format gguf.');
-      const out = flags.out ?? `${model.name}-${fixed}${gguf ? '.gguf' : ''}`;
+      const out = flags.out ?? `${safeName(`${model.name}-${fixed}`)}${gguf ? '.gguf' : ''}`;
       const isPeft = !flags.merged && !gguf;
       await refuseTaken(out, isPeft);
       const adapter = await (isPeft ? makeUnfinished(out) : mkdtemp(join(tmpdir(), 'whetstone-export-')));
@@ -162,7 +163,7 @@ async function write(
   { name, ...request }: { base: string; adapter: string; out: string; name: string },
   { format, merged = false, dtype }: ExportFlags,
 ): Promise<void> {
-  const { onDone, end } = showProgress(process.stderr, undefined, numbersText);
+  const { onDone, end } = showProgress(undefined, undefined, numbersText);
   const onNumbers = (done: number, of: number) => onDone('writing', done, of);
   try {
     if (format === 'gguf') {

@@ -2,7 +2,7 @@
 // download from the Hub and prepare.
 import { bytesText, showProgress, type ProgressLine } from './progress.ts';
 
-export const showBytes = (): ProgressLine => showProgress(process.stderr, undefined, bytesText);
+export const showBytes = (): ProgressLine => showProgress(undefined, undefined, bytesText);
 
 interface Downloads {
   readonly onBytes: (model: string, done: number, of: number, doing?: string) => void;

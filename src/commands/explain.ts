@@ -2,7 +2,8 @@
 import { AppError, UsageError } from '#domain/errors';
 import { storageRemedy } from '#domain/storage-fault';
 import { ArtifactFilesError } from '#client/artifact-files';
-import { ApiError, TrainingFailedError } from '#client/client';
+import { AnswerError, ApiError, TrainingFailedError } from '#client/client';
+import { NameError } from '#client/paths';
 import { isBroken, isTimeout, LostServerError } from './lost-server.ts';
 
 const FAILED = 1;
@@ -19,22 +20,26 @@ interface Speakers {
   readonly version: string;
 }
 
+/** Errors whose message is complete. */
+const SAYS_ALL = [AppError, TrainingFailedError, ArtifactFilesError, NameError];
+
 export function explain(error: unknown, speakers: Speakers): string {
   const { lastUrl, hasAnswered, version } = speakers;
   if (error instanceof LostServerError) return explainLoss(error, speakers);
   if (error instanceof ApiError) return explainAnswer(error, version);
   if (error instanceof AppError && error.code === 'storage_unavailable') return explainStorage(error);
-  if (error instanceof AppError || error instanceof TrainingFailedError || error instanceof ArtifactFilesError)
-    return error.message;
+  if (SAYS_ALL.some((kind) => error instanceof kind)) return (error as Error).message;
   if (isBroken(error))
     return hasAnswered
       ? `the connection to the server at ${lastUrl} was lost. Try again when it runs.`
       : `no server answers at ${lastUrl}. Start one with \`whetstone serve\`, or name another with --url or WHETSTONE_URL.`;
   if (isTimeout(error)) return `the server at ${lastUrl} did not answer in time. Try again, or check its log.`;
-  if (error instanceof SyntaxError && lastUrl !== null)
-    return `the server at ${lastUrl} is not a Whetstone server: its answer is not JSON. Check --url and WHETSTONE_URL.`;
+  if (error instanceof AnswerError)
+    return `the server at ${lastUrl} does not answer as a Whetstone server: ${error.message} Check --url and WHETSTONE_URL.`;
   if (error instanceof Error && 'syscall' in error) return explainFile(error as NodeJS.ErrnoException);
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TypeError && hasAnswered)
+    return `the server at ${lastUrl} answers something that whetstone ${version} cannot read (${message}): it may have another version, or may not be a Whetstone server. DEBUG=whetstone shows where.`;
   return `${message}. This is a bug in Whetstone: run the command again with DEBUG=whetstone to see where it happens.`;
 }
 

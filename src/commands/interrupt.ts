@@ -2,6 +2,7 @@
 // default line is `Interrupted.` A lost server ends a command with the same words after the cause.
 import { rmSync } from 'node:fs';
 import { isLostServer, LostServerError } from './lost-server.ts';
+import { overwriteLine } from './terminal.ts';
 
 const INTERRUPTED = 130;
 
@@ -36,8 +37,7 @@ export async function interruptible<T>({ line, lost, remove }: Interruption, wor
 }
 
 function endInterrupted(line: string): never {
-  const over = process.stderr.isTTY ? '\r\x1b[K' : ''; // overwrites the ^C, or a progress bar
-  process.stderr.write(`${over}${line}\n`);
+  overwriteLine(`${line}\n`); // over the ^C, or a progress bar
   process.exit(INTERRUPTED);
 }
 

@@ -29,7 +29,7 @@ import {
 } from './output.ts';
 import { showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
-import { writeError } from './printable.ts';
+import { writeError } from './terminal.ts';
 
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
@@ -135,7 +135,7 @@ export async function followJob(
 ): Promise<TrainingJob> {
   const { onDone, end } = showProgress();
   const waits = setTimeout(() => {
-    process.stderr.write(
+    writeError(
       `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers\n`,
     );
   }, BEGINS_WITHIN_MS);

@@ -2,7 +2,7 @@
 // the work.
 import { ApiError, type OnConnection } from '#client/client';
 import { TRANSFER_ATTEMPTS } from '#client/retry';
-import { writeError } from './printable.ts';
+import { writeError } from './terminal.ts';
 
 /** The work ended because the server was lost. The message says what happened to the work, and what to do next. */
 export class LostServerError extends Error {

@@ -2,15 +2,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { Option, type Command } from 'commander';
 import { unfinishedPath, writeWholeFile } from '#base/whole-file';
 import type { LoraOptions, SavePolicy } from '#client/client';
 import { UsageError } from '#domain/errors';
+import { safeName } from './file-name.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { interruptible } from './interrupt.ts';
 import { all, confirm, say, show, withJson, withoutWords, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { pipeOut } from './terminal.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 export function addModels(program: Command, remote: Remote): void {
@@ -81,7 +82,7 @@ export function addModels(program: Command, remote: Remote): void {
       const exported = (await client.exportHistory(model.id, format)) as NodeReadableStream;
       if (out === undefined) {
         if (format === 'tensorboard') throw new UsageError('Name the directory for the event file with --out.');
-        return pipeline(Readable.fromWeb(exported), process.stdout, { end: false });
+        return pipeOut(exported);
       }
       const directory = join(out, safeName(model.project), safeName(model.name));
       await mkdir(directory, { recursive: true });
@@ -173,6 +174,3 @@ const FILES = {
 } as const;
 type Format = keyof typeof FILES;
 const FORMATS = Object.keys(FILES) as Format[];
-
-/** Names of models may contain characters that file names may not. */
-const safeName = (name: string): string => name.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');

@@ -1,8 +1,9 @@
 // What all commands share: output as lines or as JSON, and the confirmation before something is deleted.
 import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
+import { escapeUnseen } from '#base/unseen-characters';
 import { AppError, UsageError } from '#domain/errors';
-import { writeOut } from './printable.ts';
+import { typing, writeOut } from './terminal.ts';
 
 export const say = (line: string): void => writeOut(`${line}\n`);
 
@@ -45,10 +46,15 @@ export const linesOr = (none: string, lines: readonly string[]): readonly string
 /** `1 file`, `2 files` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** A server whose pages never end must not fill the memory. */
+const LIST_MAX = 1_000_000;
+
+/** The first `countMax` items. Throws if there are more than a million. */
 export async function all<T>(items: AsyncIterable<T>, countMax = Infinity): Promise<T[]> {
   const found: T[] = [];
   if (countMax > 0)
     for await (const item of items) {
+      if (found.length >= LIST_MAX) throw new AppError('invalid_request', `The list has more than ${LIST_MAX} rows.`);
       found.push(item);
       if (found.length >= countMax) break;
     }
@@ -62,7 +68,7 @@ export interface YesFlag {
 export const withYes = (command: Command): Command =>
   command.option('--yes', 'do not ask for confirmation; required without a terminal');
 
-export interface Terminal {
+export interface Asking {
   readonly isTTY: boolean;
   ask(question: string): Promise<string>;
 }
@@ -76,14 +82,14 @@ export async function confirm({ yes = false }: YesFlag, question: string, termin
   throw new AppError('cancelled', 'Nothing was changed.');
 }
 
-const processTerminal: Terminal = {
+const processTerminal: Asking = {
   isTTY: process.stdin.isTTY && process.stderr.isTTY,
   async ask(question) {
-    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const lines = createInterface(typing());
     lines.once('SIGINT', () => process.emit('SIGINT')); // readline receives Ctrl-C in place of the process
     const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
     try {
-      return await Promise.race([lines.question(question), closed]);
+      return await Promise.race([lines.question(escapeUnseen(question)), closed]);
     } finally {
       lines.close();
     }

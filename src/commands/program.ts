@@ -19,6 +19,7 @@ import { addModels } from './models.ts';
 import { addProbe } from './probe.ts';
 import { show, withJson, type JsonFlag } from './output.ts';
 import { createRemote, type Remote } from './remote.ts';
+import { writeError, writeOut } from './terminal.ts';
 import { addServe } from './serve.ts';
 import { addTrain } from './train.ts';
 import { addWorkers } from './workers.ts';
@@ -60,6 +61,8 @@ export function createProgram(fail: (error: unknown) => never): { readonly progr
     .version(VERSION)
     .enablePositionalOptions()
     .configureOutput({
+      writeOut,
+      writeErr: writeError,
       outputError: (text, write) =>
         write(`${inOneLine(text).replace(/[^.]$/, '$&.')} See: ${usedCommand(program)} --help\n`),
     })

@@ -1,5 +1,6 @@
 // A line on a terminal that shows the progress, the rate and the remaining time of long work. Shown on terminals only: results
 // go to stdout, and a progress bar does not belong in a log.
+import { overwriteLine, type Terminal } from './terminal.ts';
 
 export interface ProgressLine {
   readonly onDone: (doing: string, done: number, of: number) => void;
@@ -11,7 +12,7 @@ const BETWEEN_MS = 200;
 const BAR_WIDTH = 24;
 
 export function showProgress(
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & { readonly columns?: number } = process.stderr,
+  stream: Terminal = process.stderr,
   now: () => number = () => performance.now(),
   /** Formats a count. */
   unit: (count: number) => string = String,
@@ -26,10 +27,10 @@ export function showProgress(
       else if (shownMs !== null && ms - shownMs < BETWEEN_MS) return;
       shownMs = ms;
       const perSecond = (1000 * (done - began.done)) / Math.max(1, ms - began.ms);
-      stream.write(`\r\x1b[K${fitted(progressText(doing, done, of, perSecond, unit), stream.columns)}`);
+      overwriteLine(fitted(progressText(doing, done, of, perSecond, unit), stream.columns), stream);
     },
     end() {
-      if (shownMs !== null) stream.write('\r\x1b[K');
+      if (shownMs !== null) overwriteLine('', stream);
       shownMs = null;
     },
   };

@@ -86,6 +86,8 @@ export async function getModel(client: Client, name: string): Promise<{ model: M
 /** `project/name[:version]` or `entity/project/name[:version]` → the latter; `~` is the key's own entity. */
 export function artifactName(name: string): string {
   const parts = name.split('/');
+  if (parts.some((part) => part === '' || part === '.' || part === '..'))
+    throw new UsageError(`The artifact must be named project/name or entity/project/name, not "${name}".`);
   if (parts.length === 3) return name;
   if (parts.length === 2) return `~/${name}`;
   throw new UsageError(`The artifact must be named project/name or entity/project/name, not "${name}".`);

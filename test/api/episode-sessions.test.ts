@@ -8,7 +8,7 @@ import { BOOTSTRAP_KEY, shareTestServer } from './test-server.ts';
 
 /** More in a nightly run. */
 const SESSIONS = Number(process.env['WHETSTONE_EPISODE_SESSIONS'] ?? 40);
-const AT_ONCE = 64;
+const AT_ONCE = 16;
 const TURNS = 8;
 
 const server = await shareTestServer();

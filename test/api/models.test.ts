@@ -96,6 +96,7 @@ describe('registering a model', () => {
     },
     { name: 'refuses a name that would be shown as another one', url: '/v1/preview/models', body: { ...body, name: 'a\u202eb' }, status: 422, answer: { detail: [{ loc: ['body', 'name'], msg: containing('direction of writing') }] } },
     { name: 'refuses a name with an escape', url: '/v1/preview/models', body: { ...body, project: 'a\u001b[2J' }, status: 422, answer: { detail: [{ loc: ['body', 'project'], msg: containing('control characters') }] } },
+    { name: 'refuses a name that is a path', url: '/v1/preview/models', body: { ...body, name: '..' }, status: 422, answer: { detail: [{ loc: ['body', 'name'], msg: containing('must not be . or ..') }] } },
     { name: 'refuses a name that would make model names ambiguous', url: '/v1/preview/models', body: { ...body, name: 'a/b:c' }, status: 422, then: (r) => expect(faults(r)).toEqual(['body.name value_error']) },
   ]); // prettier-ignore
 

@@ -72,7 +72,7 @@ export const BASE = 'tiny/chat';
 export const FILE_BYTES_MAX = 1_000_000;
 export const QUEUED_JOBS_MAX = 4;
 export const BACKGROUND_MAX = 6;
-const EPISODE_BOUNDS = { openMax: 100, callsMax: 40, tokensMax: 20_000 };
+const EPISODE_BOUNDS = { openMax: 50, callsMax: 40, tokensMax: 20_000 };
 export const EVALUATION_LIMITS = { promptsMax: 8, samplesMax: 4, tokensMax: 500, promptBytesMax: 20_000 };
 export const BOOTSTRAP_KEY = 'wk-bootstrap';
 

@@ -212,6 +212,9 @@ test('lists of types and names show one entity’s own, and continue after the l
 
 test.each([
   ['a name with a slash', { artifactCollectionName: 'a/b' }, 'is not a valid name'],
+  ['a name with an escape', { artifactCollectionName: 'a\u009b2J' }, 'control characters'],
+  ['a name that is shown as another', { artifactCollectionName: 'a\u202eb' }, 'direction of writing'],
+  ['a name that is a path', { artifactCollectionName: '..' }, 'must not be . or ..'],
   ['an alias that is a version', { aliases: [{ alias: 'v3' }] }, 'is not a valid alias'],
   ['metadata that are no object', { metadata: '[1]' }, 'JSON object'],
   ['metadata that are long', { metadata: JSON.stringify({ a: 'x'.repeat(40_000) }) }, 'at most'],

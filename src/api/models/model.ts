@@ -1,6 +1,6 @@
 // Models, checkpoints and the OpenAI model list: wire ↔ domain.
 import { z } from 'zod';
-import { hasUnseenCharacters, UNSEEN_PROBLEM } from '#domain/unseen-characters';
+import { isPlainName, NOT_PLAIN } from '#base/unseen-characters';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import { isGreaterBetter, type SavePolicy } from '#domain/save-policy';
@@ -20,9 +20,9 @@ const namePart = z
   .max(128)
   .superRefine((value, ctx) => {
     const isWritable = /^[^/:@\s]+$/.test(value);
-    if (isWritable && !hasUnseenCharacters(value)) return;
+    if (isWritable && isPlainName(value)) return;
     const msg = isWritable
-      ? `Value error, ${UNSEEN_PROBLEM}.`
+      ? `Value error, ${NOT_PLAIN}.`
       : 'Value error, must not contain slashes, colons, @ or spaces: it is part of the name that chat requests use.';
     ctx.addIssue({
       code: 'custom',

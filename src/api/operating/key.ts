@@ -1,6 +1,6 @@
 // API keys and their limits on the wire.
 import { z } from 'zod';
-import { hasUnseenCharacters, UNSEEN_PROBLEM } from '#domain/unseen-characters';
+import { hasUnseenCharacters, UNSEEN_PROBLEM } from '#base/unseen-characters';
 import { SCOPES, type ApiKey } from '#domain/api-key';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import type { NewApiKey } from '#services/accounts/api-keys';

@@ -1,5 +1,6 @@
 // Bodies of the Tinker protocol as SDK 0.38 sends them. Unknown fields are refused by name.
 import { z } from 'zod';
+import { isPlainName, NOT_PLAIN } from '#base/unseen-characters';
 import { RANK_MAX } from '#services/tinker/tinker-sessions';
 
 const id = z.string().min(1).max(300);
@@ -10,7 +11,10 @@ const seq = z
   .max(2 ** 31 - 1);
 const type = z.string().max(50).optional();
 /** One segment of a path. */
-const name = z.string().regex(/^[^/\s]{1,200}$/);
+const name = z
+  .string()
+  .regex(/^[^/\s]{1,200}$/)
+  .refine(isPlainName, NOT_PLAIN);
 const seed = z
   .int()
   .min(0)

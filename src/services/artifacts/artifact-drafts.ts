@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import { manifestDigest } from '#base/manifest-digest';
+import { NOT_PLAIN } from '#base/unseen-characters';
 import { CHECKPOINT_TYPE, type ArtifactDraft, type ArtifactFile, type ArtifactName } from '#domain/artifact';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -134,7 +135,7 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
       if (bad !== undefined)
         throw new AppError(
           'invalid_request',
-          `${JSON.stringify(bad.slice(0, 200))} is not a valid name: use 1 to 128 characters without / : @ or spaces.`,
+          `${JSON.stringify(bad.slice(0, 200))} is not a valid name: use 1 to 128 characters without / : @ or spaces. It ${NOT_PLAIN}.`,
         );
       const model = await findModel(announced);
       if (type !== CHECKPOINT_TYPE && model)

@@ -1,6 +1,7 @@
 // How clients name artifacts: `wandb-artifact:///entity/project/name:version` (two or three slashes, also `artifact:`) in
 // requests, `entity/project/name[:version]` in paths and on the command line. A version is `vN`, `latest`, an alias, or
 // `stepN` of a model.
+import { isPlainName } from '#base/unseen-characters';
 import { CHECKPOINT_TYPE, type ArtifactName, type ArtifactSelector, type ArtifactVersion } from '#domain/artifact';
 
 export interface NamedVersion extends ArtifactName {
@@ -18,8 +19,8 @@ const RESERVED = /^(?:v\d+|step\d+|latest|draft)$/;
 const PARTS_MAX = 4;
 
 export const isArtifactSegment = (text: string): boolean => SEGMENT.test(text);
-/** Also for names that other clients choose: models, and artifacts made for them, have fewer restrictions. */
-export const isReadableName = (text: string): boolean => READABLE.test(text);
+/** Whether it may be a new name that other clients choose: models, and artifacts made for them, have fewer restrictions. */
+export const isReadableName = (text: string): boolean => READABLE.test(text) && isPlainName(text);
 /** For artifacts that are not models, `stepN` is an alias like any other. */
 export const isClientAlias = (text: string): boolean => SEGMENT.test(text) && !/^(?:v\d+|draft)$/.test(text);
 export const isAlias = (text: string): boolean => SEGMENT.test(text) && !RESERVED.test(text);

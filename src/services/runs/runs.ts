@@ -7,7 +7,7 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Listing, Order, Page } from '#domain/page';
 import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName } from '#domain/run';
-import { hasUnseenCharacters } from '#domain/unseen-characters';
+import { isPlainName } from '#base/unseen-characters';
 import type { Storage } from '#storage/storage';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { tooMuch } from '../accounts/stored-bytes.ts';
@@ -66,10 +66,10 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
 
   function checkName(caller: Caller, name: RunName): void {
     if (name.entity !== caller.entity) throw notFound(name);
-    const isName = (text: string) => NAME.test(text) && !hasUnseenCharacters(text);
+    const isName = (text: string) => NAME.test(text) && isPlainName(text);
     if (isName(name.project) && isName(name.name)) return;
     throw refused(
-      'The names of a project and a run must have 1 to 128 characters without / \\ # ? % :, control characters and characters that change the direction of writing',
+      'The names of a project and a run must have 1 to 128 characters without / \\ # ? % :, control characters and characters that change the direction of writing, and not be . or ..',
       'name',
     );
   }

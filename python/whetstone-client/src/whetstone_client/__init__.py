@@ -5,7 +5,7 @@ from whetstone_client.async_client import AsyncClient
 from whetstone_client.client import Client, Episode
 from whetstone_client.early_stopping import EarlyStopping, Evaluated
 from whetstone_client.episodes import AsyncEpisode, CreatedEpisode, EpisodeCall, EpisodeData, EpisodeTokens
-from whetstone_client.errors import ApiError, TrainingFailedError
+from whetstone_client.errors import AnswerError, ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
 from whetstone_client.wire import (
     Answer,
@@ -33,6 +33,7 @@ from whetstone_client.wire import (
 
 __all__ = [
     "Answer",
+    "AnswerError",
     "AnsweredPrompt",
     "ApiError",
     "Artifact",

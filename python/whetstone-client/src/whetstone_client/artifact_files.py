@@ -7,6 +7,8 @@ outside of the directory, whatever paths the server sends.
 import asyncio
 import hashlib
 import re
+import shutil
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -14,6 +16,7 @@ from urllib.parse import quote
 
 import httpx
 
+from whetstone_client.answers import DAY_S, chunks_of, parse_value, segment
 from whetstone_client.errors import ApiError
 from whetstone_client.http import Http
 from whetstone_client.retry import OnConnection, insist, is_refusal, is_refused_push, pause_before
@@ -48,7 +51,7 @@ async def push(
 
     answer = await commit()
     if "missing" in answer:
-        missing = set(answer["missing"])
+        missing = set(parse_value(list[str], answer["missing"]))
         for path, digest in digests.items():
             if digest not in missing:
                 continue
@@ -64,7 +67,7 @@ async def push(
         answer = await insist(commit, on_connection, _ATTEMPTS, is_refused_push)
     if "missing" in answer:
         raise ArtifactFilesError(f"The server lost files of {name} that were just sent. Push again.")
-    return Artifact.model_validate(answer)
+    return parse_value(Artifact, answer)  # type: ignore[no-any-return]
 
 
 async def pull(http: Http, name: str, directory: Path, on_connection: OnConnection | None) -> Artifact:
@@ -86,7 +89,8 @@ async def pull(http: Http, name: str, directory: Path, on_connection: OnConnecti
 async def save(http: Http, path: str, target: Path, on_connection: OnConnection | None) -> None:
     """Downloads a file that the server creates for the request. The response's headers have its size and checksum."""
     async with http.stream("GET", path) as response:
-        size, digest = int(response.headers["content-length"]), response.headers["etag"].strip('"')
+        length, digest = response.headers.get("content-length", ""), response.headers.get("etag", "").strip('"')
+    size = int(length) if re.fullmatch("[0-9]{1,15}", length) else -1
     await _receive(http, path, target, digest, size, on_connection)
 
 
@@ -95,14 +99,20 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int, 
     if not re.fullmatch("[0-9a-f]{64}", digest):
         raise ArtifactFilesError(f"The server gives {target.name} the checksum {digest[:80]!r}, which is no SHA-256.")
     unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
+    if size < 0:
+        raise ArtifactFilesError(f"The server does not say how many bytes {target.name} has.")
     if unfinished.is_symlink():
         raise ArtifactFilesError(f"{unfinished} is a symbolic link: nothing is written through it. Remove it.")
     failures = 0
     is_lost = False
+    until = time.monotonic() + DAY_S
     while True:
         here = unfinished.stat().st_size if unfinished.is_file() else 0
         if 0 < here == size:
             break
+        free = shutil.disk_usage(unfinished.parent).free
+        if size - here > free:
+            raise ArtifactFilesError(f"{target} needs {size - here} bytes more, and its disk has {free}.")
         headers = {"range": f"bytes={here}-", "if-range": f'"{digest}"'} if 0 < here < size else {}
         try:
             async with http.stream("GET", path, headers=headers) as response:
@@ -110,9 +120,10 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int, 
                     on_connection(None)
                 is_lost = False
                 with unfinished.open("ab" if response.status_code == 206 else "wb") as content:
-                    async for chunk in response.aiter_bytes():
+                    async for chunk in chunks_of(response, until):
                         content.write(chunk)
                         if content.tell() > size:
+                            unfinished.unlink()  # who sends too much has not sent the file
                             raise ArtifactFilesError(
                                 f"The server sends more than the {size} bytes of {target.name} that it announced."
                             )
@@ -120,7 +131,7 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int, 
         except (ApiError, httpx.TransportError) as error:
             arrived = unfinished.stat().st_size if unfinished.is_file() else 0
             failures = 1 if arrived > here else failures + 1
-            if is_refusal(error) or failures >= _ATTEMPTS:
+            if is_refusal(error) or failures >= _ATTEMPTS or time.monotonic() > until:
                 raise
             is_lost = True
             if on_connection:
@@ -136,14 +147,14 @@ def _path(name: str, path: str = "") -> str:
     """Adds the key's own entity to `project/name[:version]`."""
     owned = name if name.count("/") == 2 else f"~/{name}"
     return "/v1/artifacts/" + "/".join(
-        quote(part, safe="~") for part in [*owned.split("/"), *(path.split("/") if path else [])]
+        quote(segment(part), safe="~") for part in [*owned.split("/"), *(path.split("/") if path else [])]
     )
 
 
 def _checked(path: str) -> str:
     """Raises ArtifactFilesError for a path outside of the directory: the server's paths are not trusted."""
-    parts = PurePosixPath(path).parts
-    if not parts or ".." in PureWindowsPath(path).parts or path.startswith("/") or PureWindowsPath(path).anchor:
+    odd = re.search("[\x00-\x1f\x7f]", path) or PureWindowsPath(path).anchor
+    if odd or any(part in ("", ".", "..") for part in re.split(r"[/\\]", path)):
         raise ArtifactFilesError(f"The file {path!r} would lie outside of the directory.")
     return path
 

@@ -1,8 +1,8 @@
 """The training API of a Whetstone server, one method per operation. `Client` is the same for synchronous code."""
 
 import asyncio
-import json
 import logging
+import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel
 
 from whetstone_client import artifact_files
+from whetstone_client.answers import chunks_of, parse_answer, segment, visible
 from whetstone_client.early_stopping import Evaluated, gain_of
 from whetstone_client.episodes import EpisodeMethods
 from whetstone_client.errors import ApiError, TrainingFailedError
-from whetstone_client.http import Http
+from whetstone_client.http import ANSWER_BYTES_MAX, TIMEOUT_S, Http
 from whetstone_client.retry import OnConnection, insist, is_refusal, pause_before
 from whetstone_client.sse import read_events
 from whetstone_client.wire import (
@@ -49,12 +51,25 @@ _HOUR = 3600.0
 _LOOK_AGAIN_S, _LOOK_AGAIN_S_MAX = 0.25, 2.0  # evaluations have no stream of events
 
 
+class _Delta(BaseModel):
+    content: str | None = None
+
+
+class _ChunkChoice(BaseModel):
+    delta: _Delta = _Delta()
+
+
+class _Chunk(BaseModel):
+    error: dict[str, Any] | None = None
+    choices: list[_ChunkChoice] = []
+
+
 def _job(job_id: str) -> str:
-    return f"/v1/preview/training-jobs/{quote(job_id, safe='')}"
+    return f"/v1/preview/training-jobs/{quote(segment(job_id), safe='')}"
 
 
 def _model(model_id: str) -> str:
-    return f"/v1/preview/models/{quote(model_id, safe='')}"
+    return f"/v1/preview/models/{quote(segment(model_id), safe='')}"
 
 
 async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
@@ -70,10 +85,16 @@ class AsyncClient(EpisodeMethods):
         base_url: str | None = None,
         api_key: str | None = None,
         *,
+        timeout_s: float = TIMEOUT_S,
+        answer_bytes_max: int = ANSWER_BYTES_MAX,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Arguments default to `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
-        self._http = Http(base_url, api_key, transport)
+        """The address and the key default to `WHETSTONE_URL` and `WHETSTONE_API_KEY`.
+
+        `timeout_s` limits one request, of streams and downloads only until they begin. `answer_bytes_max` is the longest
+        answer that is read; streams and downloads have their own bounds.
+        """
+        self._http = Http(base_url, api_key, transport, timeout_s, answer_bytes_max)
 
     async def close(self) -> None:
         await self._http.close()
@@ -107,7 +128,7 @@ class AsyncClient(EpisodeMethods):
     async def set_save_policy(self, model_id: str, policy: SavePolicy | None) -> Model:
         """Sets which checkpoints are kept, from the next one on. None: all of them."""
         body = {"save_policy": policy and policy.model_dump(exclude_none=True)}
-        return await self._http.call(Model, "PUT", f"/v1/preview/models/{model_id}/save-policy", body)
+        return await self._http.call(Model, "PUT", f"{_model(model_id)}/save-policy", body)
 
     async def get_model(self, model_id: str) -> Model:
         return await self._http.call(Model, "GET", _model(model_id))
@@ -157,16 +178,17 @@ class AsyncClient(EpisodeMethods):
         return await self._http.call(ChatCompletion, "POST", "/v1/chat/completions", body)
 
     async def chat_stream(self, /, messages: Sequence[Mapping[str, Any]], **fields: Any) -> AsyncIterator[str]:
-        """Yields the text of the first choice piece by piece."""
+        """Yields the text of the first choice piece by piece, for an hour at most."""
         body = {**fields, "messages": messages, "stream": True}
         async with self._http.stream("POST", "/v1/chat/completions", json=body) as response:
-            async for _, data in read_events(response.aiter_bytes()):
+            async for _, data in read_events(chunks_of(response, time.monotonic() + _HOUR)):
                 if data == "[DONE]":
                     return
-                chunk = json.loads(data)
-                if error := chunk.get("error"):
-                    raise ApiError(200, error["message"], error.get("code"), response.headers.get("x-request-id"), None)
-                if chunk["choices"] and (content := chunk["choices"][0]["delta"].get("content")):
+                chunk = parse_answer(_Chunk, data)
+                if chunk.error:
+                    message = visible(str(chunk.error.get("message")))
+                    raise ApiError(200, message, chunk.error.get("code"), response.headers.get("x-request-id"), None)
+                if chunk.choices and (content := chunk.choices[0].delta.content):
                     yield content
 
     # Jobs
@@ -222,16 +244,18 @@ class AsyncClient(EpisodeMethods):
                 if on_event:
                     on_event(event)
                 for warning in event.data.get("warnings", []):
-                    _log.warning("job %s: %s", job_id, warning)
+                    _log.warning("job %s: %s", job_id, visible(str(warning)))
                 if event.type == "training_started":
                     total = event.data.get("num_sequences", 0)
                 if event.type == "gradient_step" and on_progress:
                     metrics = {**event.data}
-                    on_progress(TrainingProgress(done=metrics.pop("gradient_step"), total=total, metrics=metrics))
+                    on_progress(TrainingProgress(done=metrics.pop("gradient_step", 0), total=total, metrics=metrics))
                 if event.type == "training_waiting":
-                    _log.info("job %s: %s", job_id, event.data["waiting_for"]["message"])
+                    waits: Any = event.data.get("waiting_for")
+                    said = waits.get("message") if isinstance(waits, dict) else waits
+                    _log.info("job %s: %s", job_id, visible(str(said)))
                 if event.type == "training_failed":
-                    raise TrainingFailedError(event.data.get("error_message") or "training failed")
+                    raise TrainingFailedError(visible(str(event.data.get("error_message") or "training failed")))
             return await insist(lambda: self.get_training_job(job_id), on_connection)
 
         return await _within(deadline_s, hear(), f"Job {job_id}")
@@ -247,11 +271,11 @@ class AsyncClient(EpisodeMethods):
                 async with self._http.stream("GET", f"{_job(job_id)}/events", headers=headers) as response:
                     if attempt > 1 and on_connection:
                         on_connection(None)
-                    async for event_id, data in read_events(response.aiter_bytes()):
+                    async for event_id, data in read_events(chunks_of(response)):
                         if event_id is None:
                             continue  # the server reports an internal error: connect again below
                         last_id, attempt = event_id, 1
-                        event = TrainingEvent.model_validate_json(data)
+                        event = parse_answer(TrainingEvent, data)
                         yield event
                         if event.type in ("training_ended", "training_failed"):
                             return

@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from whetstone_client.async_client import AsyncClient
 from whetstone_client.background import iterate_in_background, run_in_background
 from whetstone_client.episodes import AsyncEpisode, EpisodeData, Outcome
+from whetstone_client.http import ANSWER_BYTES_MAX, TIMEOUT_S
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,9 +67,16 @@ class Episode:
 
 
 class Client:
-    def __init__(self, base_url: str | None = None, api_key: str | None = None) -> None:
-        """Arguments default to `WHETSTONE_URL` and `WHETSTONE_API_KEY`."""
-        self._client = AsyncClient(base_url, api_key)
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        answer_bytes_max: int = ANSWER_BYTES_MAX,
+    ) -> None:
+        """The address and the key default to `WHETSTONE_URL` and `WHETSTONE_API_KEY`; the others are those of `AsyncClient`."""
+        self._client = AsyncClient(base_url, api_key, timeout_s=timeout_s, answer_bytes_max=answer_bytes_max)
 
     def __enter__(self) -> "Client":
         return self

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 from urllib.parse import quote
 
+from whetstone_client.answers import segment
 from whetstone_client.http import Http
 from whetstone_client.wire import Model, Wire
 
@@ -117,7 +118,7 @@ class AsyncEpisode:
 
 
 def _episode(named: str, rest: str = "") -> str:
-    return f"/v1/preview/episodes/{quote(named, safe='')}{rest}"
+    return f"/v1/preview/episodes/{quote(segment(named), safe='')}{rest}"
 
 
 class EpisodeMethods:

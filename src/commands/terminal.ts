@@ -1,0 +1,32 @@
+// The only way to stdout and stderr of all commands. Texts of a server (names, events, errors, answers) may hold characters that move the
+// cursor, change colours or turn the direction of writing: on a terminal they are shown as escapes. Into files and pipes the text goes as it
+// is. No other
+// file of src writes to them (eslint.config.js).
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { escapeUnseen } from '#base/unseen-characters';
+
+/** What a progress bar needs of stderr. */
+export type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'write'> & { readonly columns?: number };
+
+const writeTo = (stream: Terminal, text: string): void => void stream.write(stream.isTTY ? escapeUnseen(text) : text);
+
+export const writeOut = (text: string): void => writeTo(process.stdout, text);
+
+export const writeError = (text: string): void => writeTo(process.stderr, text);
+
+/** Replaces the line at the cursor of a terminal: a progress bar, or the ^C of an interruption. */
+export const overwriteLine = (text: string, terminal: Terminal = process.stderr): void =>
+  void terminal.write(`${terminal.isTTY ? '\r\x1b[K' : ''}${terminal.isTTY ? escapeUnseen(text) : text}`);
+
+/** Writes all bytes to stdout. */
+export async function pipeOut(content: ReadableStream): Promise<void> {
+  const source = Readable.fromWeb(content);
+  if (!process.stdout.isTTY) return pipeline(source, process.stdout, { end: false });
+  const decoder = new TextDecoder();
+  for await (const chunk of source as AsyncIterable<Uint8Array>) writeOut(decoder.decode(chunk, { stream: true }));
+}
+
+/** Where questions are asked and conversations are typed. */
+export const typing = () => ({ input: process.stdin, output: process.stderr });
