@@ -29,7 +29,7 @@ import { refuseUnfinishedRestore } from './maintenance/unfinished-restore.ts';
 import { startBackground } from './server/background.ts';
 import { createCloseStack, type CloseStack } from './server/close-stack.ts';
 import { lockDataDirectory } from './server/data-lock.ts';
-import { makeFirstKey, refuseOpenDoor } from './server/first-key.ts';
+import { findLocalKey, makeFirstKey, refuseOpenDoor } from './server/first-key.ts';
 import { hostModels } from './server/hosted-models.ts';
 import { listen, tryPort } from './server/listen.ts';
 import { serveAdapters } from './server/served-adapters.ts';
@@ -47,6 +47,8 @@ export interface RunningServer {
   readonly url: string;
   /** The key that was created because there was none; shown once. */
   readonly firstKey: string | null;
+  /** The key that commands on this machine find in the data directory; null: there is none, or it was revoked. */
+  readonly localKey: string | null;
   /** Lets running requests and the running gradient step finish, up to their limits; jobs continue at the next start. */
   close(reason?: string): Promise<void>;
 }
@@ -54,7 +56,7 @@ export interface RunningServer {
 /** Throws AppError that says what to do: directory in use or not writable, database damaged, port taken, model not found. Leaves nothing open then. */
 export async function startServer(
   config: ServerConfig,
-  log: Log = createLog(config.logLevel),
+  log: Log = createLog(config.logLevel, config.logFormat),
   progress: DownloadProgress = UNWATCHED,
 ): Promise<RunningServer> {
   const open = createCloseStack();
@@ -123,6 +125,8 @@ async function start(
   const url = await listen(app, config.listen);
   open.add(() => together(stopListening(app, config.stop, log), background.endTraining()));
   const firstKey = await makeFirstKey(apiKeys, config);
+  const localKey = await findLocalKey(apiKeys, config.dataDirectory);
+  await lock.announce(url).catch((err: unknown) => log.warn('data_directory.not_announced', { err })); // commands then need --url
   log.info('server.started', {
     url,
     version: VERSION,
@@ -133,6 +137,7 @@ async function start(
   return {
     url,
     firstKey,
+    localKey,
     async close(reason = 'close') {
       log.info('server.stopping', { reason });
       await closeInTime(open, config.stop, log);

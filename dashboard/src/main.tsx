@@ -1,5 +1,6 @@
 // Mounts the dashboard in the page.
 import { render } from 'preact';
+import { takeKeyFromAddress } from './api/signed-in-link.ts';
 import { App } from './app.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -17,4 +18,6 @@ import './evaluations/evaluations.css';
 import './data/data.css';
 import './playground/playground.css';
 
+takeKeyFromAddress();
+addEventListener('hashchange', takeKeyFromAddress); // the link was opened in a tab of this page
 render(<App />, document.getElementById('app')!);

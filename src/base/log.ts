@@ -15,13 +15,19 @@ export interface Log {
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export function createLog(level: LogLevel): Log {
-  const stderr = process.stderr.isTTY ? FOR_PEOPLE : destination({ fd: 2, sync: true });
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** A format of null depends on whether stderr is a terminal. */
+export function createLog(level: LogLevel, format: LogFormat | null = null): Log {
+  const isForPeople = format === null ? process.stderr.isTTY : format === 'text';
+  const stderr = isForPeople ? FOR_PEOPLE : destination({ fd: 2, sync: true });
   return wrap(pino({ level, base: null, messageKey: 'event' }, stderr));
 }
 
-/** Clears the current line of the terminal: a progress bar, which is drawn again afterwards. */
-const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(`\r\x1b[K${logLineForPeople(line)}`) };
+/** Clears the current line of a terminal: a progress bar, which is drawn again afterwards. */
+const CLEARED = process.stderr.isTTY ? '\r\x1b[K' : '';
+const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(`${CLEARED}${logLineForPeople(line)}`) };
 
 export const silentLog: Log = createLog('silent');
 

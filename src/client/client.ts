@@ -26,6 +26,7 @@ import type {
   LogRequest,
   LoraOptions,
   Model,
+  ModelSummary,
   RlJobRequest,
   SavePolicy,
   SftJobRequest,
@@ -137,6 +138,9 @@ export function createClient(options: ClientOptions) {
       call('PUT', `${modelPath(id)}/save-policy`, { body: { save_policy: policy } }),
     listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>
       rows<Model>('/v1/preview/models', filter),
+    /** Most recent activity first. `search`: text in `project/name`. */
+    listModelSummaries: (filter: { project?: string; name?: string; search?: string } = {}) =>
+      rows<ModelSummary>('/v1/preview/model-summaries', filter),
     deleteModel: (id: string): Promise<{ model_id: string; deleted_checkpoints: number }> =>
       call('DELETE', modelPath(id)),
     listBaseModels: (): Promise<string[]> => call('GET', '/v1/preview/base-models'),
@@ -160,8 +164,16 @@ export function createClient(options: ClientOptions) {
     /** Follows a job to its end. Continues after lost connections and server restarts. */
     follow: followJob,
     getTrainingJob: (id: string): Promise<TrainingJob> => call('GET', jobPath(id)),
-    listTrainingJobs: (filter: { model_id?: string; status?: TrainingJob['status']; order?: 'asc' | 'desc' } = {}) =>
-      rows<TrainingJob>('/v1/preview/training-jobs', filter),
+    /** `search`: text in the model's `project/name`. */
+    listTrainingJobs: (
+      filter: {
+        model_id?: string;
+        status?: TrainingJob['status'];
+        type?: TrainingJob['type'];
+        search?: string;
+        order?: 'asc' | 'desc';
+      } = {},
+    ) => rows<TrainingJob>('/v1/preview/training-jobs', filter),
     cancelTrainingJob: (id: string): Promise<TrainingJob> => call('POST', `${jobPath(id)}/cancel`),
     getJobConfig: (id: string): Promise<JobConfig> => call('GET', `${jobPath(id)}/config`),
     listJobGroups: (id: string) => rows<JobGroup>(`${jobPath(id)}/groups`),

@@ -51,7 +51,7 @@ export function createEarlyStopping(options: EarlyStoppingOptions): EarlyStoppin
 
 /** The checkpoint with the best value of a metric; the oldest if several are equal; null: none has the metric. */
 export async function bestCheckpoint(
-  checkpoints: AsyncIterable<Checkpoint>,
+  checkpoints: AsyncIterable<Pick<Checkpoint, 'step' | 'metrics'>>,
   metric: string,
   greaterIsBetter: boolean,
 ): Promise<Evaluated | null> {

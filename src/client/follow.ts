@@ -96,7 +96,7 @@ export async function follow(
   for await (const event of events) {
     onEvent?.(event);
     for (const warning of warningsOf(event)) onWarning(warning);
-    if (event.type === 'training_started') total = event.data.num_sequences ?? 0;
+    if (event.type === 'training_started') total = event.data.num_gradient_steps ?? event.data.num_sequences ?? 0;
     if (event.type === 'gradient_step') {
       const { gradient_step: done = 0, ...metrics } = event.data;
       onProgress?.({ done, total, metrics });

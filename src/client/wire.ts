@@ -13,6 +13,16 @@ export interface Model {
   readonly save_policy?: Required<SavePolicy> | null;
 }
 
+/** A model in a list, with its latest step and job. */
+export interface ModelSummary extends Omit<Model, 'lora' | 'save_policy'> {
+  readonly created_at: string;
+  /** Null: all checkpoints were deleted. */
+  readonly latest_step: number | null;
+  readonly latest_job: TrainingJob | null;
+  /** Mean rewards of the last steps, oldest first. */
+  readonly rewards: readonly { readonly step: number; readonly reward: number }[];
+}
+
 /** Which checkpoints of a model are kept when a job creates a new one, with the names of Transformers. */
 export interface SavePolicy {
   /** Keeps the newest, the best, then the newest of the others. Checkpoints in use are kept in addition. */
@@ -39,11 +49,16 @@ export interface LoraOptions {
 export interface Checkpoint {
   readonly id: string;
   readonly step: number;
+  readonly created_at: string;
   readonly metrics: Readonly<Record<string, number>>;
 }
 
 export type TrainingEvent = { readonly id: string } & (
-  | { readonly type: 'training_started'; readonly data: { readonly num_sequences?: number } }
+  | {
+      readonly type: 'training_started';
+      /** Both are the number of gradient steps; the second is its older name. */
+      readonly data: { readonly num_gradient_steps?: number; readonly num_sequences?: number };
+    }
   | { readonly type: 'gradient_step'; readonly data: Readonly<Record<string, number>> }
   | { readonly type: 'training_ended'; readonly data: Readonly<Record<string, unknown>> }
   | { readonly type: 'training_failed'; readonly data: { readonly error_message?: string } }
@@ -73,6 +88,14 @@ export interface TrainingJob {
   /** Null: it does not wait, or has only just begun to. Servers before 0.3 do not say. */
   readonly waiting_for?: WaitingFor | null;
   readonly skipped: Readonly<Record<string, number>>;
+  /** `project/name` of its model. Present, as the next three, in lists and when a single job is read. */
+  readonly model_name?: string | null;
+  /** Mean reward that it trained on; null: none. */
+  readonly reward?: number | null;
+  /** Mean loss of the last epoch of an SFT or DPO job; null: none. */
+  readonly loss?: number | null;
+  /** From start to end; null: it has not ended. */
+  readonly seconds?: number | null;
   /** Present when a single job is read, not in lists. */
   readonly warnings?: readonly string[];
   /** Present when a single job is read; null: it has no prompts. */

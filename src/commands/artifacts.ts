@@ -1,23 +1,15 @@
 // `whetstone artifacts`: uploads, downloads, lists and deletes artifacts.
+import { counted } from '#base/counted';
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
+import type { Artifact } from '#client/client';
 import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
 import { AGAIN, sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { bytesText } from './progress.ts';
-import {
-  all,
-  confirm,
-  counted,
-  inColumns,
-  linesOr,
-  show,
-  withJson,
-  withYes,
-  type JsonFlag,
-  type YesFlag,
-} from './output.ts';
+import { all, confirm, inColumns, linesOr, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { ago } from './times.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
 import { writeError } from './terminal.ts';
 
@@ -41,6 +33,10 @@ const NOT_PUSHED = {
   lost: `The server has no incomplete version. ${AGAIN}`,
 };
 
+/** A key sees only the artifacts of its own entity. */
+const shortName = ({ project, name, version }: Pick<Artifact, 'project' | 'name' | 'version'>): string =>
+  `${project}/${name}:${version}`;
+
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 export function addArtifacts(program: Command, remote: Remote): void {
@@ -61,7 +57,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
       const made = await interruptible(NOT_PUSHED, () => pushArtifact(client, artifactName(name), path, about)).finally(
         end,
       );
-      show(flags, made, ({ uri }) => [uri]);
+      show(flags, made, (version) => [shortName(version)]);
     });
 
   withJson(remote.command(artifacts, 'pull <name> [directory]'))
@@ -75,7 +71,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
       const pulled = await interruptible(GOES_ON, () =>
         pullArtifact(client, artifactName(name), target, options),
       ).finally(end);
-      show(flags, { ...pulled, directory: target }, ({ uri }) => [`${target}  ${uri}`]);
+      show(flags, { ...pulled, directory: target }, (version) => [`${target}  ${shortName(version)}`]);
     });
 
   withJson(remote.command(artifacts, 'ls [project]'))
@@ -87,8 +83,8 @@ export function addArtifacts(program: Command, remote: Remote): void {
         linesOr(
           'No artifacts.',
           inColumns(
-            list.map(({ uri, type, files, size_bytes: size, aliases, created_at: made }) => [
-              ...[uri, type, counted(files.length, 'file'), bytesText(size), made],
+            list.map(({ type, files, size_bytes: size, aliases, created_at: made, ...version }) => [
+              ...[shortName(version), type, counted(files.length, 'file'), bytesText(size), ago(made)],
               aliases.join(' '),
             ]),
           ),

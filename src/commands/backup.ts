@@ -1,12 +1,13 @@
 // `whetstone backup` and `whetstone restore`: report what was copied, and what could not be. Both exit with 1 if data is lost; a backup
 // then still contains everything else.
+import { counted } from '#base/counted';
 import type { Command } from 'commander';
 import { unfinishedBackup } from '#maintenance/unfinished-backup';
 import type { OnDone } from '#maintenance/reports';
 import { showBytes } from './download-progress.ts';
 import { interruptible } from './interrupt.ts';
 import { describeFinding, findingForMachines, describeLooked, type Maintained } from './maintenance.ts';
-import { counted, show, withJson, type JsonFlag } from './output.ts';
+import { show, withJson, type JsonFlag } from './output.ts';
 
 type RestoreFlags = JsonFlag & { readonly data?: string; readonly acceptDamage?: boolean };
 

@@ -8,14 +8,14 @@ import { silentLog } from '#base/log';
 import { pathExists } from '#base/path-exists';
 import { unfinishedPath } from '#base/whole-file';
 import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
-import type { Client } from '#client/client';
+import type { Checkpoint, Client, Model } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
 import { AppError, UsageError } from '#domain/errors';
 import { showBytes, showDownloads } from './download-progress.ts';
 import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
-import { all, show, withJson, type JsonFlag } from './output.ts';
+import { all, inColumns, linesOr, show, withJson, type JsonFlag } from './output.ts';
 import { numbersText, showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -35,16 +35,12 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .description('list, compare, download and export the checkpoints of a model');
 
   withJson(remote.command(checkpoints, 'list <model>'))
-    .description('list the steps of a model with their metrics; <model> is project/name or a model id')
+    .description('list the steps of a model with their times (UTC) and metrics; <model> is project/name or a model id')
     .action(async (name: string, flags: RemoteFlags & JsonFlag) => {
       const client = remote.connect(flags);
-      const found = await all(client.listCheckpoints((await getModel(client, name)).model.id));
-      show(flags, found, (list) =>
-        list.map(({ step, metrics }) => {
-          const shown = Object.entries(metrics).map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`);
-          return `${String(step).padStart(6)}  ${shown.join('  ')}`;
-        }),
-      );
+      const { model } = await getModel(client, name);
+      const found = await all(client.listCheckpoints(model.id));
+      show(flags, found, (list) => linesOr('No checkpoints: all were deleted.', linesOfCheckpoints(model, list)));
     });
 
   withJson(remote.command(checkpoints, 'best <model>'))
@@ -137,6 +133,17 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       show(flags, { out }, () => [out]);
     });
 }
+
+const linesOfCheckpoints = ({ project, name }: Model, list: readonly Checkpoint[]): string[] =>
+  inColumns(
+    list.map(({ step, created_at: made, metrics }) => [
+      `${project}/${name}:step${step}`,
+      made.slice(0, 16).replace('T', ' '),
+      Object.entries(metrics)
+        .map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`)
+        .join('  '),
+    ]),
+  );
 
 /** Checked before anything is downloaded. A PEFT directory may replace an empty one. */
 async function refuseTaken(out: string, isPeft: boolean): Promise<void> {

@@ -1,11 +1,12 @@
 // `whetstone data check FILE`: how a job would read a file of training data, before it is uploaded. Needs no server.
+import { counted } from '#base/counted';
 import { Option, type Command } from 'commander';
 import { settingOption } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
 import type { CheckFileRequest, DataCheck } from '#server/check-data-file';
 import type { DataReport, LineProblem, ShownRow, ShownRun } from '#services/jobs/data/check-data';
-import { counted, inColumns, show, withJson, type JsonFlag } from './output.ts';
+import { inColumns, show, withJson, type JsonFlag } from './output.ts';
 import { wholeNumber } from './numbers.ts';
 
 const { model, chatTemplate } = SETTINGS;

@@ -1,5 +1,6 @@
 // `whetstone doctor`: one line per finding and a summary, or JSON. With the options of `serve`, also the memory plan of such a server.
 // Exits with 1 if unrepaired findings remain.
+import { counted } from '#base/counted';
 import type { Command } from 'commander';
 import type { DoctorReport } from '#maintenance/reports';
 import { describeFinding, describeLooked, type Maintained } from './maintenance.ts';
@@ -8,7 +9,7 @@ import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
 import { gigabytes } from '#base/gigabytes';
 import { showBytes } from './download-progress.ts';
-import { confirm, counted, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 
 interface DoctorFlags extends JsonFlag, YesFlag, Flags<typeof PLANNED> {
   readonly data?: string;

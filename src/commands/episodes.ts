@@ -1,4 +1,5 @@
 // `whetstone episodes`: lists, shows, rewards and deletes the recorded runs of agents.
+import { counted } from '#base/counted';
 import { Option, type Command } from 'commander';
 import type { EpisodeCall, EpisodeData } from '#client/client';
 import { UsageError } from '#domain/errors';
@@ -6,7 +7,6 @@ import { wholeNumber } from './numbers.ts';
 import {
   all,
   confirm,
-  counted,
   inColumns,
   linesOr,
   printable,

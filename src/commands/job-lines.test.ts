@@ -1,33 +1,41 @@
 import { expect, test } from 'vitest';
-import type { TrainingEvent } from '#client/client';
-import { lineOfJob, linesOfEvent } from './job-lines.ts';
+import type { TrainingJob } from '#client/client';
+import { linesOfJobs } from './job-lines.ts';
 
-const event = {
-  id: '2',
-  type: 'gradient_step',
-  data: { gradient_step: 1, loss: 0.204512345, learning_rate: 6e-4, num_tokens: 321 },
-} as unknown as TrainingEvent;
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const at = (time: string) => `2026-03-01T${time}Z`;
+const job: TrainingJob = {
+  id: 'j1',
+  type: 'rl',
+  model_id: 'm',
+  model_name: 'demo/sums',
+  status: 'queued',
+  created_at: at('11:55:00'),
+  training_start: null,
+  training_end: null,
+  error_message: null,
+  progress: 0,
+  step: null,
+  skipped: {},
+};
+const cellsOf = (line: string | undefined) => line!.split(/ {2,}/);
 
-test('an event is one line where it is piped or the terminal is wide enough', () => {
-  const line = 'gradient_step  gradient_step=1  loss=0.20451  learning_rate=0.0006  num_tokens=321';
-  expect(linesOfEvent(event)).toEqual([line]);
-  expect(linesOfEvent(event, line.length)).toEqual([line]);
-});
-
-test('at a narrow terminal it is broken between its fields', () => {
-  expect(linesOfEvent(event, 40)).toEqual([
-    'gradient_step  gradient_step=1',
-    '  loss=0.20451  learning_rate=0.0006',
-    '  num_tokens=321',
+test('a list of jobs has a header, names checkpoints as chat requests do, and says why a job waits', () => {
+  const waiting_for = { type: 'job', id: 'j0', message: 'It waits for its turn.' } as const;
+  const ended = { status: 'succeeded', progress: 1, step: 3, reward: 0.98765, seconds: 61.2 } as const;
+  const running = { status: 'running', progress: 0.5, training_start: at('11:59:00') } as const;
+  const lines = linesOfJobs(
+    [
+      { ...job, waiting_for },
+      { ...job, ...ended },
+      { ...job, ...running },
+    ],
+    NOW,
+  );
+  expect(lines.map(cellsOf)).toEqual([
+    ['ID', 'KIND', 'STATUS', 'DONE', 'MODEL', 'REWARD', 'LOSS', 'TOOK', 'SUBMITTED'],
+    ['j1', 'rl', 'queued', '0 %', 'demo/sums', '-', '-', '-', '5 min ago', 'It waits for its turn.'],
+    ['j1', 'rl', 'succeeded', '100 %', 'demo/sums:step3', '0.988', '-', '61 s', '5 min ago'],
+    ['j1', 'rl', 'running', '50 %', 'demo/sums', '-', '-', '60 s', '5 min ago'],
   ]);
-  expect(linesOfEvent(event, 5)).toHaveLength(5);
-});
-
-test('a wait is shown as its sentence, in the events and in the list', () => {
-  const waiting_for = { type: 'job', id: 'j1', message: 'It waits for its turn behind the training job j1.' } as const;
-  const event = { id: 'e', type: 'training_waiting', data: { waiting_for } } as const;
-  expect(linesOfEvent(event)).toEqual([`training_waiting  ${waiting_for.message}`]);
-  const job = { id: 'j2', type: 'rl', model_id: 'm', status: 'queued', created_at: 'now', progress: 0, step: null, skipped: {} } as const; // prettier-ignore
-  const rest = { training_start: null, training_end: null, error_message: null };
-  expect(lineOfJob({ ...job, ...rest, waiting_for })).toBe(`j2  rl  queued       0 %  now  ${waiting_for.message}`);
 });

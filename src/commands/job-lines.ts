@@ -1,50 +1,52 @@
-// Training jobs as text: a job in a list, a single job, its groups, its events, and the answers of its checkpoint. Texts of
+// Training jobs as text: a list, a single job, its groups, and the answers of its checkpoint; its events are event-lines.ts. Texts of
 // rollouts are printed without control characters.
-import type { AnsweredPrompt, Evaluation, JobGroup, TrainingEvent, TrainingJob } from '#client/client';
-import { printable } from './output.ts';
+import type { AnsweredPrompt, Evaluation, JobGroup, TrainingJob } from '#client/client';
+import { short } from './event-lines.ts';
+import { inColumns, printable } from './output.ts';
+import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
 
 /** Other jobs have a step number too, but created no checkpoint. */
 export const madeStep = ({ status, step }: TrainingJob, before = ''): string =>
   status === 'succeeded' ? `${before}step ${step}` : '';
 
+/** Why it has not started; empty: it waits for nothing. */
 export const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? printable(waits.message) : '');
 
-export function lineOfJob(job: TrainingJob): string {
-  const { id, type, status, progress, created_at: made } = job;
-  return [id, type, status.padEnd(9), `${Math.round(progress * 100)} %`.padStart(5), made, madeStep(job), waitOf(job)]
-    .filter((cell) => cell !== '')
-    .join('  ')
-    .trimEnd();
+/** The checkpoint that it made, as commands and chat requests name it; without one, its model. */
+export function nameOfResult({ status, step, model_name: model }: TrainingJob): string {
+  if (status !== 'succeeded') return model ?? '';
+  return model ? `${model}:step${step}` : `step ${step}`;
 }
 
-/**
- * Leaves out the settings of the job, which `whetstone jobs get` shows. A line that is wider than the terminal is broken between
- * fields, so that no number is split.
- */
-export function linesOfEvent({ type, data }: TrainingEvent, columns = Infinity): string[] {
-  if (type === 'training_waiting') return [`${type}  ${printable(data.waiting_for.message)}`];
-  const { config: _, rows_digest: __, warnings = [], ...rest } = data as Readonly<Record<string, unknown>>;
-  const shown = Object.entries(rest)
-    .filter(([, value]) => JSON.stringify(value) !== '{}')
-    .map(
-      ([key, value]) =>
-        `${key}=${typeof value === 'number' ? Number(value.toPrecision(5)) : printable(JSON.stringify(value))}`,
-    );
-  return [...wrapped([type, ...shown], columns), ...(warnings as readonly string[]).map(lineOfWarning)];
+const HEADER = ['ID', 'KIND', 'STATUS', 'DONE', 'MODEL', 'REWARD', 'LOSS', 'TOOK', 'SUBMITTED'];
+
+/** A table with a header; the ids are whole, because other commands take them. */
+export const linesOfJobs = (jobs: readonly TrainingJob[], nowMs = Date.now()): string[] =>
+  inColumns([HEADER, ...jobs.map((job) => cellsOfJob(job, nowMs))]);
+
+function cellsOfJob(job: TrainingJob, nowMs: number): string[] {
+  const { id, type, status, progress, reward = null, loss = null, created_at: made } = job;
+  const seconds = secondsOf(job, nowMs);
+  return [
+    id,
+    type,
+    status,
+    `${Math.round(progress * 100)} %`,
+    nameOfResult(job) || '-',
+    reward === null ? '-' : short(reward),
+    loss === null ? '-' : short(loss),
+    seconds === null ? '-' : lasting(seconds),
+    ago(made, nowMs),
+    waitOf(job),
+  ];
 }
 
-function wrapped([first = '', ...rest]: readonly string[], columns: number): string[] {
-  const lines = [first];
-  for (const field of rest) {
-    const longer = `${lines.at(-1)}  ${field}`;
-    if (longer.length <= columns) lines[lines.length - 1] = longer;
-    else lines.push(`  ${field}`);
-  }
-  return lines;
+/** Of a running job so far; null: it never started. */
+function secondsOf({ seconds = null, training_start: start, training_end: end }: TrainingJob, nowMs: number) {
+  if (seconds !== null || start === null || end !== null) return seconds;
+  return Math.max(0, (nowMs - Date.parse(start)) / 1000);
 }
-
-export const lineOfWarning = (warning: string): string => `warning: ${printable(warning)}`;
 
 /** All groups of a job: prompts that begin alike are shown where they differ. */
 export function linesOfGroups(groups: readonly JobGroup[]): string[] {

@@ -1,15 +1,21 @@
 // `whetstone jobs`: lists training jobs, and shows their data, settings, progress and results.
 import { Option, type Command } from 'commander';
-import { TrainingFailedError, type Client, type OnConnection, type TrainingJob } from '#client/client';
+import {
+  TrainingFailedError,
+  type Client,
+  type OnConnection,
+  type TrainingEvent,
+  type TrainingJob,
+} from '#client/client';
+import { allOfEvent, createEventLines, lineOfWarning } from './event-lines.ts';
 import { interruptible } from './interrupt.ts';
 import {
   lineOfEvaluation,
-  linesOfEvent,
   linesOfGroups,
-  lineOfJob,
-  lineOfWarning,
   linesOfAnswers,
+  linesOfJobs,
   madeStep,
+  nameOfResult,
   pairs,
   waitOf,
 } from './job-lines.ts';
@@ -31,11 +37,14 @@ import { showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 import { writeError } from './terminal.ts';
 
+const TYPES = ['rl', 'sft', 'dpo'] as const;
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 
 interface ListFlags extends RemoteFlags, JsonFlag {
   readonly model?: string;
   readonly status?: TrainingJob['status'];
+  readonly type?: TrainingJob['type'];
+  readonly search?: string;
   readonly limit: number;
 }
 
@@ -47,21 +56,46 @@ interface GetFlags extends RemoteFlags, JsonFlag {
 /** If a job has not started by then, it is waiting for other jobs or for a trainer. */
 const BEGINS_WITHIN_MS = 5_000;
 
-type FollowFlags = RemoteFlags & JsonFlag & { readonly timeout: number };
+interface EventFlags extends RemoteFlags, JsonFlag {
+  readonly verbose?: boolean;
+}
+
+export type FollowFlags = EventFlags & { readonly timeout: number };
+
+export const withVerbose = (command: Command): Command =>
+  command.option('--verbose', 'print all fields of the events, with the names of the API');
+
+/** Formats the events of one job, in order. */
+function eventFormat({ json = false, verbose = false }: EventFlags): (event: TrainingEvent) => readonly string[] {
+  if (json) return (event) => [JSON.stringify(event)];
+  return verbose ? (event) => allOfEvent(event, process.stdout.columns) : createEventLines();
+}
 
 export function addJobs(program: Command, remote: Remote): void {
   const jobs = program.command('jobs').description('list, follow and cancel training jobs');
 
   withJson(remote.command(jobs, 'list'))
-    .description('list the newest jobs: id, kind, status, progress, submission time, and the step that they made')
+    .description(
+      'list the newest jobs: their models, status, rewards, how long they took, and the steps that they made',
+    )
     .option('--model <name>', 'only jobs of this model')
+    .option('--search <text>', 'only jobs of models whose project/name contains this text')
+    .addOption(new Option('--type <kind>', 'only jobs of this kind').choices(TYPES))
     .addOption(new Option('--status <name>', 'only jobs with this status').choices(STATUSES))
     .option('--limit <count>', 'maximum number of jobs to show', wholeNumber(1), 20)
-    .action(async ({ model: name, status, limit, ...flags }: ListFlags) => {
+    .action(async ({ model: name, status, type, search, limit, ...flags }: ListFlags) => {
       const client = remote.connect(flags);
-      const model = name === undefined ? {} : { model_id: (await getModel(client, name)).model.id };
-      const found = client.listTrainingJobs({ order: 'desc', ...model, ...(status ? { status } : {}) });
-      show(flags, await all(found, limit), (list) => linesOr('No jobs.', list.map(lineOfJob)));
+      const filter = {
+        ...(name === undefined ? {} : { model_id: (await getModel(client, name)).model.id }),
+        ...(status === undefined ? {} : { status }),
+        ...(type === undefined ? {} : { type }),
+        ...(search === undefined ? {} : { search }),
+      };
+      const found = await all(client.listTrainingJobs({ order: 'desc', ...filter }), limit + 1);
+      const rest = found.length > limit ? [`Only the newest ${limit}: show more with --limit.`] : [];
+      show(flags, found.slice(0, limit), (list) =>
+        list.length === 0 ? ['No jobs.'] : [...linesOfJobs(list), ...rest],
+      );
     });
 
   withJson(remote.command(jobs, 'get <id>'))
@@ -71,7 +105,7 @@ export function addJobs(program: Command, remote: Remote): void {
     .option('--answers', 'also print how the checkpoint answered the prompts of its evaluation, with rewards')
     .action((id: string, flags: GetFlags) => getJob(remote.connect(flags), id, flags));
 
-  withJson(remote.command(jobs, 'follow <id>'))
+  withVerbose(withJson(remote.command(jobs, 'follow <id>')))
     .description(
       'print the events of a job as they arrive, until it ends; exits with 1 if the job failed or was cancelled',
     )
@@ -82,14 +116,11 @@ export function addJobs(program: Command, remote: Remote): void {
       await followJob(client, id, flags);
     });
 
-  withJson(remote.command(jobs, 'logs <id>'))
+  withVerbose(withJson(remote.command(jobs, 'logs <id>')))
     .description('print the events of a job so far')
-    .action(async (id: string, flags: RemoteFlags & JsonFlag) => {
+    .action(async (id: string, flags: EventFlags) => {
       show(flags, await all(remote.connect(flags).listEvents(id)), (events) =>
-        linesOr(
-          'No events yet.',
-          events.flatMap((event) => linesOfEvent(event, process.stdout.columns)),
-        ),
+        linesOr('No events yet.', events.flatMap(eventFormat(flags))),
       );
     });
 
@@ -128,11 +159,9 @@ export function sayConnection(
 }
 
 /** Prints events, and then the job if JSON was requested. On Ctrl-C the job continues, and the command says so. */
-export async function followJob(
-  client: Client,
-  id: string,
-  { json = false, timeout }: FollowFlags,
-): Promise<TrainingJob> {
+export async function followJob(client: Client, id: string, flags: FollowFlags): Promise<TrainingJob> {
+  const { json = false, timeout } = flags;
+  const format = eventFormat(flags);
   const { onDone, end } = showProgress();
   const waits = setTimeout(() => {
     writeError(
@@ -148,14 +177,14 @@ export async function followJob(
         onEvent(event) {
           clearTimeout(waits);
           end();
-          for (const each of json ? [JSON.stringify(event)] : linesOfEvent(event, process.stdout.columns)) say(each);
+          format(event).forEach(say);
         },
         onProgress: ({ done, total }) => done < total && onDone('training', done, total),
         onWarning: () => {}, // the printed events contain them
         onConnection: sayConnection(id, end),
       }),
     );
-    say(json ? JSON.stringify(job) : `step ${job.step}`);
+    say(json ? JSON.stringify(job) : nameOfResult(job));
     return job;
   } catch (error) {
     if (error instanceof TrainingFailedError)
@@ -181,10 +210,11 @@ async function getJob(client: Client, id: string, flags: GetFlags): Promise<void
     const { type, status, progress, error_message: error, skipped, warnings = [] } = job;
     return [
       `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${madeStep(job, ', ')}`,
+      ...(job.model_name ? [`model: ${job.model_name}`] : []),
       ...(waitOf(job) === '' ? [] : [waitOf(job)]),
       ...(error === null ? [] : [`error: ${printable(error)}`]),
       ...warnings.map(lineOfWarning),
-      `data: ${input.uri ?? input.path}`,
+      `data: ${input.uri === null ? input.path : input.uri.replace(/^wandb-artifact:\/{2,3}[^/]+\//, '')}`,
       `${as_trained ? 'trained with' : 'would train with'}: ${pairs(config)}`,
       ...(Object.keys(skipped).length > 0 ? [`skipped: ${pairs(skipped)}`] : []),
       ...linesOfGroups(groups),

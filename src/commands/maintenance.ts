@@ -3,7 +3,7 @@ import type { Option } from 'commander';
 import type { Looked } from '#maintenance/doctor';
 import type { Finding } from '#maintenance/finding';
 import type { Maintenance } from '#maintenance/reports';
-import { counted } from './output.ts';
+import { counted } from '#base/counted';
 import { bytesText } from './progress.ts';
 
 /** Provided by cli.ts. */

@@ -10,17 +10,19 @@ import { UsageError } from '#domain/errors';
 import { safeName } from './file-name.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { interruptible } from './interrupt.ts';
+import { listModels, withFilters, type ListFlags } from './model-list.ts';
 import { all, confirm, say, show, withJson, withoutWords, withYes, type JsonFlag, type YesFlag } from './output.ts';
-import { pipeOut } from './terminal.ts';
+import { pipeOut, writeError } from './terminal.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
 export function addModels(program: Command, remote: Remote): void {
-  const list = async (flags: RemoteFlags & JsonFlag) =>
-    show(flags, await remote.connect(flags).listCallableModels(), (found) => found.map(({ id }) => id));
-  const models = withoutWords(withJson(remote.command(program, 'models')))
-    .description('list the models that can be called; create models to train')
+  const list = (flags: ListFlags) => listModels(remote.connect(flags), flags);
+  const models = withoutWords(withFilters(withJson(remote.command(program, 'models'))))
+    .description('list the models that can be called, one per line; create models to train')
     .action(list);
-  withJson(remote.command(models, 'list')).description('the same as `whetstone models` alone').action(list);
+  withFilters(withJson(remote.command(models, 'list')))
+    .description('the same as `whetstone models` alone')
+    .action(list);
 
   withPolicy(withJson(remote.command(models, 'create <model>')))
     .description('register a model to train; <model> is project/name')
@@ -48,6 +50,7 @@ export function addModels(program: Command, remote: Remote): void {
         ...loraOf(flags),
         save_policy: policyOf(flags),
       });
+      writeError(`${project}/${model} can be called and trained, over ${made.base_model}. Its id:\n`);
       show(flags, made, ({ id }) => [id]);
     });
 

@@ -43,9 +43,6 @@ export function inColumns(rows: readonly (readonly string[])[]): string[] {
 export const linesOr = (none: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [none] : lines;
 
-/** `1 file`, `2 files` */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** A server whose pages never end must not fill the memory. */
 const LIST_MAX = 1_000_000;
 

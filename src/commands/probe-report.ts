@@ -1,6 +1,7 @@
 // What the answers to a few tasks say about training on them by rewards: figures, whether RL can learn from them, and what to do if
 // not. Knows nothing of servers, nor how a reward comes about.
-import { counted, inColumns, printable } from './output.ts';
+import { counted } from '#base/counted';
+import { inColumns, printable } from './output.ts';
 import { toldApart } from './told-apart.ts';
 
 export interface ProbedAnswer {

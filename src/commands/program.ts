@@ -29,6 +29,7 @@ import { SETTINGS } from '#config/settings';
 import { readServerConfig, readStoreConfig } from '#config/server-config';
 import { localKeyPath } from '#config/data-directory';
 import { readExistingStore } from '#config/existing-store';
+import { findServerUrl } from '#server/lock-holder';
 import { watchNpmParent } from '#server/npm-parent';
 import type { RunWorkerOptions } from '#server/run-worker';
 import { keepHeapSteady } from '#server/steady-heap';
@@ -48,11 +49,13 @@ async function runWorker() {
 }
 const stores = () => import('#server/open-stores');
 
-/** The key of the server that was started in this directory, or with WHETSTONE_DATA. */
-function findLocalKey(): string | null {
-  const path = localKeyPath(readSettings({ data: SETTINGS.data }, {}, process.env).data);
+/** Of the server that was started in this directory, or with WHETSTONE_DATA. */
+const dataDirectory = () => readSettings({ data: SETTINGS.data }, {}, process.env).data;
+function findKey(): string | null {
+  const path = localKeyPath(dataDirectory());
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
 }
+const findUrl = () => findServerUrl(dataDirectory());
 
 /** `fail`: ends the process. Errors of use are thrown as commander's, after a line about them. */
 export function createProgram(fail: (error: unknown) => never): { readonly program: Command; readonly remote: Remote } {
@@ -91,7 +94,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
     fail,
   });
 
-  const remote = createRemote(findLocalKey);
+  const remote = createRemote({ findUrl, findKey });
   addWorkers(program, remote, { load: runWorker, watchParent });
 
   program.commandsGroup('Use a server:');

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { isLoopback } from '#base/loopback';
 import { settingOption } from '#config/describe-settings';
-import { REMOTE_SETTINGS } from '#config/remote-settings';
+import { DEFAULT_URL, REMOTE_SETTINGS } from '#config/remote-settings';
 import { readSettings } from '#config/setting';
 import { AppError, UsageError } from '#domain/errors';
 import { parseModelName } from '#domain/model-name';
@@ -34,8 +34,13 @@ const noKeyFor = (url: string): string =>
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname);
 
-/** `findKey` returns the key that a server on this machine keeps in its data directory; null: none. */
-export function createRemote(findKey: () => string | null = () => null): Remote {
+/** What a server on this machine keeps in its data directory; null: nothing. */
+export interface LocalServer {
+  readonly findUrl: () => string | null;
+  readonly findKey: () => string | null;
+}
+
+export function createRemote({ findUrl, findKey }: LocalServer = { findUrl: () => null, findKey: () => null }): Remote {
   let lastUrl: string | null = null;
   let hasAnswered = false;
   const fetchAndNote: typeof fetch = async (...request) => {
@@ -44,12 +49,13 @@ export function createRemote(findKey: () => string | null = () => null): Remote 
     return response;
   };
   function address(flags: RemoteFlags) {
-    const { url, key: given } = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
+    const named = readSettings(REMOTE_SETTINGS, { url: flags.url, key: flags.key }, process.env);
+    const url = named.url ?? findUrl() ?? DEFAULT_URL;
     if (!isWebAddress(url))
       throw new UsageError(
         `The server’s address must be a URL such as http://127.0.0.1:8484, not "${url}". Check --url and WHETSTONE_URL.`,
       );
-    const key = given ?? (isOnThisMachine(url) ? findKey() : null); // the local key is not sent to other machines
+    const key = named.key ?? (isOnThisMachine(url) ? findKey() : null); // the local key is not sent to other machines
     if (key === null) throw new AppError('invalid_api_key', noKeyFor(url));
     lastUrl = url;
     return { url, key };

@@ -2,6 +2,7 @@
 // Two lines on stdout are for programs; on a terminal the next steps are printed as well.
 import { constants } from 'node:os';
 import type { Command } from 'commander';
+import { isLoopback } from '#base/loopback';
 import { describeVariables, settingOptions } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import type { SETTINGS } from '#config/settings';
@@ -13,6 +14,7 @@ type ServeFlags = Flags<typeof SETTINGS>;
 export interface Started {
   readonly url: string;
   readonly firstKey: string | null;
+  readonly localKey: string | null;
   close(reason: string): Promise<void>;
 }
 
@@ -63,26 +65,28 @@ ${NOTE}`,
 }
 
 /** One text, written at once: a program that has read the last line has the others too. */
-function announce({ url, firstKey }: Pick<Started, 'url' | 'firstKey'>, isTerminal: boolean): string {
+function announce(server: Started, isTerminal: boolean): string {
+  const { url, firstKey } = server;
   const lines = [...(firstKey === null ? [] : [`api key: ${firstKey}`]), `whetstone listening on ${url}`];
-  return [...lines, ...(isTerminal ? nextSteps(url, firstKey !== null) : [])].join('\n');
+  return [...lines, ...(isTerminal ? nextSteps(server) : [])].join('\n');
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:8484';
-
-function nextSteps(url: string, isFirst: boolean): string[] {
+/** Only on a terminal, whose user may read the key in the data directory anyway; it does not belong in a log. */
+export function nextSteps({ url, firstKey, localKey }: Omit<Started, 'close'>): string[] {
   const command = process.env['npm_command'] === 'exec' ? 'npx whetstone' : 'whetstone';
+  const isOwn = isLoopback(new URL(url).hostname);
   return [
     '',
-    ...(isFirst
-      ? ['The key is shown only once. On this machine the commands below find it in the data directory.', '']
-      : []),
+    ...(firstKey === null ? [] : ['On this machine the commands below find the key in the data directory.', '']),
     'Next, in another terminal of this directory:',
-    ...(url === DEFAULT_URL ? [] : [`  export WHETSTONE_URL=${url}`]),
     `  ${command} chat "What is 23 + 14?"`,
     `  ${command} models create demo/first`,
     `  ${command} jobs list`,
-    `The dashboard is at ${url}/, the API reference at ${url}/docs. Ctrl-C stops the server.`,
+    '',
+    isOwn && localKey !== null
+      ? `Open the dashboard, signed in: ${url}/#key=${encodeURIComponent(localKey)}`
+      : `The dashboard is at ${url}/`,
+    `The API reference is at ${url}/docs. Ctrl-C stops the server.`,
     '',
   ];
 }

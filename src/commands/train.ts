@@ -8,7 +8,7 @@ import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
 import { AppError, UsageError } from '#domain/errors';
 import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
 import { showBytes } from './download-progress.ts';
-import { followJob } from './jobs.ts';
+import { followJob, withVerbose } from './jobs.ts';
 import { interruptible } from './interrupt.ts';
 import { AGAIN, sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { decimal, wholeNumber } from './numbers.ts';
@@ -17,6 +17,7 @@ import { artifactName, getModel, type Remote, type RemoteFlags } from './remote.
 
 interface TrainFlags extends RemoteFlags, JsonFlag {
   readonly timeout: number;
+  readonly verbose?: boolean;
   readonly model?: string;
   readonly dpo?: boolean;
   readonly beta?: number;
@@ -42,7 +43,7 @@ interface TrainFlags extends RemoteFlags, JsonFlag {
 }
 
 export function addTrain(program: Command, remote: Remote): void {
-  withJson(remote.command(program, 'train <file>'))
+  withVerbose(withJson(remote.command(program, 'train <file>')))
     .description('submit a training job and follow it: RL from a .json file, SFT from a .jsonl file, or DPO with --dpo')
     .addHelpText('after', FILES)
     .option('--timeout <seconds>', 'stop following after this many seconds; the job continues', wholeNumber(1), 3600)

@@ -3,12 +3,15 @@ import { setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 import { text } from './value-types.ts';
 
+export const DEFAULT_URL = `http://${SETTINGS.host.default}:${SETTINGS.port.default}`;
+
 export const REMOTE_SETTINGS = {
   url: setting({
     flag: '--url <url>',
     variable: 'WHETSTONE_URL',
     value: text,
-    default: `http://${SETTINGS.host.default}:${SETTINGS.port.default}`,
+    default: null,
+    defaultText: `on the server’s own machine, the address of the server of this data directory, else ${DEFAULT_URL}`,
     help: 'address of the server',
   }),
   key: setting({

@@ -1,7 +1,7 @@
 // What the settings of a server mean for its parts: each part gets its own slice. Read once, and frozen. The
 // settings, with their defaults, are in config/settings.ts; limits that cannot be configured are here, with their reasons.
 import { basename, resolve } from 'node:path';
-import type { LogLevel } from '#base/log';
+import type { LogFormat, LogLevel } from '#base/log';
 import type { ApiLimits } from '#api/http/api-services';
 import type { AllowedHosts } from '#api/http/browsers';
 import { isLoopback } from '#base/loopback';
@@ -90,6 +90,8 @@ export interface ServerConfig extends StoreConfig {
   /** Accepted as a key, for the entity `default`. */
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
+  /** Null: depends on whether stderr is a terminal. */
+  readonly logFormat: LogFormat | null;
   readonly api: ApiLimits;
   readonly hub: HubConfig;
   /** For weights, caches and training; null: the memory of the machine or its container. */
@@ -157,6 +159,7 @@ export function readServerConfig(flags: ServeFlags, env: Environment): ServerCon
     },
     bootstrapKey: settings.apiKey,
     logLevel: settings.logLevel,
+    logFormat: settings.logFormat,
     api: {
       basePath: settings.basePath,
       hosts: hostsOf(settings.host, settings.allowedHost),

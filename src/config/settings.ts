@@ -1,6 +1,5 @@
 // Every setting of the server, declared once: `serve --help`, docs/configuration.md (npm run generate:config), ranges and
 // defaults come from here. What a value means for the parts of a server is config.ts.
-import { LOG_LEVELS } from '#base/log';
 import { REASONING_PARSER_NAMES, TOOL_PARSER_NAMES } from '#domain/answer-parsers';
 import { METRICS_ACCESS } from '#domain/metrics-access';
 import { ROLES } from '#domain/role';
@@ -10,6 +9,7 @@ import { EPISODE_SETTINGS } from './episode-settings.ts';
 import { HUB_SETTINGS } from './hub-settings.ts';
 import { MEMORY_SETTINGS } from './memory-settings.ts';
 import { PRECISION_SETTINGS } from './precision-settings.ts';
+import { LOG_SETTINGS } from './log-settings.ts';
 import { setting } from './setting.ts';
 import { TRAINING_SETTINGS } from './training-settings.ts';
 import {
@@ -318,13 +318,7 @@ const RUNNING = {
     reason: 'anybody who may register webhooks could otherwise probe the operator’s network',
   }),
   ...STOP_SETTINGS,
-  logLevel: setting({
-    flag: '--log-level <level>',
-    variable: 'WHETSTONE_LOG_LEVEL',
-    value: choice(LOG_LEVELS),
-    default: 'info',
-    help: 'how much to log, on stderr',
-  }),
+  ...LOG_SETTINGS,
   /** Read by the library of OpenTelemetry itself, with others of its own. */
   tracesUrl: setting({
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',

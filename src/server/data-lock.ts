@@ -2,15 +2,16 @@
 // which ends with its process however that ends, and which other containers of the machine see too. The file stays when the
 // lock is released: deleting it would let two processes lock two files of one name. No other code of the process may
 // open it: closing it would release the lock, as POSIX defines record locks.
-// server.lock names the holder for error messages, and for versions before 1.0, which know no other lock. It decides nothing:
-// process ids repeat, and differ between containers.
-import { access, constants, readFile, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+// server.lock (lock-holder.ts) names the holder, also for versions before 1.0, which know no other lock.
+import { access, constants, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { AppError } from '#domain/errors';
+import { lockHolderPath, readLockHolder, writeLockHolder } from './lock-holder.ts';
 
 export interface DataLock {
+  /** Tells commands on this machine where the server listens. */
+  announce(url: string): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -18,10 +19,9 @@ export interface DataLock {
 export async function lockDataDirectory(directory: string): Promise<DataLock> {
   await access(directory, constants.W_OK | constants.X_OK); // its error has a code; that of the database has none
   const database = new Database(join(directory, 'lock.db'), { timeout: 0 });
-  const holder = join(directory, 'server.lock');
   async function release(): Promise<void> {
     if (!database.open) return;
-    await rm(holder, { force: true }); // while the lock is held, so that it is this process's own
+    await rm(lockHolderPath(directory), { force: true }); // while the lock is held, so that it is this process's own
     database.close();
   }
   try {
@@ -29,25 +29,22 @@ export async function lockDataDirectory(directory: string): Promise<DataLock> {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw error;
-    const message = `${directory} is in use by the server with process id ${await describeHolder(holder)}. Stop it, or choose another --data directory.`;
+    const message = `${directory} is in use by the server with process id ${describeHolder(directory)}. Stop it, or choose another --data directory.`;
     throw new AppError('invalid_request', message, { cause: error });
   }
   try {
-    await writeFile(holder, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+    await writeLockHolder(directory);
   } catch (error) {
     await release();
     throw error;
   }
-  return { release };
+  return { release, announce: (url) => writeLockHolder(directory, url) };
 }
 
 const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
 
-async function describeHolder(path: string): Promise<string> {
-  try {
-    const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
-    return `${pid} on ${host}`;
-  } catch {
-    return 'not yet known: it is starting'; // it has the lock and has not written its name
-  }
+function describeHolder(directory: string): string {
+  const holder = readLockHolder(directory);
+  if (holder === null) return 'not yet known: it is starting'; // it has the lock and has not written its name
+  return `${holder.pid} on ${holder.host}`;
 }

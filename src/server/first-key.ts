@@ -1,5 +1,6 @@
 // Creates the first key of a new server, kept for commands on the same machine, and refuses to listen publicly without a key. Knows nothing about scopes.
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { isLoopback } from '#base/loopback';
 import { SCOPES } from '#domain/api-key';
 import { AppError } from '#domain/errors';
@@ -17,6 +18,15 @@ export async function makeFirstKey(
   // The file is a convenience: if it cannot be written, the key is still printed, and only then.
   await writeFile(localKeyPath(dataDirectory), `${secret}\n`, { mode: 0o600 }).catch(() => {});
   return secret;
+}
+
+/** The key that commands on this machine use, if it is still valid; null: there is none. */
+export async function findLocalKey(apiKeys: ApiKeys, dataDirectory: string): Promise<string | null> {
+  const key = await readFile(localKeyPath(dataDirectory), 'utf8').catch(() => null);
+  if (key === null) return null;
+  const hash = createHash('sha256').update(key.trim()).digest('hex');
+  const isValid = (await apiKeys.list(null)).some((each) => each.secretHash === hash && each.revokedAtMs === null);
+  return isValid ? key.trim() : null;
 }
 
 /** Anybody who can reach a server without keys could read its first key from a log. */

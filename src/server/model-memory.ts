@@ -26,15 +26,15 @@ export async function planModelMemory(
   if (models.length > 0) {
     const now = process.availableMemory();
     log.info('memory.planned', { availableMb: megabytes(now), ...report(plan) });
-    if (plan.bytes > now)
-      log.warn('memory.in_use', { plannedMb: megabytes(plan.bytes), availableMb: megabytes(now), advice: IN_USE });
+    if (plan.leastBytes > now)
+      log.warn('memory.in_use', { neededMb: megabytes(plan.leastBytes), availableMb: megabytes(now), advice: IN_USE });
   }
   return (id) => limitsOf(plan, id, config.memoryLimits);
 }
 
-/** Caches and long training rows take their share only when they are needed, so the server starts. */
+/** Not all of it is taken at once, so the server starts. Caches and long training rows beyond the minimum are no reason for a warning. */
 const IN_USE =
-  'Other programs use part of the planned memory. The server works, but may run out of memory under load: stop them, or plan less with --memory.';
+  'Other programs use memory that the models need. The server may run out of memory: stop the other programs, or choose a smaller model.';
 
 export interface PlannedMemory {
   readonly models: readonly PlannedModel[];

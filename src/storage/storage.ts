@@ -158,6 +158,18 @@ export interface JobFilter {
   readonly entity: string;
   readonly modelId?: string;
   readonly status?: JobStatus;
+  readonly type?: JobType;
+  /** A substring of the model's `project/name`; ASCII letters match in either case. */
+  readonly search?: string;
+}
+
+/** What a list shows of a job beside its own row. */
+export interface JobFacts {
+  readonly jobId: string;
+  readonly project: string;
+  readonly model: string;
+  /** Of the checkpoint that it made; null: it made none, or the checkpoint was deleted. */
+  readonly metrics: Readonly<Record<string, number>> | null;
 }
 
 export interface JobStore {
@@ -166,6 +178,10 @@ export interface JobStore {
   find(id: string): Promise<TrainingJob | null>;
   /** Newest last, or newest first. */
   list(filter: JobFilter, page: Page, order?: Order): Promise<Listing<TrainingJob>>;
+  /** In any order; a job whose model was deleted meanwhile is missing. */
+  listFacts(ids: readonly string[]): Promise<readonly JobFacts[]>;
+  /** Whatever their status: the filter's own status does not count. A status without jobs is missing. */
+  countByStatus(filter: JobFilter): Promise<Readonly<Partial<Record<JobStatus, number>>>>;
   /** The newest job of each of these models that has one. */
   listLatest(modelIds: readonly string[]): Promise<readonly TrainingJob[]>;
   /** The entity's jobs that have not ended. */

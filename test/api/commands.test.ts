@@ -7,16 +7,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { CALLED_WRONGLY, exitCodeOf, explain } from '../../src/commands/explain.ts';
-import { createProgram } from '../../src/commands/program.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { CALLED_WRONGLY, exitCodeOf } from '../../src/commands/explain.ts';
 import { register } from './registered-model.ts';
+import { newProgram, runCommand as run } from './run-command.ts';
 import { BOOTSTRAP_KEY, send, shareTestServer } from './test-server.ts';
-
-const create = () =>
-  createProgram((error) => {
-    throw error;
-  });
 
 /** Full names, such as `jobs list`. */
 function leaves(command: Command, path: readonly string[] = []): { path: readonly string[]; command: Command }[] {
@@ -25,39 +20,9 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
   return isRunnable ? [{ path, command }, ...below] : below;
 }
 
-const COMMANDS = leaves(create().program).map(({ path, command }) => ({ name: path.join(' '), path, command }));
+const COMMANDS = leaves(newProgram().program).map(({ path, command }) => ({ name: path.join(' '), path, command }));
 /** Commands that print a log, a script, or lines that programs read already. */
 const WITHOUT_JSON = ['serve', 'workers run', 'completion'];
-
-interface Printed {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly error: unknown;
-  /** The text that cli.ts writes after `error: `. */
-  readonly said: string;
-}
-
-async function run(...args: readonly string[]): Promise<Printed> {
-  const argv = ['node', 'whetstone', ...args];
-  const before = process.argv;
-  process.argv = argv;
-  const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const text = (spy: typeof stdout) => spy.mock.calls.map(([chunk]) => String(chunk)).join('');
-  const { program, remote } = create();
-  try {
-    const error = await program.parseAsync(argv).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    const said = explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: '0.0.0' });
-    return { stdout: text(stdout), stderr: text(stderr), error, said };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-    process.argv = before;
-  }
-}
 
 const NO_SERVER = ['--url', 'http://127.0.0.1:9', '--key', 'k'];
 const NOBODY = /^no server answers at http:\/\/127\.0\.0\.1:9\. Start one with/;
@@ -228,9 +193,9 @@ describe('--json', () => {
     expect((await run('models', 'create', 'p/large', '--lora-rank', '0', ...remote)).error).toMatchObject({
       message: expect.stringContaining('--lora-rank') as string,
     });
-    expect(await json('models', ...remote)).toContainEqual(
-      expect.objectContaining({ id: 'wandb-artifact:///default/p/listed' }),
-    );
+    expect(await json('models', '--project', 'p', '--search', 'LIST', ...remote)).toMatchObject([
+      { id: 'p/listed', model_id: made.id, latest_step: 0, latest_job: null },
+    ]);
     expect(await json('models', 'metrics', 'p/listed', ...remote)).toBeInstanceOf(Array);
     expect(await json('checkpoints', 'list', 'p/listed', ...remote)).toMatchObject([{ step: 0 }]);
     expect(await json('models', 'list', ...remote)).toEqual(await json('models', ...remote));
@@ -288,12 +253,17 @@ describe('--json', () => {
     await asks(`Cancel the rl job ${id}, which is queued?`, 'jobs', 'cancel', id, ...remote);
     expect(await json('jobs', 'cancel', id, '--yes', ...remote)).toMatchObject({ id, status: 'cancelled' });
     const plain = remote.filter((word) => word !== '--json');
-    const [cancelled] = (await run('jobs', 'list', '--status', 'cancelled', ...plain)).stdout.split('\n');
-    expect(cancelled).toMatch(new RegExp(`^${id}  rl  cancelled +0 % {2}\\S+$`)); // without the step that was never made
+    const listed = await run('jobs', 'list', '--status', 'cancelled', '--type', 'rl', '--search', 'p/jobs', ...plain);
+    const [header, cancelled] = listed.stdout.split('\n');
+    expect(header).toMatch(/^ID +KIND +STATUS +DONE +MODEL +REWARD +LOSS +TOOK +SUBMITTED$/);
+    expect(cancelled).toMatch(new RegExp(`^${id}  rl    cancelled  0 %   p/jobs-listed  - {7}- {5}- {5}2026-06-01$`)); // without the step that was never made
+    const [, ...models] = (await run('models', '--search', 'jobs-listed', ...plain)).stdout.split('\n');
+    expect(models).toEqual([expect.stringMatching(/^p\/jobs-listed  0     -       cancelled  2026-06-01  \S+$/), '']);
     expect((await run('jobs', 'get', 'nobodys', ...plain)).said).toMatch(
       /^No training job nobodys\. List yours with `whetstone jobs list`\. \(request \w+\)$/,
     );
-    expect((await run('jobs', 'logs', id, ...plain)).stdout).toMatch(/^training_failed {2}.*cancelled/m);
+    expect((await run('jobs', 'logs', id, ...plain)).stdout).toBe('failed: cancelled\n');
+    expect((await run('jobs', 'logs', id, '--verbose', ...plain)).stdout).toMatch(/^training_failed {2}.*cancelled/m);
     const followed = await run('jobs', 'follow', id, ...plain);
     expect(followed.error).toMatchObject({ message: `job ${id}: cancelled. See: whetstone jobs get ${id}` });
     expect((await run('jobs', 'list', '--status', 'running', ...plain)).stdout).toBe('No jobs.\n');

@@ -32,6 +32,7 @@ test('prints settings and groups, and nothing that a terminal would interpret', 
   const shown = await run('show', id, '--groups');
   expect(shown.split('\n')).toEqual([
     `rl job ${id}: queued, 0 %`,
+    'model: p/shown',
     `data: /v1/preview/training-jobs/${id}/groups`,
     expect.stringMatching(/^would train with: learning_rate=0\.0001 ppo=false loss_fn=cispo /),
     'group 0  rewards 1 0  advantages 1 -1  Is it? ]0;owned new line',

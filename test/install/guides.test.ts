@@ -1,4 +1,4 @@
-// Every command of these pages runs unchanged, after the README up to its first program; other pages say of every command why it
+// Every command of these pages runs unchanged in one directory, after the README; other pages say of every command why it
 // is not run. Python programs need the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
   reader = createReader(project, await freePort(8484));
   const [, , ...blocks] = await blocksOf('README.md');
-  await reader.follow(blocks.slice(0, 1 + blocks.findIndex(({ language }) => language === 'js')));
+  await reader.follow(blocks);
 }, PATIENT);
 afterAll(async () => {
   await reader.stop();

@@ -103,8 +103,10 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
         expect(gate).toContain(`\nstep '${line}' ${line}\n`);
       expect(pack!.code.trim()).toBe('npm pack');
 
-      expectRising(await reader.follow(blocks), /^step \d+: (\S+) right$/gm);
-      expect(await readdir(join(project.directory, 'echo-peft'))).toContain('adapter_model.safetensors');
+      const said = await reader.follow(blocks);
+      expectRising(said, /^step \d+: (\S+) right$/gm);
+      expect(said).toMatch(/^Snow is white\.$[^]*^white$/m);
+      expect(await readdir(join(project.directory, 'colors-peft'))).toContain('adapter_model.safetensors');
     });
 
     test('trains from Python too, where the reward rises as well', FROM_PYTHON, async () => {

@@ -69,6 +69,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   path: 'train.jsonl',
   'W&B/path': 'call/upsert_batch',
   type: 'dataset',
+  'Training jobs/type': 'rl',
   alias: 'best',
   sha256: SHA256,
   assistant_turns: 'last',

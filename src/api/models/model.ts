@@ -173,13 +173,20 @@ export const checkpointResponse = z
   .object({
     id: z.guid(),
     step: z.int(),
+    created_at: z.iso.datetime(),
     metrics: z.record(z.string(), z.number()),
   })
   .meta({ title: 'Checkpoint' });
 
-export const toCheckpointResponse = ({ id, step, metrics }: Checkpoint): z.input<typeof checkpointResponse> => ({
+export const toCheckpointResponse = ({
   id,
   step,
+  metrics,
+  createdAtMs,
+}: Checkpoint): z.input<typeof checkpointResponse> => ({
+  id,
+  step,
+  created_at: new Date(createdAtMs).toISOString(),
   metrics: { ...metrics },
 });
 

@@ -10,9 +10,11 @@ import {
 } from '#domain/training-job';
 import type { EpisodeJobBody, RlJobBody } from '#domain/trajectory';
 import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
+import type { DescribedJob } from '#services/jobs/training-jobs';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { evaluationResponse } from './evaluation-answers.ts';
 import { rlConfig } from './rl-config.ts';
+import { envelope } from '../http/listing.ts';
 import { isoOrNull } from '../http/time.ts';
 import { integer } from '#validation/lax';
 import { trajectoryGroup } from '#rows/trajectory';
@@ -134,7 +136,46 @@ export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => 
   skipped: { ...job.skipped },
 });
 
-export const jobDetailResponse = jobResponse.extend({
+/** In lists of jobs, and when one is read. */
+export const describedJobResponse = jobResponse
+  .extend({
+    model_name: z.string().nullable().meta({ description: 'The model that the job trains: `project/name`.' }),
+    reward: z.number().nullable().meta({
+      description: 'Mean reward that the job trained on (`train/reward` of its checkpoint); null: none.',
+    }),
+    loss: z.number().nullable().meta({
+      description: 'Mean loss of the last epoch of an SFT or DPO job (`train/loss` of its checkpoint); null: none.',
+    }),
+    seconds: z.number().nullable().meta({ description: 'From start to end; null: the job has not ended.' }),
+  })
+  .meta({ title: 'DescribedTrainingJob' });
+
+export const toDescribedJobResponse = ({
+  job,
+  modelName,
+  metrics,
+}: DescribedJob): z.input<typeof describedJobResponse> => ({
+  ...toJobResponse(job),
+  model_name: modelName,
+  reward: metrics?.['train/reward'] ?? null,
+  loss: metrics?.['train/loss'] ?? null,
+  seconds: job.startedAtMs === null || job.endedAtMs === null ? null : (job.endedAtMs - job.startedAtMs) / 1000,
+});
+
+const jobCount = z.int().meta({ description: 'Number of jobs with this status.' });
+
+export const jobListResponse = envelope(describedJobResponse)
+  .extend({
+    counts: z
+      .object({ queued: jobCount, running: jobCount, succeeded: jobCount, failed: jobCount, cancelled: jobCount })
+      .meta({
+        description:
+          'Of all jobs that the other filters find, by status: of every page, and whatever `status` asks for.',
+      }),
+  })
+  .meta({ title: 'TrainingJobList' });
+
+export const jobDetailResponse = describedJobResponse.extend({
   warnings: z.array(z.string()).meta({
     description:
       'Warnings: parts of the request that were not used or not used as sent, and anything else worth checking. Empty before the job starts.',

@@ -1,6 +1,6 @@
 // Training jobs: submit, list, follow, cancel. Events are returned in pages, or as server-sent events if the client accepts them.
 import { z } from 'zod';
-import type { TrainingEvent } from '#domain/training-job';
+import { JOB_TYPES, type TrainingEvent } from '#domain/training-job';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
@@ -14,8 +14,10 @@ import {
   createRlJob,
   eventResponse,
   jobDetailResponse,
+  jobListResponse,
   jobResponse,
   readRlJob,
+  toDescribedJobResponse,
   toEventResponse,
   toJobResponse,
 } from './training-job.ts';
@@ -27,6 +29,11 @@ const listQuery = z.looseObject({
   ...orderField,
   model_id: z.string().optional(),
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).optional(),
+  type: z.enum(JOB_TYPES).optional(),
+  search: z
+    .string()
+    .optional()
+    .meta({ description: 'Text that the model’s `project/name` contains. The letters A to Z match in either case.' }),
 });
 
 /** `closing` aborts when the server stops, so that streams of events do not delay the shutdown. */
@@ -98,13 +105,19 @@ export function trainingJobRoutes(
       summary: 'List your training jobs, oldest first unless `order` is `desc`',
       access: 'read',
       query: listQuery,
-      answer: envelope(jobResponse),
+      answer: jobListResponse,
       async handle({ caller, query }) {
+        const { model_id: modelId, status, type, search } = query;
         const filter = {
-          ...(query.model_id === undefined ? {} : { modelId: query.model_id }),
-          ...(query.status === undefined ? {} : { status: query.status }),
+          ...(modelId === undefined ? {} : { modelId }),
+          ...(type === undefined ? {} : { type }),
+          ...(search ? { search } : {}),
         };
-        return toEnvelope(await trainingJobs.list(caller, filter, toPage(query), query.order), toJobResponse);
+        const asked = status === undefined ? filter : { ...filter, status };
+        const { rows, hasMore } = await trainingJobs.list(caller, asked, toPage(query), query.order);
+        const data = (await trainingJobs.describe(rows)).map(toDescribedJobResponse);
+        const page = toEnvelope({ rows: data, hasMore }, (job) => job);
+        return { ...page, counts: await trainingJobs.countByStatus(caller, filter) };
       },
     }),
     endpoint({
@@ -119,8 +132,9 @@ export function trainingJobRoutes(
         const id = params.training_job_id!;
         const job = await trainingJobs.get(caller, id);
         const evaluation = await evaluations.find(caller, id);
+        const [described] = await trainingJobs.describe([job]);
         return {
-          ...toJobResponse(job),
+          ...toDescribedJobResponse(described!),
           warnings: [...(await jobInputs.warnings(caller, id)), ...evaluationWarnings(evaluation)],
           evaluation: evaluation && toEvaluationResponse(evaluation),
         };

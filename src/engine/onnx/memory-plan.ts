@@ -47,6 +47,8 @@ export interface MemoryPlan {
   readonly parts: readonly PlannedPart[];
   /** Sum of all parts; if it is more than `memoryBytes`, the minimum that they need. */
   readonly bytes: number;
+  /** What the parts need at least: caches and the budget of training grow beyond it only when they are used. */
+  readonly leastBytes: number;
   readonly fits: boolean;
 }
 
@@ -71,13 +73,14 @@ export function planMemory(models: readonly PlannedModel[], wishes: MemoryWishes
   const { memoryBytes } = wishes;
   const least = sum(parts.map(({ leastBytes }) => leastBytes));
   const most = sum(parts.map(({ bytes }) => bytes));
-  if (least > memoryBytes) return { memoryBytes, parts: parts.map(atLeast), bytes: least, fits: false };
+  if (least > memoryBytes)
+    return { memoryBytes, parts: parts.map(atLeast), bytes: least, leastBytes: least, fits: false };
   const share = most <= memoryBytes ? 1 : (memoryBytes - least) / (most - least);
   const given = parts.map((part) => ({
     ...planned(part),
     bytes: Math.floor(part.leastBytes + share * (part.bytes - part.leastBytes)),
   }));
-  return { memoryBytes, parts: given, bytes: sum(given.map(({ bytes }) => bytes)), fits: true };
+  return { memoryBytes, parts: given, bytes: sum(given.map(({ bytes }) => bytes)), leastBytes: least, fits: true };
 }
 
 /** The options for a model's engines. */

@@ -5,7 +5,7 @@ import type { Log } from '#base/log';
 import { jobBodyBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import { isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
+import { type JobStatus, isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { Model } from '#domain/model';
 import type { EvaluationBody } from '#domain/evaluation';
 import type { DpoConfigInput, DpoJobBody } from '#domain/dpo';
@@ -45,12 +45,35 @@ export interface TrainingJobs {
   /** Throws `job_not_found`, also for another entity's job. */
   get(caller: Caller, id: string): Promise<TrainingJob>;
   list(caller: Caller, filter: Omit<JobFilter, 'entity'>, page: Page, order: Order): Promise<Listing<TrainingJob>>;
+  /** With the name of its model and the metrics of its checkpoint, for jobs of `get` and `list`. */
+  describe(jobs: readonly TrainingJob[]): Promise<readonly DescribedJob[]>;
+  /** Of all jobs that the filter finds with any status. */
+  countByStatus(
+    caller: Caller,
+    filter: Omit<JobFilter, 'entity' | 'status'>,
+  ): Promise<Readonly<Record<JobStatus, number>>>;
   /** Throws `job_not_found`, `job_finished`. */
   cancel(caller: Caller, id: string): Promise<void>;
   listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>>;
   /** The events after the cursor, then new ones as they are appended; ends after the closing event. */
   followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
 }
+
+export interface DescribedJob {
+  readonly job: TrainingJob;
+  /** `project/name`; null: the model was deleted meanwhile. */
+  readonly modelName: string | null;
+  /** Of the checkpoint that it made; null: there is none. */
+  readonly metrics: Readonly<Record<string, number>> | null;
+}
+
+const NONE_OF_EACH: Readonly<Record<JobStatus, number>> = {
+  queued: 0,
+  running: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+};
 
 /** The artifact of a job whose rows are in one. */
 export interface DatasetRequest<Config> {
@@ -219,6 +242,20 @@ export function createTrainingJobs({
     get,
 
     list: (caller, filter, page, order) => storage.jobs.list({ ...filter, entity: caller.entity }, page, order),
+
+    async describe(jobs) {
+      const facts = await storage.jobs.listFacts(jobs.map(({ id }) => id));
+      const factsOf = new Map(facts.map((each) => [each.jobId, each]));
+      return jobs.map((job) => {
+        const { project, model, metrics = null } = factsOf.get(job.id) ?? {};
+        return { job, modelName: project === undefined ? null : `${project}/${model}`, metrics };
+      });
+    },
+
+    countByStatus: async (caller, filter) => ({
+      ...NONE_OF_EACH,
+      ...(await storage.jobs.countByStatus({ ...filter, entity: caller.entity })),
+    }),
 
     async cancel(caller, id) {
       const job = await get(caller, id);

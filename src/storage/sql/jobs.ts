@@ -11,7 +11,7 @@ import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendBetween, appendEvent } from './events.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
 import { listPage } from './listing.ts';
-import { noteActivity } from './models.ts';
+import { nameContains, noteActivity } from './models.ts';
 import { listQueued } from './queued-jobs.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
@@ -63,19 +63,54 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       return row ? toTrainingJob(row) : null;
     },
 
-    list: ({ entity, modelId, status }, page, order = 'asc') =>
+    list: ({ entity, modelId, status, type, search }, page, order = 'asc') =>
       listPage(
         db,
         {
           table: 'training_jobs',
           of: { entity },
-          where: { model_id: modelId, status },
+          where: { model_id: modelId, status, type },
+          also: search === undefined ? [] : [ofModelsNamed(entity, search)],
           by: orderOf(modelId, status),
           order,
         },
         page,
         toTrainingJob,
       ),
+
+    async listFacts(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db
+        .selectFrom('training_jobs as job')
+        .innerJoin('models', 'models.id', 'job.model_id')
+        .leftJoin('checkpoints as made', (join) =>
+          join
+            .onRef('made.model_id', '=', 'job.model_id')
+            .onRef('made.step', '=', 'job.step')
+            .on('job.status', '=', 'succeeded'),
+        )
+        .select(['job.id', 'models.project', 'models.name', 'made.metrics'])
+        .where('job.id', 'in', [...ids])
+        .execute();
+      return rows.map(({ id, project, name, metrics }) => ({
+        jobId: id,
+        project,
+        model: name,
+        metrics: metrics === null ? null : (JSON.parse(metrics) as Record<string, number>),
+      }));
+    },
+
+    async countByStatus({ entity, modelId, type, search }) {
+      let query = db
+        .selectFrom('training_jobs')
+        .select((eb) => ['status', eb.fn.countAll<number | string>().as('count')])
+        .where('entity', '=', entity)
+        .groupBy('status');
+      if (modelId !== undefined) query = query.where('model_id', '=', modelId);
+      if (type !== undefined) query = query.where('type', '=', type);
+      if (search !== undefined) query = query.where(ofModelsNamed(entity, search));
+      return Object.fromEntries((await query.execute()).map(({ status, count }) => [status, Number(count)]));
+    },
 
     async listLatest(modelIds) {
       if (modelIds.length === 0) return [];
@@ -294,6 +329,9 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
 }
 
 /** Ordered like the index that contains these rows. */
+const ofModelsNamed = (entity: string, search: string) =>
+  sql<boolean>`model_id in (select id from models where entity = ${entity} and ${nameContains(search)})`;
+
 function orderOf(modelId: string | undefined, status: JobStatus | undefined) {
   if (modelId !== undefined) return ['model_id', 'ordinal'] as const;
   return status === undefined ? (['entity', 'ordinal'] as const) : (['entity', 'status', 'ordinal'] as const);

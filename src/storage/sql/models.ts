@@ -103,7 +103,7 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
 }
 
 /** `%` and `_` are taken literally. */
-const nameContains = (text: string) =>
+export const nameContains = (text: string) =>
   sql`lower(project || '/' || name) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`;
 
 /** Within the transaction that creates or ends a job of the model. */

@@ -246,7 +246,7 @@ class AsyncClient(EpisodeMethods):
                 for warning in event.data.get("warnings", []):
                     _log.warning("job %s: %s", job_id, visible(str(warning)))
                 if event.type == "training_started":
-                    total = event.data.get("num_sequences", 0)
+                    total = event.data.get("num_gradient_steps", event.data.get("num_sequences", 0))
                 if event.type == "gradient_step" and on_progress:
                     metrics = {**event.data}
                     on_progress(TrainingProgress(done=metrics.pop("gradient_step", 0), total=total, metrics=metrics))

@@ -52,6 +52,7 @@ class Lora(Wire):
 class Checkpoint(Wire):
     id: str
     step: int
+    created_at: str | None = None
     metrics: dict[str, float]
 
 
@@ -81,6 +82,10 @@ class TrainingJob(Wire):
     status: Status
     progress: float
     step: int | None = None
+    model_name: str | None = None
+    reward: float | None = None
+    loss: float | None = None
+    seconds: float | None = None
     error_message: str | None = None
     waiting_for: WaitingFor | None = None
     skipped: dict[str, int] = Field(default_factory=dict)

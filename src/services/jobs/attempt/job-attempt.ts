@@ -325,7 +325,8 @@ const startedData = (
   { steps, rowsDigest, skipped, warnings, counts, config }: JobWork,
   lora: CheckpointLora | null,
 ) => ({
-  num_sequences: steps,
+  num_gradient_steps: steps,
+  num_sequences: steps, // the name that published clients read
   rows_digest: rowsDigest,
   ...counts,
   skipped,
