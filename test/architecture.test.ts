@@ -44,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server',
     'services',
     'storage',
+    'validation',
   ],
   cli: ['commands', 'config'],
 };

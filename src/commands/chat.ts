@@ -1,6 +1,7 @@
 // `whetstone chat`: sends messages to a model and prints its answers.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
 import { say, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
@@ -25,6 +26,7 @@ export function addChat(program: Command, remote: Remote): void {
     )
     .option('--max-tokens <count>', 'maximum tokens of an answer (default: what fits into the context)', wholeNumber(1))
     .action(async (message: string | undefined, flags: ChatFlags) => {
+      if (message?.trim() === '') throw new UsageError('The message is empty: write what the model is asked.');
       const client = remote.connect(flags);
       const messages: { role: string; content: string }[] = flags.system
         ? [{ role: 'system', content: flags.system }]
@@ -51,7 +53,7 @@ export function addChat(program: Command, remote: Remote): void {
         messages.push({ role: 'assistant', content: text });
       };
       if (message !== undefined) return answer(message);
-      const lines = createInterface({ ...typing(), prompt: '> ' });
+      const lines = createInterface({ ...typing(), prompt: process.stdin.isTTY ? '> ' : '' });
       lines.once('SIGINT', () => process.emit('SIGINT')); // readline receives Ctrl-C in place of the process
       lines.prompt();
       for await (const line of lines) {

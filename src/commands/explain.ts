@@ -29,6 +29,8 @@ export function explain(error: unknown, speakers: Speakers): string {
   if (error instanceof ApiError) return explainAnswer(error, version);
   if (error instanceof AppError && error.code === 'storage_unavailable') return explainStorage(error);
   if (SAYS_ALL.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (isWithoutTls(error))
+    return `the server at ${lastUrl} does not speak TLS. Its address begins with http://, unless a proxy speaks TLS for it.`;
   if (isBroken(error))
     return hasAnswered
       ? `the connection to the server at ${lastUrl} was lost. Try again when it runs.`
@@ -42,6 +44,15 @@ export function explain(error: unknown, speakers: Speakers): string {
     return `the server at ${lastUrl} answers something that whetstone ${version} cannot read (${message}): it may have another version, or may not be a Whetstone server. DEBUG=whetstone shows where.`;
   return `${message}. This is a bug in Whetstone: run the command again with DEBUG=whetstone to see where it happens.`;
 }
+
+/** An https address of a server that speaks plain HTTP. */
+function isWithoutTls(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : {};
+  return isBroken(error) && /ERR_SSL_|EPROTO/.test(codeOf(cause) + codeOf(cause instanceof Error ? cause.cause : null));
+}
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
 
 /** A server that never answered has nothing of the work. */
 function explainLoss({ cause, message: outcome }: LostServerError, speakers: Speakers): string {
@@ -59,6 +70,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   '/v1/models': 'whetstone models list',
   '/v1/artifacts': 'whetstone artifacts list',
   '/v1/keys': 'whetstone keys list',
+  '/v1/preview/episodes': 'whetstone episodes list',
 };
 
 function explainAnswer({ message: answered, code, requestId }: ApiError, own: string): string {

@@ -140,6 +140,9 @@ const FILES = `
   rows.jsonl               SFT: one conversation per line; with --dpo one preference pair per line
   project/name[:version]   an artifact with such a .jsonl file`;
 
+/** Loaded when there is data: the rules for it would slow down the other commands. */
+const checks = () => import('./check-rows.ts');
+
 const NOT_SUBMITTED = {
   line: () => 'Interrupted while the job was submitted: check `whetstone jobs list` before you submit it again.',
   lost: 'Check `whetstone jobs list` before you submit the job again.',
@@ -153,6 +156,7 @@ const NOT_PUSHED = {
 async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   const body = parseJson(await readFile(file, 'utf8'), file) as RlJobRequest;
   const named = flags.model === undefined ? {} : { model_id: (await getModel(client, flags.model)).model.id };
+  (await checks()).refuseBadGroups(file, body);
   const job = { ...body, ...named, ...(await evaluationOf(flags)) };
   return client.submitTrainingJob(job, { idempotencyKey: randomUUID() });
 }
@@ -172,6 +176,8 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
       `Training continues from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
     );
   const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
+  const evaluation = await evaluationOf(flags);
+  if (file.endsWith('.jsonl')) await (await checks()).refuseBadLines(file, flags.dpo ? 'dpo' : 'sft');
   const artifact = file.endsWith('.jsonl')
     ? await pushed(client, name, file)
     : await client.getArtifact(artifactNamed(file));
@@ -185,7 +191,7 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
     ...(warmupSteps === undefined ? { warmup_ratio: flags.warmup } : { warmup_steps: warmupSteps }),
     ...evaluatedSettings(flags),
   };
-  const job = { model_id: model.id, training_data_url: artifact.uri, ...(await evaluationOf(flags)) };
+  const job = { model_id: model.id, training_data_url: artifact.uri, ...evaluation };
   const once = { idempotencyKey: randomUUID() };
   return flags.dpo
     ? client.submitDpoJob({ ...job, config: { ...config, ...dpoSettings(flags) } }, once)
@@ -235,6 +241,7 @@ function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
 /** Prompts are part of the request: there are few, and the server stores them with the answers. */
 async function evaluationOf({ evaluate, samples, maxTokens }: TrainFlags): Promise<{ evaluation?: EvaluationRequest }> {
   if (evaluate === undefined) return {};
+  await (await checks()).refuseBadLines(evaluate, 'evaluation');
   const lines = (await readFile(evaluate, 'utf8')).split('\n');
   const prompts = lines.flatMap((line, i) =>
     line.trim() === '' ? [] : [parseJson(line, `${evaluate}, line ${i + 1}`)],

@@ -86,7 +86,7 @@ describe('serve', () => {
     const train = await run(['train', jobFile], env);
     expect(train.code, train.stderr).toBe(0);
     expect(train.stdout).toMatch(
-      /^job [0-9a-f-]{36}\ntraining: 1 gradient step, 1 group, .*\n(step 1\/1 {2}loss .*\n)+trained 1 gradient step .*\np\/m:step1\n$/,
+      /^job [0-9a-f-]{36}\ntraining: 1 gradient step, 1 group, .*\n(warning: .*\n)*(step 1\/1 {2}loss .*\n)+trained 1 gradient step .*\np\/m:step1\n$/,
     );
 
     const models = (await run(['models', 'list'], env)).stdout.split('\n').map((line) => line.split(/ {2,}/));
@@ -278,7 +278,9 @@ test('a server that is not Whetstone, or has another version, is named in one li
   const remote = ['--url', `http://127.0.0.1:${(other.address() as AddressInfo).port}`, '--key', 'k'];
   expect(await run(['workers', ...remote])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^error: the server at \S+ is not a Whetstone server: [^\n]*\n$/) as string,
+    stderr: expect.stringMatching(
+      /^error: the server at \S+ does not answer as a Whetstone server: [^\n]*\n$/,
+    ) as string,
   });
   expect(await run(['jobs', 'list', ...remote])).toMatchObject({
     code: 1,

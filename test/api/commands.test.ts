@@ -363,6 +363,14 @@ test('`jobs get` names no step of a cancelled job, because there is no such chec
   expect((await run('jobs', 'get', 'j', ...remote)).stdout).toMatch(/^sft job j: cancelled, 50 %\n/);
 });
 
+test('an empty message is refused, and https to a server without TLS is explained', async () => {
+  const remote = await answering({});
+  expect((await run('chat', ' ', ...remote)).said).toBe('The message is empty: write what the model is asked.');
+  const [flag, url] = remote;
+  const { said } = await run('models', flag!, url!.replace('http:', 'https:'), '--key', 'k');
+  expect(said).toMatch(/^the server at https:\S+ does not speak TLS\. Its address begins with http:\/\/, /);
+});
+
 test.each(['bash', 'zsh', 'fish'])('completion for %s names commands and flags', async (shell) => {
   const { stdout } = await run('completion', shell);
   for (const word of ['jobs', 'follow', 'learning-rate']) expect(stdout).toContain(word);

@@ -70,10 +70,11 @@ export async function* readRows<Row>(
   const name = nameOf(dataset);
   if (bad > 0) {
     const more = bad > problems.length ? `\n… and ${bad - problems.length} more.` : '';
-    const lines = bad === 1 ? '1 line' : `${bad} lines`;
+    const lines = bad === 1 ? '1 line of' : `${bad} lines of`;
+    const are = bad === 1 ? 'is' : 'are';
     throw new AppError(
       'invalid_training_data',
-      `${lines} of ${name} are invalid. Nothing was trained: upload a corrected version.\n${problems.join('\n')}${more}`,
+      `${lines} ${name} ${are} invalid. Nothing was trained: upload a corrected version.\n${problems.join('\n')}${more}`,
     );
   }
   if (rows === 0) throw new AppError('invalid_training_data', `${name} has no rows in ${dataset.path}.`);
@@ -82,11 +83,11 @@ export async function* readRows<Row>(
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Returns null for an empty line. */
-export function readText<Row>(
+export function readText<Read extends object>(
   bytes: Buffer,
   line: number,
-  readLine: (line: string) => ReadLine<Row>,
-): ReadLine<Row> | null {
+  readLine: (line: string) => Read,
+): Read | { readonly problem: string } | null {
   if (bytes.length > LINE_BYTES_MAX) return { problem: `has more than ${LINE_BYTES_MAX} bytes` };
   let text: string;
   try {
