@@ -41,6 +41,14 @@ describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
     await page.context().close();
   });
 
+  test('the link of `whetstone serve` opens it signed in, and the key leaves the address', async () => {
+    const { page, faults } = await visit(browser!, `${server.url}/#key=${encodeURIComponent(server.apiKey)}`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(page.url()).not.toContain('key');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   test.each([
     { colorScheme: 'light', viewport: { width: 375, height: 800 } },
     { colorScheme: 'dark', viewport: { width: 1600, height: 900 } },

@@ -24,7 +24,7 @@ export function DataPage() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty title="No artifacts yet">
-              Store one with <code>whetstone artifacts put</code>, or with a PUT to <code>/v1/artifacts</code>.
+              Store one with <code>whetstone artifacts push</code>, or with a PUT to <code>/v1/artifacts</code>.
             </Empty>
           ) : (
             <Table label="Artifacts" rows={rows.toReversed()} keyOf={({ id }) => id} columns={COLUMNS} />
