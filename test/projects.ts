@@ -83,7 +83,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
   {
     name: 'service',
     include: [
-      ...folders('api', 'clients', 'contract', 'simulation', 'workers'),
+      ...folders('api', 'clients', 'contract', 'fuzz', 'simulation', 'workers'),
       'test/architecture.test.ts',
       'test/projects.test.ts',
       'test/skip-reporter.test.ts',

@@ -54,13 +54,17 @@ export interface AppErrorOptions {
   retryAfterSeconds?: number;
 }
 
+/** Messages quote names and values of requests and files, which may be megabytes long. */
+const MESSAGE_CHARACTERS_MAX = 4_000;
+
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const said = message.length > MESSAGE_CHARACTERS_MAX ? `${message.slice(0, MESSAGE_CHARACTERS_MAX)}…` : message;
+    super(said, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.param = options.param ?? null;

@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildSchema, execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { createAnswerBudget, FIELDS_MAX, READS_MAX } from './answer-budget.ts';
 
 test('fields are counted over the whole answer', async () => {
   const budget = createAnswerBudget(new AbortController().signal);
   for (let i = 0; i < FIELDS_MAX; i++) void budget.field(() => i);
-  expect(() => budget.field(() => 0)).toThrow(/more than 100000 fields/);
+  await expect(budget.field(() => 0)).rejects.toThrow(/more than 100000 fields/);
 });
 
 test('reads are counted, each lets others run, and none begins after the client has left', async () => {
@@ -20,7 +22,7 @@ test('reads are counted, each lets others run, and none begins after the client 
   const last = store.read();
   client.abort();
   await expect(last).rejects.toMatchObject({ code: 'cancelled' });
-  expect(() => budget.field(() => 0)).toThrow(/has left/);
+  await expect(budget.field(() => 0)).rejects.toThrow(/has left/);
   expect(reads).toBe(3);
 });
 
@@ -29,4 +31,35 @@ test('the budget of reads ends lists in lists', async () => {
   const store = budget.reading({ read: async () => 0 });
   const all = await Promise.allSettled(Array.from({ length: READS_MAX + 5 }, () => store.read()));
   expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(5);
+});
+
+test('an answer that ends in the middle leaves no field behind whose failure nobody sees', async () => {
+  const left: unknown[] = [];
+  const note = (reason: unknown): void => void left.push(reason);
+  process.on('unhandledRejection', note);
+  const client = new AbortController();
+  const budget = createAnswerBudget(client.signal);
+  const schema = buildSchema('type Query { rows: [Row!]! } type Row { id: Int! slow: Int! }');
+  const slow = async (): Promise<number> => {
+    await nextTurn();
+    throw new Error('The database is away.');
+  };
+  const rows = Array.from({ length: 10 }, (_, id) => ({ id, slow }));
+  let asked = 0;
+  const result = await execute({
+    schema,
+    document: parse('{ rows { slow id } }'),
+    rootValue: { rows },
+    fieldResolver: (source: Record<string, unknown>, _args, _context, { fieldName }) => {
+      if (++asked === 6) client.abort(); // the first rows wait, the next ones are refused
+      return budget.field(() => {
+        const value = source[fieldName];
+        return typeof value === 'function' ? (value as () => unknown)() : value;
+      });
+    },
+  });
+  expect(result.errors).not.toEqual([]);
+  for (let i = 0; i < 5; i++) await nextTurn();
+  process.off('unhandledRejection', note);
+  expect(left).toEqual([]);
 });

@@ -21,8 +21,11 @@ const HOLD_MS = 10;
 export interface AnswerBudget {
   readonly text: Budget;
   readonly files: Budget;
-  /** Resolves a field: now, or when other requests have had their turn. */
-  field<T>(resolve: () => T): T | Promise<Awaited<T>>;
+  /**
+   * Resolves a field: now, or when other requests have had their turn. Never throws at once: the executor would leave the fields that still
+   * wait to themselves, and the first of them that fails would end the process.
+   */
+  field<T>(resolve: () => T): Promise<Awaited<T>>;
   /** Counts the calls of a service. */
   reading<T extends object>(service: T): T;
 }
@@ -52,14 +55,14 @@ export function createAnswerBudget(signal: AbortSignal): AnswerBudget {
   return {
     text: createBudget(TEXT_MAX, refuse('is longer than # characters')),
     files: createBudget(FILES_MAX, refuse('reads the list of more than # files')),
-    field<T>(resolve: () => T) {
+    async field<T>(resolve: () => T): Promise<Awaited<T>> {
       goOn();
       fields.spend(1);
-      if (performance.now() - sinceMs < HOLD_MS) return resolve();
-      return nextTurn().then(() => {
+      if (performance.now() - sinceMs >= HOLD_MS) {
+        await nextTurn();
         goOn();
-        return resolve();
-      }) as Promise<Awaited<T>>;
+      }
+      return await resolve();
     },
     reading: (service) =>
       aroundMethods(service, async (_, call) => {

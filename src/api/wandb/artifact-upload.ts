@@ -1,7 +1,7 @@
 // How the library logs and changes an artifact: creation, files, manifest, commit; aliases, metadata, deletion.
 import { AppError } from '#domain/errors';
 import { isClientAlias } from '#services/artifacts/artifact-name';
-import { artifactFields } from './artifact.ts';
+import { artifactFields, connection } from './artifact.ts';
 import type { RequestContext } from './request-context.ts';
 import { putLink, putManifestLink } from './file-link.ts';
 
@@ -84,9 +84,13 @@ function checkAliases(aliases: readonly string[]): readonly string[] {
   );
 }
 
+/** As the library names it. */
+const MANIFEST_NAME = 'wandb_manifest.json';
+
 export async function createArtifactManifest(context: RequestContext, { artifactID }: { artifactID: string }) {
   const url = await context.fileUrls();
-  const file = { id: artifactID, uploadUrl: url(putManifestLink(artifactID)), uploadHeaders: [], directUrl: null };
+  const uploadUrl = url(putManifestLink(artifactID));
+  const file = { id: artifactID, name: MANIFEST_NAME, uploadUrl, uploadHeaders: [], directUrl: null };
   return { artifactManifest: { id: artifactID, file } };
 }
 
@@ -109,8 +113,8 @@ export async function createArtifactFiles(
   for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
     known.set(id, await context.services.artifactDrafts.known(context.caller, id, md5s));
   return {
-    files: {
-      edges: artifactFiles.map(({ artifactID, name }, at) => ({
+    files: connection(
+      artifactFiles.map(({ artifactID, name }, at) => ({
         node: {
           id: name,
           name,
@@ -121,7 +125,7 @@ export async function createArtifactFiles(
           artifact: { id: artifactID },
         },
       })),
-    },
+    ),
   };
 }
 

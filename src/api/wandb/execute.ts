@@ -6,6 +6,7 @@ import {
   FieldsOnCorrectTypeRule,
   getOperationAST,
   GraphQLError,
+  isNonNullType,
   KnownArgumentNamesRule,
   KnownTypeNamesRule,
   OperationTypeNode,
@@ -14,6 +15,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
   type OperationDefinitionNode,
 } from 'graphql';
 import { AppError } from '#domain/errors';
@@ -68,16 +70,20 @@ export async function answerGraphQL(
 
 /** Texts are counted as they are resolved; values that hold many are counted where they are read (run-history.ts). */
 function resolveWithin(budget: AnswerBudget): GraphQLFieldResolver<unknown, unknown> {
-  const counted = (value: unknown): unknown => {
-    if (typeof value === 'string') budget.text.spend(value.length);
-    return value;
-  };
   return (source, args, context, info) =>
-    budget.field(() => {
-      const value: unknown = defaultFieldResolver(source, args, context, info);
-      return value instanceof Promise ? value.then(counted) : counted(value);
+    budget.field(async () => {
+      const value = await defaultFieldResolver(source, args, context, info);
+      if (value === undefined && isNonNullType(info.returnType)) throw unknownHere(info);
+      if (typeof value === 'string') budget.text.spend(value.length);
+      return value;
     });
 }
+
+/** Some objects have only what the library asks of them there, such as an artifact that is being uploaded. */
+const unknownHere = ({ parentType, fieldName }: GraphQLResolveInfo): AppError =>
+  new AppError('invalid_request', `Whetstone does not know ${parentType.name}.${fieldName} here. Leave it out.`, {
+    param: 'query',
+  });
 
 function readDocument({ query, operationName }: GraphQLRequest): {
   document: DocumentNode;

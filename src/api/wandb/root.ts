@@ -23,7 +23,7 @@ export const createRoot = (context: RequestContext): Root => ({
     artifact: ({ id }: { id: string }) => artifactById(context, id),
     artifactCollection: ({ id }: { id: string }) => collectionById(context, id),
     clientIDMapping: ({ clientID }: { clientID: string }) => ({
-      serverID: context.services.artifactDrafts.idOf(context.caller, clientID),
+      serverID: () => context.services.artifactDrafts.idOf(context.caller, clientID),
     }),
   },
   mutation: withTrain(context, {

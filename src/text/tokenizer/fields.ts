@@ -71,9 +71,14 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 /** How deep parts may be nested: a stack has an end, and no tokenizer is deeper than three. */
 const DEPTH_MAX = 32;
 
+/** Three times those of any published tokenizer. A step may double a text, so fifty of them would never end. */
+const PARTS_MAX = 16;
+
 /** A part, or the parts of its sequences in each other, in order. `of`: the field with the parts of a sequence. */
 export function flatten(part: Fields, of: string, depth = 0): Fields[] {
   if (part.type !== 'Sequence') return [part];
   if (depth > DEPTH_MAX) throw part.refuse('is nested too deeply');
-  return part.parts(of).flatMap((each) => flatten(each, of, depth + 1));
+  const parts = part.parts(of).flatMap((each) => flatten(each, of, depth + 1));
+  if (parts.length > PARTS_MAX) throw part.refuse(`has ${parts.length} parts, and at most ${PARTS_MAX} are read`);
+  return parts;
 }
