@@ -34,6 +34,7 @@ const pagesOf = (
   episode: string,
 ): Readonly<Record<string, readonly [string, string]>> => ({
   home: ['/', '.sparkline'],
+  jobs: ['/jobs', 'main table'],
   model: [`/models/${model}`, '.chart canvas'],
   job: [`/jobs/${jobs[0]}`, '.dots'],
   group: [`/jobs/${jobs.at(-1)}/groups/0`, '.token'],

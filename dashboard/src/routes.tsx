@@ -10,6 +10,8 @@ import { EpisodePage } from './pages/episode.tsx';
 import { EpisodesPage } from './pages/episodes.tsx';
 import { Home } from './pages/home.tsx';
 import { PlaygroundPage } from './pages/playground.tsx';
+import { JOBS_PATH } from './jobs/job-cells.tsx';
+import { JobsPage } from './pages/jobs.tsx';
 import { JobPage } from './pages/job.tsx';
 import { Keys } from './pages/keys.tsx';
 import { ModelPage } from './pages/model.tsx';
@@ -26,6 +28,7 @@ export interface Route {
 
 export const ROUTES: readonly Route[] = [
   { path: '/', title: 'Home', nav: true, page: Home },
+  { path: JOBS_PATH, title: 'Jobs', nav: true, page: JobsPage },
   { path: '/models/{id}', title: 'Model', page: ModelPage },
   { path: '/jobs/{id}', title: 'Job', page: JobPage },
   { path: '/jobs/{id}/groups/{group}', title: 'Group', page: JobGroupPage },

@@ -28,6 +28,13 @@ export async function* listPages<P extends Path>(
   }
 }
 
+/** Returns all rows. For lists that a person looks at as a whole, such as the steps of one model. */
+export async function readList<P extends Path>(path: P, options: ListOptions<P> = {}): Promise<Item<P>[]> {
+  const rows: Item<P>[] = [];
+  for await (const page of listPages(path, options)) rows.push(...page);
+  return rows;
+}
+
 /** Returns at most `max` rows. */
 export async function listSome<P extends Path>(
   path: P,

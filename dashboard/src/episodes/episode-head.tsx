@@ -20,7 +20,7 @@ interface EpisodeHeadProps {
 
 export function EpisodeHead({ episode, remove }: EpisodeHeadProps) {
   const { id, name, group, model_id: model, metadata, metrics } = episode;
-  const modelName = useLoad((signal) => readName(model, signal), [model]);
+  const modelName = useLoad(() => readName(model), [model]);
   return (
     <>
       <PageHead

@@ -5,7 +5,7 @@ import { useLoad } from '../api/use-load.ts';
 import type { ModelSummary } from '../api/wire.ts';
 import { ModelLink } from '../jobs/job-cells.tsx';
 import { Section } from '../ui/page-head.tsx';
-import { measured } from '../ui/numbers.ts';
+import { measured, whole } from '../ui/numbers.ts';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Status } from '../ui/status.tsx';
@@ -43,9 +43,17 @@ export function ModelList() {
         {({ data, has_more: hasMore, last_id: last }) => (
           <>
             {name === '' && !after && <RewardCards models={data} />}
-            {data.length === 0 ? <NoModels isSearch={name !== ''} /> : <Models rows={data} />}
+            {data.length === 0 ? (
+              <NoModels isSearch={name !== ''} />
+            ) : (
+              <Models rows={data} isPart={hasMore || before.length > 0} />
+            )}
             {(hasMore || after) && (
               <div class="row pager">
+                <span class="muted small">
+                  Models {whole(before.length * PAGE_ROWS + 1)} to {whole(before.length * PAGE_ROWS + data.length)}
+                  {hasMore && ', and more'}
+                </span>
                 <button type="button" disabled={!after} onClick={() => setBefore(before.slice(0, -1))}>
                   Later activity
                 </button>
@@ -100,6 +108,6 @@ const COLUMNS: readonly Column<ModelSummary>[] = [
 
 const valuesOf = ({ rewards }: ModelSummary): number[] => rewards.map(({ reward }) => reward);
 
-const Models = ({ rows }: { rows: readonly ModelSummary[] }) => (
-  <Table label="Models" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+const Models = ({ rows, isPart }: { rows: readonly ModelSummary[]; isPart: boolean }) => (
+  <Table label="Models" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} isPart={isPart} />
 );

@@ -6,6 +6,8 @@ import { Progress } from '../ui/status.tsx';
 import { Text } from '../ui/text.tsx';
 import { duration, useNow } from '../ui/time.tsx';
 
+export const JOBS_PATH = '/jobs';
+
 export const JobLink = ({ job }: { job: Pick<Job, 'id' | 'type' | 'step'> }) => (
   <a href={hrefTo('/jobs/{id}', { id: job.id })}>
     {job.type.toUpperCase()} {job.step === null ? job.id.slice(0, 8) : `step ${job.step}`}

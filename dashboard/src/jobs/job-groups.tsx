@@ -5,7 +5,7 @@ import { useLoad } from '../api/use-load.ts';
 import type { JobGroup } from '../api/wire.ts';
 import { KeyValues } from '../ui/facts.tsx';
 import { hrefTo } from '../router.ts';
-import { measured } from '../ui/numbers.ts';
+import { measured, whole } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Table, type Column } from '../ui/table.tsx';
@@ -37,10 +37,17 @@ export function JobGroups({ jobId, isOver }: { jobId: string; isOver: boolean })
             {rows.length === 0 ? (
               <Empty title="The job has no groups" />
             ) : (
-              <Table label="Groups" rows={rows.slice(0, max)} keyOf={({ id }) => id} columns={columnsOf(jobId)} />
+              <Table
+                label="Groups"
+                rows={rows.slice(0, max)}
+                keyOf={({ id }) => id}
+                columns={columnsOf(jobId)}
+                isPart={rows.length > max}
+              />
             )}
             {rows.length > max && (
               <div class="row pager">
+                <span class="muted small">The first {whole(max)} groups; there are more.</span>
                 <button type="button" onClick={() => setMax(max + 10 * GROUPS_SHOWN)}>
                   More groups
                 </button>

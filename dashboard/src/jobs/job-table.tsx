@@ -1,4 +1,4 @@
-// Tables of jobs, of one model or of several.
+// Tables of jobs, of one model or of several, in the order of the list of which they show a part: sorting them would not sort it.
 import type { Job, JobOfModel } from '../api/wire.ts';
 import { nameSkip } from '../groups/skip-reasons.ts';
 import { whole } from '../ui/numbers.ts';
@@ -9,7 +9,7 @@ import { JobLink, JobProgress, ModelLink, TimeLeft, took } from './job-cells.tsx
 
 const skippedOf = ({ skipped }: Job): number => Object.values(skipped).reduce((sum, count) => sum + count, 0);
 
-const JOB: Column<Job> = { title: 'Job', cell: (job) => <JobLink job={job} />, sortBy: ({ step }) => step ?? -1 };
+const JOB: Column<Job> = { title: 'Job', cell: (job) => <JobLink job={job} /> };
 const reasonsOf = ({ skipped }: Job): string =>
   Object.entries(skipped)
     .filter(([, count]) => count > 0)
@@ -19,20 +19,17 @@ const reasonsOf = ({ skipped }: Job): string =>
 const STATUS: Column<Job> = {
   title: 'Status',
   cell: ({ status }) => <Status of={status} />,
-  sortBy: ({ status }) => status,
 };
 const SKIPPED: Column<Job> = {
   title: 'Skipped',
   align: 'right',
   cell: (job) => (skippedOf(job) === 0 ? <span class="muted">0</span> : reasonsOf(job)),
-  sortBy: skippedOf,
 };
 const TOOK: Column<Job> = { title: 'Duration', align: 'right', cell: took };
 const CREATED: Column<Job> = {
   title: 'Submitted',
   align: 'right',
   cell: ({ created_at }) => <Ago at={created_at} />,
-  sortBy: ({ created_at }) => created_at,
 };
 
 const MODEL: Column<JobOfModel> = { title: 'Model', cell: ({ model }) => <ModelLink model={model} />, isWide: true };

@@ -1,10 +1,9 @@
 // Controls for how curves are shown and which other models are drawn with them.
-import { call } from '../api/client.ts';
-import { useLoad } from '../api/use-load.ts';
-import { Text, visibleText } from '../ui/text.tsx';
+import { ModelFilter, type FoundModel } from '../ui/model-filter.tsx';
+import { Text } from '../ui/text.tsx';
 
 export interface CurveChoice {
-  readonly others: readonly { readonly id: string; readonly name: string }[];
+  readonly others: readonly FoundModel[];
   /** Weight of past values, at least 0 and below 1. */
   readonly smoothing: number;
   readonly isLogarithmic: boolean;
@@ -17,19 +16,10 @@ interface CurveControlsProps {
   readonly onChange: (choice: CurveChoice) => void;
 }
 
-const OFFERED_MAX = 100;
-
 export function CurveControls({ modelId, choice, onChange }: CurveControlsProps) {
-  const models = useLoad(
-    (signal) => call('get', '/v1/preview/model-summaries', { query: { limit: OFFERED_MAX }, signal }),
-    [modelId],
-  );
-  const known = models.state === 'ready' ? models.value.data : [];
   const taken = new Set([modelId, ...choice.others.map(({ id }) => id)]);
-  const offered = known.filter(({ id }) => !taken.has(id));
-  const add = (id: string) => {
-    const model = known.find((each) => each.id === id);
-    if (model) onChange({ ...choice, others: [...choice.others, { id, name: `${model.project}/${model.name}` }] });
+  const add = (model: FoundModel | null) => {
+    if (model && !taken.has(model.id)) onChange({ ...choice, others: [...choice.others, model] });
   };
   return (
     <>
@@ -43,20 +33,7 @@ export function CurveControls({ modelId, choice, onChange }: CurveControlsProps)
           <Text>{name}</Text> ✕<span class="sr-only"> remove</span>
         </button>
       ))}
-      {offered.length > 0 && (
-        <select
-          aria-label="Compare with another model"
-          value=""
-          onChange={({ currentTarget }) => add(currentTarget.value)}
-        >
-          <option value="">Compare with …</option>
-          {offered.map(({ id, project, name }) => (
-            <option key={id} value={id}>
-              {visibleText(`${project}/${name}`)}
-            </option>
-          ))}
-        </select>
-      )}
+      <ModelFilter label="Compare with" value="" choose={add} />
       <label class="check">
         Smoothing{' '}
         <input

@@ -1,5 +1,5 @@
 // Artifacts: stored training data and adapters, one row per version.
-import { listSome } from '../api/pages.ts';
+import { readList } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
 import { artifactHref } from '../data/artifact-name.ts';
 import type { Artifact } from '../data/artifact-name.ts';
@@ -10,10 +10,8 @@ import { Table, type Column } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
 import { Ago } from '../ui/time.tsx';
 
-const VERSIONS_MAX = 1_000;
-
 export function DataPage() {
-  const artifacts = useLoad((signal) => listSome('/v1/artifacts', VERSIONS_MAX, { signal }), []);
+  const artifacts = useLoad((signal) => readList('/v1/artifacts', { signal }), []);
   return (
     <>
       <PageHead

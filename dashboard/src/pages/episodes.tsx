@@ -73,12 +73,12 @@ async function findPage(choices: EpisodeChoices, from: string | undefined, signa
   for (let after = from; ;) {
     const query = { ...filter, ...(after === undefined ? {} : { after }) };
     const page = await call('get', '/v1/preview/episodes', { query, signal });
-    if (page.data.length > 0 || !page.has_more) return { page, names: await namesOf(page.data, signal) };
+    if (page.data.length > 0 || !page.has_more) return { page, names: await namesOf(page.data) };
     after = page.last_id;
   }
 }
 
-async function namesOf(episodes: readonly Episode[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+async function namesOf(episodes: readonly Episode[]): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(episodes.map(({ model_id }) => model_id))];
-  return new Map(await Promise.all(ids.map(async (id) => [id, await readName(id, signal)] as const)));
+  return new Map(await Promise.all(ids.map(async (id) => [id, await readName(id)] as const)));
 }

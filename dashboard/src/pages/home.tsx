@@ -5,7 +5,9 @@ import type { Overview } from '../api/wire.ts';
 import { Attention } from '../home/attention.tsx';
 import { ModelList } from '../home/model-list.tsx';
 import { useTokenRate } from '../home/token-rate.ts';
+import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobsOfModels, QueuedJobs, RunningJobs } from '../jobs/job-table.tsx';
+import { hrefTo } from '../router.ts';
 import { compact, whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -30,7 +32,10 @@ export function Home() {
               </Section>
             )}
             {value.queued.length > 0 && (
-              <Section title="Queue" aside={`${whole(value.queued_count)} waiting`}>
+              <Section
+                title="Queue"
+                aside={<a href={hrefTo(JOBS_PATH, { status: 'queued' })}>{whole(value.queued_count)} waiting</a>}
+              >
                 <QueuedJobs jobs={value.queued} />
               </Section>
             )}
@@ -39,7 +44,7 @@ export function Home() {
       </Loaded>
       <ModelList />
       {overview.state === 'ready' && overview.value.newest.length > 0 && (
-        <Section title="Newest jobs">
+        <Section title="Newest jobs" aside={<a href={hrefTo(JOBS_PATH)}>All jobs</a>}>
           <JobsOfModels jobs={overview.value.newest} />
         </Section>
       )}

@@ -1,23 +1,24 @@
 // One model: how its metrics moved, which checkpoints exist, and which jobs made them.
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { listSome } from '../api/pages.ts';
+import { readList, listSome } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ModelDetail } from '../api/wire.ts';
 import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { ANSWERS_PATH, readEvaluations } from '../evaluations/evaluations.ts';
+import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobTable } from '../jobs/job-table.tsx';
 import { CheckpointTable } from '../models/checkpoint-table.tsx';
 import { ForkForm } from '../models/fork-form.tsx';
 import { MetricCurves } from '../models/metric-curves.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
+import { whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
 
 const REFRESH_MS = 10_000;
-const CHECKPOINTS_SHOWN = 100;
-const JOBS_SHOWN = 100;
+const JOBS_SHOWN = 20;
 
 export function ModelPage({ params }: PageProps) {
   const path = { model_id: params['id']! };
@@ -35,22 +36,23 @@ function OfModel({ model }: { model: ModelDetail }) {
     [id],
     { everyMs: REFRESH_MS },
   );
+  const newest = jobs.state === 'ready' ? jobs.value[0] : undefined;
+  const version = `${newest?.id} ${newest?.status}`;
   const checkpoints = useLoad(
     (signal) =>
-      listSome('/v1/preview/models/{model_id}/checkpoints', CHECKPOINTS_SHOWN, {
+      readList('/v1/preview/models/{model_id}/checkpoints', {
         path: { model_id: id },
         query: { order: 'desc' },
         signal,
       }),
     [id],
-    { everyMs: REFRESH_MS },
+    { version },
   );
-  const evaluations = useLoad((signal) => readEvaluations(id, signal), [id], { everyMs: REFRESH_MS });
+  const evaluations = useLoad((signal) => readEvaluations(id, signal), [id], { version });
   const answered = useMemo(
     () => new Map(evaluations.state === 'ready' ? evaluations.value.map((each) => [each.step, each]) : []),
     [evaluations],
   );
-  const newest = jobs.state === 'ready' ? jobs.value[0] : undefined;
   return (
     <>
       <PageHead
@@ -84,10 +86,17 @@ function OfModel({ model }: { model: ModelDetail }) {
           </>
         }
       />
-      <MetricCurves modelId={id} name={`${project}/${name}`} version={`${newest?.id} ${newest?.status}`} />
+      <MetricCurves modelId={id} name={`${project}/${name}`} version={version} />
       <Section
         title="Checkpoints"
-        aside={checkpoints.state === 'ready' && <ForkForm model={model} checkpoints={checkpoints.value} />}
+        aside={
+          checkpoints.state === 'ready' && (
+            <>
+              <span>{whole(checkpoints.value.length)}</span>
+              <ForkForm model={model} checkpoints={checkpoints.value} />
+            </>
+          )
+        }
       >
         <Loaded of={checkpoints}>
           {(rows) =>
@@ -99,7 +108,7 @@ function OfModel({ model }: { model: ModelDetail }) {
           }
         </Loaded>
       </Section>
-      <Section title="Jobs">
+      <Section title="Newest jobs" aside={<a href={hrefTo(JOBS_PATH, { model: id })}>All jobs of the model</a>}>
         <Loaded of={jobs}>
           {(rows) => (rows.length === 0 ? <Empty title="No job yet" /> : <JobTable jobs={rows} />)}
         </Loaded>

@@ -1,7 +1,8 @@
 // Finds one of any number of models by a part of its name: the server searches while the user types, and the browser offers what it found.
 import { useId, useState } from 'preact/hooks';
-import { call } from '../api/client.ts';
+import { call, type Query } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
+import type { ModelDetail } from '../api/wire.ts';
 import { FieldFilter } from './field-filter.tsx';
 
 const OFFERED = 20;
@@ -24,14 +25,18 @@ export function ModelFilter({ label, value, choose }: ModelFilterProps) {
   const list = useId();
   const [typed, setTyped] = useState('');
   const [round, setRound] = useState(0);
-  const chosen = useLoad((signal) => (value === '' ? Promise.resolve('') : readName(value, signal)), [value]);
+  const [problem, setProblem] = useState('');
+  const chosen = useLoad(() => (value === '' ? Promise.resolve('') : readName(value)), [value]);
   const offered = useLoad((signal) => findModels(typed, signal), [], { version: typed });
   const models = offered.state === 'ready' ? offered.value : [];
   const pick = async (text: string) => {
-    const known = models.find(({ name }) => name === text);
-    const found = known ?? (text === '' ? null : (await findModels(text)).find(({ name }) => name.includes(text)));
-    if (found !== undefined) choose(found);
-    setRound(round + 1); // shows the chosen model again, whatever was typed
+    const found = text === '' ? [] : await findModels(text);
+    const exact = found.find(({ name }) => name === text) ?? (found.length === 1 ? found[0] : undefined);
+    if (exact || text === '') choose(exact ?? null);
+    setProblem(
+      exact || text === '' ? '' : found.length === 0 ? 'No model has this in its name.' : 'Several match: choose one.',
+    );
+    if (exact) setRound(round + 1); // shows the chosen model, whatever was typed
   };
   return (
     <>
@@ -51,27 +56,40 @@ export function ModelFilter({ label, value, choose }: ModelFilterProps) {
           <option key={id} value={name} />
         ))}
       </datalist>
+      {problem !== '' && (
+        <span class="small" role="alert">
+          {problem}
+        </span>
+      )}
     </>
   );
 }
 
+/** The model of this name first, then the last active ones whose names contain the text. */
 async function findModels(search: string, signal?: AbortSignal): Promise<FoundModel[]> {
-  const query = { limit: OFFERED, ...(search === '' ? {} : { search }) };
-  const { data } = await call('get', '/v1/preview/model-summaries', { query, signal });
-  return data.map(({ id, project, name }) => ({ id, name: `${project}/${name}` }));
+  const [project, name] = search.split('/', 2);
+  const ask = async (query: Query<'/v1/preview/model-summaries'>) =>
+    (await call('get', '/v1/preview/model-summaries', { query, signal })).data;
+  const exact = project && name ? await ask({ limit: 1, project, name }) : [];
+  const found = await ask({ limit: OFFERED, ...(search === '' ? {} : { search }) });
+  const all = [...exact, ...found.filter(({ id }) => id !== exact[0]?.id)];
+  return all.map((model) => ({ id: model.id, name: `${model.project}/${model.name}` }));
 }
 
-const names = new Map<string, Promise<string>>();
+const seen = new Map<string, Promise<ModelDetail>>();
 
-/** `project/name`; asked once for each model. */
-export function readName(model_id: string, signal?: AbortSignal): Promise<string> {
-  const known = names.get(model_id);
+/** Asked once for each model: its names do not change. */
+export function readModel(model_id: string): Promise<ModelDetail> {
+  const known = seen.get(model_id);
   if (known) return known;
-  const name = call('get', '/v1/preview/models/{model_id}', { path: { model_id } }).then(
-    ({ project, name: own }) => `${project}/${own}`,
-  );
-  names.set(model_id, name);
-  name.catch(() => names.delete(model_id));
-  signal?.throwIfAborted();
-  return name;
+  const asked = call('get', '/v1/preview/models/{model_id}', { path: { model_id } });
+  seen.set(model_id, asked);
+  asked.catch(() => seen.delete(model_id));
+  return asked;
+}
+
+/** `project/name` */
+export async function readName(modelId: string): Promise<string> {
+  const { project, name } = await readModel(modelId);
+  return `${project}/${name}`;
 }

@@ -1,7 +1,8 @@
-// A table described by its columns, and sorted by the value that a column names. Scrolls sideways on small screens. Use
-// virtual-list.tsx for thousands of rows.
+// A table described by its columns, and sorted by the value that a column names. Scrolls sideways on small screens. Of many rows it draws
+// the first ones, says how many there are, and sorts all of them. Use virtual-list.tsx for rows that open.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { whole } from './numbers.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -19,27 +20,34 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** `rows` are only a part of a list: they are in the list's order, because sorting them would not sort it. */
+  readonly isPart?: boolean;
 }
+
+const SHOWN_FIRST = 50;
+const SHOWN_MORE = 500;
 
 interface Sorting {
   readonly column: number;
   readonly isDown: boolean;
 }
 
-export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: TableProps<Row>) {
+  const [count, setCount] = useState(SHOWN_FIRST);
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const sortBy = sorting && columns[sorting.column]?.sortBy;
-  const shown = sortBy ? sorted(rows, sortBy, sorting.isDown) : rows;
+  const inOrder = sortBy ? sorted(rows, sortBy, sorting.isDown) : rows;
+  const shown = inOrder.slice(0, count);
   const turn = (column: number) => setSorting({ column, isDown: sorting?.column === column ? !sorting.isDown : true });
 
-  return (
+  const frame = (
     <div class="table-frame scrolls-sideways" role="region" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
             {columns.map(({ title, align, sortBy: sorts, isWide }, at) => (
               <th key={title} scope="col" class={classOf(align, isWide)} aria-sort={stateOf(sorting, at)}>
-                {sorts ? (
+                {sorts && !isPart ? (
                   <button class="sort" type="button" onClick={() => turn(at)}>
                     {title}
                   </button>
@@ -63,6 +71,20 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+  if (shown.length === rows.length) return frame;
+  return (
+    <>
+      {frame}
+      <p class="row pager">
+        <span class="muted small">
+          {whole(shown.length)} of {whole(rows.length)} are shown
+        </span>
+        <button type="button" onClick={() => setCount(count + SHOWN_MORE)}>
+          Show {whole(Math.min(SHOWN_MORE, rows.length - shown.length))} more
+        </button>
+      </p>
+    </>
   );
 }
 
