@@ -56,7 +56,7 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
     await openPage(page, `/models/${longest}`);
     await page.getByText('50 of 1 009 are shown').waitFor();
     await page.getByRole('button', { name: 'train/reward' }).click();
-    await expect.poll(async () => (await cells('Checkpoints', 2))[0]).toBe('1');
+    await expect.poll(async () => (await cells('Checkpoints', 2))[0], { timeout: 20_000 }).toBe('1');
     await page.getByRole('button', { name: 'Show 500 more' }).click();
     await page.getByText('550 of 1 009 are shown').waitFor();
     expect(await page.getByLabel('Fork step').locator('option').count()).toBe(STEPS);
@@ -75,17 +75,21 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
 
   test('jobs have a page, in pages that the address names, filtered by model and status', async () => {
     await page.getByRole('link', { name: 'All jobs of the model' }).click();
-    await page.getByText('Jobs 1 to 50, and more').waitFor();
+    await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
     expect(await cells('Jobs', 2)).toEqual(jobs.slice(0, 50));
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Older ›' }).click();
-    await page.getByText('Jobs 51 to 100, and more').waitFor();
+    await page.getByText('Jobs 51 to 100 of 1\u2009008').waitFor();
     expect(await cells('Jobs', 2)).toEqual(jobs.slice(50, 100));
     await page.reload();
-    await page.getByText('Jobs 51 to 100, and more').waitFor();
+    await page.getByText('Jobs 51 to 100 of 1\u2009008').waitFor();
     await page.goBack();
-    await page.getByText('Jobs 1 to 50, and more').waitFor();
+    await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
     expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('p/longest');
+    await page.getByLabel('Kind').selectOption('sft');
+    await page.getByText('No job matches').waitFor();
+    await page.getByLabel('Kind').selectOption('rl');
+    await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No job matches').waitFor();
   });
@@ -98,7 +102,7 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByText('Models 51 to 100, and more').waitFor();
     await page.getByLabel('Find a model by a part of its name').fill('model-99');
     await page.keyboard.press('Enter');
-    await expect.poll(async () => (await cells('Models', 1)).length).toBe(11);
+    await expect.poll(async () => (await cells('Models', 1)).length, { timeout: 20_000 }).toBe(11);
     await page.getByRole('button', { name: /^Step/ }).waitFor();
     expect(seen.faults).toEqual([]);
   });

@@ -30,7 +30,7 @@ export function ModelList() {
       type="search"
       aria-label="Find a model by a part of its name"
       placeholder="Find by name"
-      value={name}
+      defaultValue={name}
       onChange={({ currentTarget }) => {
         setName(currentTarget.value.trim());
         setBefore([]);

@@ -7,7 +7,7 @@ import { EpisodeFilters } from '../episodes/episode-filters.tsx';
 import { EpisodeTable } from '../episodes/episode-table.tsx';
 import { readName } from '../ui/model-filter.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
-import { CursorPager, pagePlaceOf } from '../ui/cursor-pager.tsx';
+import { CursorPager, pagePlaceOf, type PagePlace } from '../ui/cursor-pager.tsx';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 
@@ -18,7 +18,7 @@ export function EpisodesPage({ query }: PageProps) {
   const choices = episodeChoicesOf(query);
   const made = Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== ''));
   const place = pagePlaceOf(query);
-  const found = useLoad((signal) => findPage(choices, place.after, signal), [JSON.stringify(made), place.after], {
+  const found = useLoad((signal) => findPage(choices, place, signal), [JSON.stringify(made), place.after], {
     ...(choices.search === '' && place.after === undefined ? { everyMs: REFRESH_MS } : {}),
   });
   return (
@@ -26,7 +26,7 @@ export function EpisodesPage({ query }: PageProps) {
       <PageHead title="Episodes" about="Runs of agents: the calls that each made, and what it was worth." />
       <EpisodeFilters choices={choices} />
       <Loaded of={found}>
-        {({ page, names }) => (
+        {({ page, names, place: shown }) => (
           <>
             {page.data.length === 0 ? (
               <NoEpisodes isFiltered={Object.keys(made).length > 0} />
@@ -34,7 +34,7 @@ export function EpisodesPage({ query }: PageProps) {
               <EpisodeTable episodes={page.data} names={names} choices={made} />
             )}
             <CursorPager
-              place={place}
+              place={shown}
               page={page}
               of="episodes"
               hrefOf={(to) => hrefTo(EPISODES_PATH, { ...made, ...to })}
@@ -57,8 +57,8 @@ const NoEpisodes = ({ isFiltered }: { isFiltered: boolean }) =>
     </Empty>
   );
 
-/** A page of a search may be empty before the end of the list. */
-async function findPage(choices: EpisodeChoices, from: string | undefined, signal: AbortSignal) {
+/** With its place, because the address may already name the next one. A page of a search may be empty before the end of the list. */
+async function findPage(choices: EpisodeChoices, place: PagePlace, signal: AbortSignal) {
   const { model, group, status, min, max, job, search } = choices;
   const filter: Query<'/v1/preview/episodes'> = {
     limit: PAGE_ROWS,
@@ -70,10 +70,10 @@ async function findPage(choices: EpisodeChoices, from: string | undefined, signa
     training_job_id: job,
     search,
   };
-  for (let after = from; ;) {
+  for (let { after } = place; ;) {
     const query = { ...filter, ...(after === undefined ? {} : { after }) };
     const page = await call('get', '/v1/preview/episodes', { query, signal });
-    if (page.data.length > 0 || !page.has_more) return { page, names: await namesOf(page.data) };
+    if (page.data.length > 0 || !page.has_more) return { place, page, names: await namesOf(page.data) };
     after = page.last_id;
   }
 }

@@ -17,13 +17,15 @@ export function pagePlaceOf(query: URLSearchParams): PagePlace {
 interface CursorPagerProps {
   readonly place: PagePlace;
   readonly page: { readonly data: readonly unknown[]; readonly last_id: string; readonly has_more: boolean };
+  /** Rows of all pages, where the server counts them. */
+  readonly total?: number;
   /** What the rows are: `episodes`. */
   readonly of: string;
   /** Address of a page; no place: the first one. */
   readonly hrefOf: (place?: PagePlace & { readonly after: string }) => string;
 }
 
-export function CursorPager({ place, page, of, hrefOf }: CursorPagerProps) {
+export function CursorPager({ place, page, total, of, hrefOf }: CursorPagerProps) {
   const last = place.before + page.data.length;
   return (
     <nav class="row pager" aria-label={`Pages of ${of}`}>
@@ -31,7 +33,13 @@ export function CursorPager({ place, page, of, hrefOf }: CursorPagerProps) {
         {page.data.length === 0
           ? `No more ${of}`
           : `${of[0]!.toUpperCase()}${of.slice(1)} ${whole(place.before + 1)} to ${whole(last)}`}
-        {page.has_more ? ', and more' : page.data.length > 0 ? ', the last ones' : ''}
+        {page.data.length > 0 && total !== undefined
+          ? ` of ${whole(total)}`
+          : page.has_more
+            ? ', and more'
+            : page.data.length > 0
+              ? ', the last ones'
+              : ''}
       </span>
       {place.after !== undefined && (
         <a class="button" href={hrefOf()}>
