@@ -1,7 +1,8 @@
 // Runs vitest with the arguments given. In CI, test files that fail run a second time, each from its start, and their names are
 // printed: these tests use real processes, ports and networks, and a second try of one test alone would meet what its first left.
-// A file that fails twice fails. Then stand the time that the files took together, the slowest ones, and those that failed first. A
-// project that uses more processor time than its budget (test/projects.ts) fails. What was skipped, and why, is listed by skip-reporter.ts; a skip without a reason fails in CI.
+// A file that fails twice fails. At the end stand the processor time of each project, which fails where it uses more than its budget
+// (test/projects.ts), the files that failed at first and the tests that failed. What was skipped, and why, is listed by
+// skip-reporter.ts; a skip without a reason fails in CI.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,13 @@ interface Report {
     readonly status: string;
     readonly startTime: number;
     readonly endTime: number;
+    /** Of the file as a whole, where it could not be loaded or a hook failed. */
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages?: readonly string[] | null;
+    }[];
   }[];
 }
 
@@ -56,18 +64,42 @@ function printTimes({ testResults }: Report): void {
   for (const { file, took } of times.slice(0, SLOWEST)) console.log(`${inSeconds(took)}  ${file}`);
 }
 
-/** Exit code. Errors outside of every test file leave no file to try again. */
-function runOnce(args: readonly string[]): number {
-  const { code, report } = runWithReport(args);
-  if (!report) return code;
-  const failed = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative('.', name));
-  const isTriedAgain = process.env['CI'] && code !== 0 && failed.length > 0;
-  if (isTriedAgain) console.log(`These test files failed and run a second time: ${failed.join(', ')}`);
-  const last = isTriedAgain ? vitest('--no-file-parallelism', ...failed) : code;
-  if (report.testResults.length > 0) printTimes(report);
-  if (isTriedAgain) console.log(`\nFailed at first:\n${failed.map((file) => `  ${file}`).join('\n')}`);
-  return last;
+interface Outcome {
+  readonly code: number;
+  /** Lines: each test that failed, with the first line of its reason. Of the second try, where there was one. */
+  readonly failures: readonly string[];
+  /** Files that passed only when they were tried again. */
+  readonly unsteady: readonly string[];
 }
+
+const isFailed = ({ status }: { readonly status: string }): boolean => status === 'failed';
+
+/** Errors outside of every test file leave no file to try again. */
+function runOnce(args: readonly string[]): Outcome {
+  const { code, report } = runWithReport(args);
+  if (report && report.testResults.length > 0) printTimes(report);
+  if (code === 0) return { code, failures: [], unsteady: [] };
+  const failed = report?.testResults.filter(isFailed).map(({ name }) => relative('.', name)) ?? [];
+  if (!process.env['CI'] || failed.length === 0) return { code, failures: failuresOf(report), unsteady: [] };
+  console.log(`These test files failed and run a second time: ${failed.join(', ')}`);
+  const again = runWithReport(['--no-file-parallelism', ...failed]);
+  return { code: again.code, failures: again.code === 0 ? [] : failuresOf(again.report), unsteady: failed };
+}
+
+/** What failed, so that the end of a long log says it. */
+function failuresOf(report: Report | null): string[] {
+  const files = report?.testResults.filter(isFailed) ?? [];
+  if (files.length === 0)
+    return ['no test, but the run: an error outside of the tests, or tests skipped without a reason'];
+  return files.flatMap(({ name, message, assertionResults }) => {
+    const tests = assertionResults.filter(isFailed);
+    const file = relative('.', name);
+    if (tests.length === 0) return [`${file}: ${firstLine(message)}`];
+    return tests.map(({ fullName, failureMessages }) => `${file} > ${fullName}: ${firstLine(failureMessages?.[0])}`);
+  });
+}
+
+const firstLine = (text = 'no reason is given'): string => text.trim().split('\n')[0]!.slice(0, 300);
 
 /** One project after another, so that each can be held to its budget of processor time. */
 function run(args: readonly string[]): number {
@@ -80,8 +112,8 @@ function run(args: readonly string[]): number {
   const projects = TEST_PROJECTS.filter(({ name }) => asked?.includes(name) ?? true);
   const results = projects.map(({ name, processorSeconds }) => {
     const before = childrenProcessorSeconds();
-    const code = runOnce(['--project', name, '--passWithNoTests', ...others]);
-    return { name, code, budget: processorSeconds, used: childrenProcessorSeconds() - before };
+    const outcome = runOnce(['--project', name, '--passWithNoTests', ...others]);
+    return { name, ...outcome, budget: processorSeconds, used: childrenProcessorSeconds() - before };
   });
   console.log('\nProcessor time of each project, with all processes that it started:');
   const slowness = Math.max(1, lapSeconds() / REFERENCE_LAP_SECONDS);
@@ -94,6 +126,10 @@ function run(args: readonly string[]): number {
     console.log(
       `The project ${name} is over its budget: make its tests cheaper, or say in test/projects.ts why they cost more.`,
     );
+  for (const { name, unsteady } of results)
+    for (const file of unsteady) console.log(`Failed at first in ${name}: ${file}`);
+  for (const { name, failures } of results)
+    for (const failure of failures) console.log(`Failed in ${name}: ${failure}`);
   return wasteful.length > 0 ? 1 : Math.max(0, ...results.map(({ code }) => code));
 }
 
