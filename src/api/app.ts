@@ -33,6 +33,7 @@ import { datasetRowRoutes } from './artifacts/dataset-rows.ts';
 import { dashboardRoutes } from './description/dashboard-route.ts';
 import { embeddingRoutes } from './chat/embeddings.ts';
 import { episodeRoutes } from './episodes/episodes.ts';
+import { onlineTrainingRoutes } from './training/online-training.ts';
 import { evaluationRoutes } from './training/evaluations.ts';
 import { generateRoutes } from './generate/generate.ts';
 import { jobInputRoutes } from './training/job-inputs.ts';
@@ -137,6 +138,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...artifactRoutes(services),
     ...datasetRowRoutes(services),
     ...episodeRoutes(services, limits),
+    ...onlineTrainingRoutes(services),
     ...runRoutes(services),
     ...wandbRoutes(services, limits),
     ...usageRoutes(services),

@@ -1,5 +1,6 @@
 // Held-out evaluation: a job names prompts that it does not train on, and its checkpoint answers them. An evaluation belongs to its job
 // and has the job's id. Prompts and answers are blobs; the client decides how to score them.
+import type { ArtifactName } from './artifact.ts';
 import type { ChatMessage, ToolDefinition } from './chat.ts';
 import type { DatasetVersion } from './sft.ts';
 
@@ -85,4 +86,18 @@ export interface Evaluation {
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
+}
+
+/** As a client asks for it; its prompts are read when the job is accepted. */
+export interface RequestedEvaluation {
+  readonly settings: EvaluationSettings;
+  /** Of prompts that bring none. */
+  readonly tools: readonly ToolDefinition[] | null;
+  readonly prompts: readonly EvaluationPrompt[] | PromptFile;
+}
+
+/** `path` null: the file with a well-known name, or the only JSON Lines file. */
+export interface PromptFile {
+  readonly artifact: ArtifactName & { readonly version: string | null };
+  readonly path: string | null;
 }

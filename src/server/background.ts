@@ -2,6 +2,7 @@
 // responses, calls webhooks, each if its roles include it.
 import type { Log } from '#base/log';
 import type { TrainingEngine } from '#engine/training-engine';
+import { createOnlineTrainer } from '#services/episodes/online-trainer';
 import { createEvaluationRunner } from '#services/evaluations/evaluation-runner';
 import { deleteOldData } from '#services/jobs/data-retention';
 import { createJobRunner, type TrainerRoom } from '#services/jobs/job-runner';
@@ -117,6 +118,13 @@ export async function startBackground(
     });
     await responseRunner.start();
     open.add(() => responseRunner.stop());
+  }
+
+  if (config.roles.includes('api')) {
+    const { trainingJobs } = services;
+    const onlineTrainer = createOnlineTrainer({ exclusive, storage, trainingJobs, jobEvents, clock, log });
+    await onlineTrainer.start();
+    open.add(() => onlineTrainer.stop());
   }
 
   // With `api`, not `train`: webhooks are called even while no trainer runs, and training machines often have no internet access.

@@ -16,6 +16,7 @@ import { createSampledTokens } from '#services/chat/sampled-tokens';
 import { createTokenization } from '#services/chat/tokenization';
 import { createEpisodeTrees } from '#services/episodes/episode-trees';
 import { createEpisodes } from '#services/episodes/episodes';
+import { createOnlineTrainings } from '#services/episodes/online-training';
 import { createRecorder } from '#services/episodes/recorder';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
 import { createEvaluations } from '#services/evaluations/evaluations';
@@ -150,6 +151,8 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     log,
   });
 
+  const onlineTrainings = createOnlineTrainings({ storage, wake: () => jobEvents.notify(null), clock, log });
+
   const webhookAddresses = createWebhookAddresses(config.webhookNetworks);
   const webhooks = createWebhooks({ store: webhookStore, jobEvents, clock, addresses: webhookAddresses });
 
@@ -192,6 +195,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     datasetRows,
     runs,
     episodes,
+    onlineTrainings,
     jobEvents,
     trainingJobs,
     jobInputs,

@@ -57,6 +57,14 @@ export interface EpisodeEnd extends EpisodeReward {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** Which groups are complete: those without an open episode. */
+export interface CompleteGroup {
+  /** At least so many rewarded episodes. */
+  readonly rewardedMin: number;
+  /** Those count whose trained calls all come from this step or a later one. Undefined: all. */
+  readonly stepMin?: number | undefined;
+}
+
 /** What to read of calls in addition to their rows. */
 export type CallParts = readonly ('tokens' | 'content')[];
 
@@ -81,8 +89,8 @@ export interface EpisodeStore {
    * with so many rewarded episodes and no open one. Null: there is no such episode.
    */
   reward(id: string, end: EpisodeEnd, nowMs: number, groupSizeMin: number): Promise<RewardOutcome | null>;
-  /** Of one model, in order of each group's first episode. `complete`: at least so many rewarded episodes and no open one. */
-  groups(modelId: string, limit: number, complete?: { readonly rewardedMin: number }): Promise<readonly EpisodeGroup[]>;
+  /** Of one model: the groups with an open or rewarded episode, in order of each group's first episode. */
+  groups(modelId: string, limit: number, complete?: CompleteGroup): Promise<readonly EpisodeGroup[]>;
   /** The rewarded episodes of one group, oldest first. */
   rewardedIds(modelId: string, groupName: string): Promise<readonly string[]>;
   /** With its calls and its charge. Returns whether it existed. */

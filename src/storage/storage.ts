@@ -20,6 +20,7 @@ import type { KlReference } from '#domain/trajectory';
 import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
+import type { OnlineTrainingStore } from './online-training-store.ts';
 import type { EpisodeStore } from './episode-store.ts';
 import type { EvaluationStore, NewEvaluation } from './evaluation-store.ts';
 import type { Inventory } from './inventory.ts';
@@ -43,6 +44,7 @@ export interface Storage {
   readonly trajectoryLogs: TrajectoryLogStore;
   readonly evaluations: EvaluationStore;
   readonly episodes: EpisodeStore;
+  readonly onlineTraining: OnlineTrainingStore;
   readonly responses: ResponseStore;
   readonly tinker: TinkerStore;
   readonly runs: RunStore;

@@ -35,6 +35,7 @@ import { createCheckpoints } from '#services/models/checkpoints';
 import { createAcceptEvaluation } from '#services/evaluations/accept-evaluation';
 import { createEpisodeTrees } from '#services/episodes/episode-trees';
 import { createEpisodes } from '#services/episodes/episodes';
+import { createOnlineTrainings } from '#services/episodes/online-training';
 import { createRecorder } from '#services/episodes/recorder';
 import { createEvaluations } from '#services/evaluations/evaluations';
 import { createHealth } from '#services/health';
@@ -237,6 +238,7 @@ export async function openTestServer({
     artifacts,
     runs,
     episodes: createEpisodes({ storage, baseModels, trees, limits, bounds: EPISODE_BOUNDS, jobEvents, clock, log }),
+    onlineTrainings: createOnlineTrainings({ storage, wake: () => jobEvents.notify(null), clock, log }),
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
     datasetRows: createDatasetRows({ artifacts, baseModels }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),

@@ -108,8 +108,14 @@ export function episodeOperations(
       ({ episodes }, filter) =>
         episodes.list({ entity: entityOf(models[0]!), ...filter }, { after: null, limit: 4 }, 'desc'),
     ),
-    asked('episodes.groups', 1, fc.tuple(model, fc.boolean()), ({ episodes }, [modelId, isComplete]) =>
-      episodes.groups(modelId, 3, isComplete ? { rewardedMin: 1 } : undefined),
+    asked(
+      'episodes.groups',
+      1,
+      fc.tuple(
+        model,
+        fc.option(fc.record({ rewardedMin: fc.constant(1), stepMin: fc.option(fc.nat(3), { nil: undefined }) })),
+      ),
+      ({ episodes }, [modelId, complete]) => episodes.groups(modelId, 3, complete ?? undefined),
     ),
     asked(
       'episodes.expire',

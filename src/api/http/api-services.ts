@@ -16,6 +16,7 @@ import type { Tokenization } from '#services/chat/tokenization';
 import type { Checkpoints } from '#services/models/checkpoints';
 import type { Evaluations } from '#services/evaluations/evaluations';
 import type { Episodes } from '#services/episodes/episodes';
+import type { OnlineTrainings } from '#services/episodes/online-training';
 import type { Health } from '#services/health';
 import type { Idempotent } from '#services/accounts/idempotency';
 import type { DatasetRows } from '#services/jobs/reading-back/dataset-rows';
@@ -61,6 +62,7 @@ export interface ApiServices {
   readonly tinker: Tinker;
   readonly runs: Runs;
   readonly episodes: Episodes;
+  readonly onlineTrainings: OnlineTrainings;
   readonly usage: Usage;
   readonly webhooks: Webhooks;
   readonly workers: Workers;

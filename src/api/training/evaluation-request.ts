@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nonEmpty } from '#base/non-empty';
 import { promptRow, toPrompt, tools } from '#rows/evaluation';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
-import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
+import type { RequestedEvaluation } from '#domain/evaluation';
 import { integer, list, number, union } from '#validation/lax';
 import { refuse } from '#validation/parse';
 import { seed } from '#validation/seed';

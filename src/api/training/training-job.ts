@@ -9,8 +9,8 @@ import {
   type WaitingFor,
 } from '#domain/training-job';
 import type { EpisodeJobBody, RlJobBody } from '#domain/trajectory';
-import type { RequestedEvaluation } from '#services/evaluations/accept-evaluation';
 import type { DescribedJob } from '#services/jobs/training-jobs';
+import type { RequestedEvaluation } from '#domain/evaluation';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { evaluationResponse } from './evaluation-answers.ts';
 import { rlConfig } from './rl-config.ts';

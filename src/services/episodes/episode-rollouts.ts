@@ -9,6 +9,7 @@ import type { SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/tra
 import type { EpisodeStore } from '#storage/episode-store';
 import { createPromptFolding } from '#training/folded-prompts';
 import type { SaidAnswer } from './call-content.ts';
+import { GROUP_SIZE_MIN } from './complete-group.ts';
 import { notFound } from './episode-errors.ts';
 import { readCalls, readSaid, type ReadCall, type ReadChoice, type SaidCall } from './read-calls.ts';
 
@@ -23,7 +24,6 @@ export interface EpisodeRollouts {
 type Store = Pick<EpisodeStore, 'find' | 'findOfModel' | 'calls'>;
 
 const PAGE = 500;
-const GROUP_SIZE_MIN = 2;
 
 /**
  * `named`: by group, ids or names of rewarded episodes of the model. Throws, with the place, `episode_not_found`, `episode_conflict` (no

@@ -14,6 +14,7 @@ import type { JobEvents } from '../jobs/job-events.ts';
 import type { BaseModels } from '../models/base-models.ts';
 import { getOwnModel } from '../models/own-model.ts';
 import { searchEpisodes } from './episode-search.ts';
+import { GROUP_SIZE_MIN } from './complete-group.ts';
 import { ambiguousName, notFound, notRewardable, otherGroup, refusalOf } from './episode-errors.ts';
 import type { EpisodeTrees } from './episode-trees.ts';
 import { readCalls, readSaid, type ReadCall, type SaidCall } from './read-calls.ts';
@@ -79,8 +80,6 @@ export interface EpisodesDeps {
 
 const SAME_NAME_MAX = 20;
 const EXPIRED_AT_ONCE = 100;
-/** A group that nothing says more about is compared from two rewards on. */
-const GROUP_SIZE_MIN = 2;
 /** Bytes of JSON per token in an answer: a number; or a number, a log-probability and a text. */
 const PROMPT_TOKEN_WEIGHT = 7;
 const SAMPLED_TOKEN_WEIGHT = 40;
@@ -134,7 +133,8 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
         ...(group === null ? {} : { groupName: group }),
         ...(metadata === null ? {} : { metadata }),
       };
-      const rewarded = await store.reward(before.id, end, clock.now(), GROUP_SIZE_MIN);
+      const online = await storage.onlineTraining.find(before.modelId);
+      const rewarded = await store.reward(before.id, end, clock.now(), online?.groupSizeMin ?? GROUP_SIZE_MIN);
       if (!rewarded) throw notFound(named.named);
       const { outcome, episode } = rewarded;
       if (outcome === 'trained' || outcome === 'expired') throw notRewardable(episode);

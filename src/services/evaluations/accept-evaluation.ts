@@ -1,28 +1,13 @@
 // Turns a client's evaluation request into what is stored. Its prompts are validated and copied before the job is accepted: an invalid
 // line is reported at once instead of after an hour of training, and deleting the artifact later does no harm.
 import type { Caller } from '#domain/caller';
-import type { ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import type { EvaluationBody, EvaluationPrompt, EvaluationSettings } from '#domain/evaluation';
+import type { EvaluationBody, EvaluationPrompt, PromptFile, RequestedEvaluation } from '#domain/evaluation';
 import type { DatasetVersion } from '#domain/sft';
 import { readEvaluationLine } from '#rows/evaluation';
 import { createYielder } from '#base/yield-to-loop';
 import { splitLines } from '#base/lines';
-import type { NamedVersion } from '../artifacts/artifact-name.ts';
 import type { Artifacts } from '../artifacts/artifacts.ts';
-
-export interface RequestedEvaluation {
-  readonly settings: EvaluationSettings;
-  /** Sampling settings of prompts that bring none. */
-  readonly tools: readonly ToolDefinition[] | null;
-  readonly prompts: readonly EvaluationPrompt[] | PromptFile;
-}
-
-/** `path` null: the file with a well-known name, or the only JSON Lines file. */
-export interface PromptFile {
-  readonly artifact: NamedVersion;
-  readonly path: string | null;
-}
 
 export interface EvaluationLimits {
   readonly promptsMax: number;

@@ -18,6 +18,7 @@ const KEYS: { readonly [T in keyof Tables]: readonly (string & keyof Tables[T])[
   evaluations: ['job_id'],
   episodes: ['id'],
   episode_calls: ['id'],
+  online_training: ['model_id'],
   responses: ['id'],
   artifact_contents: ['entity', 'sha256'],
   artifacts: ['id'],
@@ -148,6 +149,10 @@ async function beginAnew(tx: Transaction<Tables>): Promise<void> {
   const free = { worker: null, lease_until_ms: 0 };
   await tx.updateTable('evaluations').set(free).where('status', '=', 'running').execute();
   await tx.updateTable('responses').set(free).where('status', '=', 'in_progress').execute();
+  await tx
+    .updateTable('online_training')
+    .set({ ...free, unsettled: 0 })
+    .execute();
   await tx
     .updateTable('tinker_runs')
     .set({ attempt: 0, ...free })

@@ -19,6 +19,7 @@ import { PIECE, UNFINISHED } from './episodes-of-jobs.ts';
 import { completedBy, groupsOf } from './episode-groups.ts';
 import { fromEpisodeCall, toEpisode, toEpisodeCall } from './episode-rows.ts';
 import { listPage } from './listing.ts';
+import { makeDue } from './online-training.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import type { Tables } from './rows.ts';
 import { transactionAlone } from './transaction.ts';
@@ -158,6 +159,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           .executeTakeFirstOrThrow();
         const episode = toEpisode(row);
         await charge(tx, episode, UNLIMITED);
+        await makeDue(tx, [episode.modelId]);
         await enqueueEpisodeDeliveries(tx, episode, await completedBy(tx, episode, groupSizeMin), nowMs);
         return { outcome: 'rewarded' as const, episode };
       }),
@@ -176,7 +178,13 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       return rows.map(({ id }) => id);
     },
 
-    delete: (id) => transactionAlone(db, async (tx) => (await remove(tx, [id])) > 0),
+    delete: (id) =>
+      transactionAlone(db, async (tx) => {
+        const episode = await tx.selectFrom('episodes').select('model_id').where('id', '=', id).executeTakeFirst();
+        if (!episode) return false;
+        await makeDue(tx, [episode.model_id]); // its group may be complete without it
+        return (await remove(tx, [id])) > 0;
+      }),
 
     expire: (activeBeforeMs, nowMs, limit) =>
       transactionAlone(db, async (tx) => {
@@ -203,6 +211,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           .set({ status: 'expired', expired_at_ms: nowMs, active_at_ms: nowMs, call_bytes: 0 })
           .where('id', 'in', ids)
           .execute();
+        await makeDue(tx, [...new Set(expiring.map(({ model_id: modelId }) => modelId))]);
         for (const row of expiring) await charge(tx, toEpisode({ ...row, call_bytes: 0 }), UNLIMITED);
         return { expired: ids.length, deleted };
       }),

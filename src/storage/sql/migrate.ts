@@ -23,6 +23,7 @@ import { readings } from './migrations/0018-readings.ts';
 import { episodes } from './migrations/0019-episodes.ts';
 import { episodesByReward } from './migrations/0020-episodes-by-reward.ts';
 import { waiting } from './migrations/0021-waiting.ts';
+import { onlineTraining } from './migrations/0022-online-training.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -47,6 +48,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   episodes,
   episodesByReward,
   waiting,
+  onlineTraining,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

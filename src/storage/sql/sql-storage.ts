@@ -15,6 +15,7 @@ import { createInventory } from './inventory.ts';
 import { createJobStore } from './jobs.ts';
 import { migrate } from './migrate.ts';
 import { createModelStore } from './models.ts';
+import { createOnlineTrainingStore } from './online-training.ts';
 import { createResponseStore } from './responses.ts';
 import type { Tables } from './rows.ts';
 import { createTinkerStore } from './tinker.ts';
@@ -47,6 +48,7 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
     trajectoryLogs: createTrajectoryLogStore(db),
     evaluations: createEvaluationStore(db, dialect),
     episodes: createEpisodeStore(db),
+    onlineTraining: createOnlineTrainingStore(db, dialect),
     responses: createResponseStore(db, dialect),
     tinker: createTinkerStore(db, dialect),
     runs: createRunStore(db),

@@ -14,7 +14,7 @@ import {
 } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { Payer } from '#storage/account-store';
-import type { EpisodeEnd, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
+import type { CompleteGroup, EpisodeEnd, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
 import type { Accounts } from './accounts.ts';
 import { paginate } from './page.ts';
 import { asJson } from './tables.ts';
@@ -159,6 +159,14 @@ export function createEpisodes(
       return { outcome: 'rewarded', episode: shown(row) };
     },
     async groups(modelId, limit, complete) {
+      const freshIn = (name: string, { stepMin = 0 }: CompleteGroup) => {
+        const isOld = (id: string) =>
+          calls.some(
+            ({ episodeId, isTrainable, isCut, policyStep }) =>
+              episodeId === id && isTrainable && !isCut && policyStep! < stepMin,
+          );
+        return inGroups.filter((row) => row.groupName === name && row.status === 'rewarded' && !isOld(row.id)).length;
+      };
       const inGroups = rows.filter((row) => row.modelId === modelId && row.groupName !== null);
       return [...new Set(inGroups.map(({ groupName }) => groupName!))]
         .map((name) => {
@@ -170,7 +178,8 @@ export function createEpisodes(
             ...{ trained: count('trained'), expired: count('expired'), rewardsDiffer: new Set(rewards).size > 1 },
           };
         })
-        .filter(({ open, rewarded }) => !complete || (open === 0 && rewarded >= complete.rewardedMin))
+        .filter(({ open, rewarded }) => open + rewarded > 0)
+        .filter(({ open, name }) => !complete || (open === 0 && freshIn(name, complete) >= complete.rewardedMin))
         .slice(0, limit);
     },
     rewardedIds: async (modelId, groupName) =>

@@ -1,0 +1,184 @@
+// Online training of a model: set, read, end. The jobs that it makes are ordinary ones (training-jobs.ts).
+import { z } from 'zod';
+import { isObject } from '#base/is-object';
+import { ONLINE_STATUSES, type NewOnlineTraining } from '#domain/online-training';
+import type { OnlineProgress } from '#services/episodes/online-training';
+import { integer } from '#validation/lax';
+import { parse } from '#validation/parse';
+import { unknownFields, warned, warnings } from '#validation/unknown-fields';
+import type { ApiServices } from '../http/api-services.ts';
+import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { evaluation, readEvaluation } from './evaluation-request.ts';
+import { rlConfig } from './rl-config.ts';
+
+/** As many groups and episodes as a job may name. */
+const GROUPS_MAX = 1_000;
+const GROUPS_PER_STEP = 8;
+const GROUP_SIZE_MIN = 2;
+
+const settings = {
+  groups_per_step: integer({ ge: 1, le: GROUPS_MAX })
+    .default(GROUPS_PER_STEP)
+    .meta({ description: 'A job is made when so many groups are complete. It trains the oldest of them.' }),
+  group_size_min: integer({ ge: 2, le: GROUPS_MAX })
+    .default(GROUP_SIZE_MIN)
+    .meta({ description: 'A group is complete with so many rewarded episodes and no open one.' }),
+  max_staleness: integer({ ge: 0 }).nullish().meta({
+    description:
+      'Episodes that were sampled more than so many steps before the latest one are not trained and do not count. Default: all are trained.',
+  }),
+  until_step: integer({ ge: 1 }).nullish().meta({ description: 'Ends when the model has this step. Default: never.' }),
+};
+
+export const setOnlineTraining = z
+  .looseObject({
+    ...settings,
+    experimental_config: rlConfig.nullish().meta({ description: 'Of each job, as in a request for an RL job.' }),
+    evaluation,
+  })
+  .meta({ title: 'OnlineTrainingRequest' });
+
+type Asked = Omit<NewOnlineTraining, 'id' | 'modelId' | 'entity' | 'keyId'>;
+
+/** Throws ValidationError. */
+export function readOnlineTraining(raw: unknown): { asked: Asked; warnings: readonly string[] } {
+  const wire = parse(setOnlineTraining, raw, 'body');
+  const { config = {}, warnings: ofConfig = [] } = wire.experimental_config ?? {};
+  const { evaluation: evaluated, warnings: ofEvaluation } = readEvaluation(wire.evaluation);
+  const all = [...unknownFields(setOnlineTraining, wire), ...ofConfig, ...ofEvaluation];
+  const sent = isObject(raw) ? raw : {};
+  return {
+    asked: {
+      groupsPerStep: wire.groups_per_step,
+      groupSizeMin: wire.group_size_min,
+      maxStaleness: wire.max_staleness ?? null,
+      untilStep: wire.until_step ?? null,
+      job: { config, warnings: all, evaluation: evaluated },
+      sent: { experimental_config: sent['experimental_config'] ?? null, evaluation: sent['evaluation'] ?? null },
+    },
+    warnings: all,
+  };
+}
+
+const json = z.record(z.string(), z.unknown());
+
+export const onlineTrainingResponse = z
+  .object({
+    object: z.literal('online_training'),
+    model_id: z.guid(),
+    status: z.enum(ONLINE_STATUSES).meta({
+      description:
+        'active: jobs are made. paused: a job failed or could not be made; PUT goes on. reached: the model has until_step.',
+    }),
+    waiting_for: z.string().meta({ description: 'What the next step waits for, in a sentence.' }),
+    step: z.int().meta({ description: 'The model’s latest step.' }),
+    complete_groups: z.int().meta({ description: 'Of the next step; at most groups_per_step.' }),
+    missing_groups: z.int().meta({ description: 'Groups that must still become complete.' }),
+    open_groups: z
+      .array(
+        z
+          .object({
+            name: z.string(),
+            open: z.int().meta({ description: 'Episodes without a reward.' }),
+            rewarded: z.int(),
+          })
+          .meta({ title: 'OpenGroup' }),
+      )
+      .meta({ description: 'The oldest groups that are not complete; at most 20.' }),
+    running_job_id: z.guid().nullable().meta({ description: 'The job that makes the next step; null: none does.' }),
+    last_job_id: z.guid().nullable().meta({ description: 'The last job since the settings were set.' }),
+    job_count: z.int().meta({ description: 'Jobs that were made.' }),
+    groups_per_step: z.int(),
+    group_size_min: z.int(),
+    max_staleness: z.int().nullable(),
+    until_step: z.int().nullable(),
+    experimental_config: json.nullable().meta({ description: 'As it was sent.' }),
+    evaluation: json.nullable().meta({ description: 'As it was sent.' }),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ title: 'OnlineTraining' });
+
+export const changedOnlineTraining = onlineTrainingResponse
+  .extend({ warnings })
+  .meta({ title: 'ChangedOnlineTraining' });
+
+export const deletedOnlineTraining = z
+  .object({ model_id: z.guid(), object: z.literal('online_training'), deleted: z.literal(true) })
+  .meta({ title: 'DeletedOnlineTraining' });
+
+const toResponse = ({
+  training,
+  step,
+  runningJob,
+  completeGroups,
+  openGroups,
+  waitingFor,
+}: OnlineProgress): z.input<typeof onlineTrainingResponse> => ({
+  object: 'online_training',
+  model_id: training.modelId,
+  status: training.status,
+  waiting_for: waitingFor,
+  step,
+  complete_groups: completeGroups,
+  missing_groups: Math.max(0, training.groupsPerStep - completeGroups),
+  open_groups: openGroups.map(({ name, open, rewarded }) => ({ name, open, rewarded })),
+  running_job_id: runningJob?.id ?? null,
+  last_job_id: training.lastJobId,
+  job_count: training.jobCount,
+  groups_per_step: training.groupsPerStep,
+  group_size_min: training.groupSizeMin,
+  max_staleness: training.maxStaleness,
+  until_step: training.untilStep,
+  experimental_config: objectOrNull(training.sent['experimental_config']),
+  evaluation: objectOrNull(training.sent['evaluation']),
+  created_at: new Date(training.createdAtMs).toISOString(),
+  updated_at: new Date(training.updatedAtMs).toISOString(),
+});
+
+const objectOrNull = (value: unknown): Record<string, unknown> | null => (isObject(value) ? value : null);
+
+const PATH = '/v1/preview/models/{model_id}/online-training';
+
+export function onlineTrainingRoutes({ onlineTrainings }: Pick<ApiServices, 'onlineTrainings'>): Endpoint[] {
+  return [
+    endpoint({
+      method: 'PUT',
+      path: PATH,
+      tag: 'Training jobs',
+      summary: 'Train a model online: the server makes an RL job whenever enough groups of episodes are complete',
+      access: 'train',
+      begins: 'train',
+      errors: [400, 404],
+      body: { schema: setOnlineTraining, read: readOnlineTraining },
+      answer: changedOnlineTraining,
+      async handle({ caller, params, body, newId }) {
+        const asked = { ...body.asked, id: newId, modelId: params.model_id! };
+        return { ...toResponse(await onlineTrainings.put(caller, asked)), ...warned(body.warnings) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      tag: 'Training jobs',
+      summary: 'Read what the next step of online training waits for',
+      access: 'read',
+      errors: [404],
+      answer: onlineTrainingResponse,
+      handle: async ({ caller, params }) => toResponse(await onlineTrainings.get(caller, params.model_id!)),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: PATH,
+      tag: 'Training jobs',
+      summary: 'End the online training of a model. A job that it has made runs on',
+      access: 'train',
+      errors: [404],
+      answer: deletedOnlineTraining,
+      async handle({ caller, params }) {
+        await onlineTrainings.delete(caller, params.model_id!);
+        return { model_id: params.model_id!, object: 'online_training', deleted: true };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,109 @@
+// Online training as the owner of a model sees it: set, read, end. online-trainer.ts makes its jobs.
+import type { Clock } from '#base/clock';
+import type { Log } from '#base/log';
+import type { Caller } from '#domain/caller';
+import type { EpisodeGroup } from '#domain/episode';
+import { AppError } from '#domain/errors';
+import type { NewOnlineTraining, OnlineTraining } from '#domain/online-training';
+import { isFinished, type TrainingJob } from '#domain/training-job';
+import type { Storage } from '#storage/storage';
+import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
+import { getOwnModel } from '../models/own-model.ts';
+import { completeGroup } from './complete-group.ts';
+
+/** What the next step waits for. */
+export interface OnlineProgress {
+  readonly training: OnlineTraining;
+  /** Of the model's latest checkpoint. */
+  readonly step: number;
+  /** Its last job, unless that has ended. */
+  readonly runningJob: TrainingJob | null;
+  /** At most as many as a step needs. */
+  readonly completeGroups: number;
+  /** The oldest groups that are not complete. */
+  readonly openGroups: readonly EpisodeGroup[];
+  /** A sentence. */
+  readonly waitingFor: string;
+}
+
+/** All throw `model_not_found`, also for another entity's model. */
+export interface OnlineTrainings {
+  /** Begins it, or goes on with other settings. Throws `checkpoint_not_found`, `invalid_request` (the step is reached already). */
+  put(caller: Caller, asked: Omit<NewOnlineTraining, 'entity' | 'keyId'>): Promise<OnlineProgress>;
+  /** Throws `not_found` where the model has none, as `delete` does. */
+  get(caller: Caller, modelId: string): Promise<OnlineProgress>;
+  /** A job that it has made runs on. */
+  delete(caller: Caller, modelId: string): Promise<void>;
+}
+
+export interface OnlineTrainingsDeps {
+  readonly storage: Storage;
+  /** Looks at once whether a job can be made. */
+  readonly wake: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const OPEN_GROUPS_SHOWN = 20;
+
+export function createOnlineTrainings({ storage, wake, clock, log }: OnlineTrainingsDeps): OnlineTrainings {
+  async function find(caller: Caller, modelId: string): Promise<OnlineTraining> {
+    await getOwnModel(storage, caller, modelId);
+    const training = await storage.onlineTraining.find(modelId);
+    if (training) return training;
+    const message = `Model ${modelId} is not trained online. Begin with PUT /v1/preview/models/${modelId}/online-training.`;
+    throw new AppError('not_found', message);
+  }
+
+  async function progressOf(training: OnlineTraining): Promise<OnlineProgress> {
+    const { modelId, groupsPerStep, lastJobId } = training;
+    const { step } = await getLatestCheckpoint(storage, modelId);
+    const job = lastJobId === null ? null : await storage.jobs.find(lastJobId);
+    const complete = await storage.episodes.groups(modelId, groupsPerStep, completeGroup(training, step));
+    const names = new Set(complete.map(({ name }) => name));
+    const waiting = await storage.episodes.groups(modelId, groupsPerStep + OPEN_GROUPS_SHOWN);
+    const openGroups = waiting.filter(({ name }) => !names.has(name)).slice(0, OPEN_GROUPS_SHOWN);
+    const runningJob = job && !isFinished(job.status) ? job : null;
+    const completeGroups = complete.length;
+    const waitingFor = describeWait(training, { step, runningJob, completeGroups });
+    return { training, step, runningJob, completeGroups, openGroups, waitingFor };
+  }
+
+  return {
+    async put(caller, asked) {
+      const { modelId, untilStep } = asked;
+      await getOwnModel(storage, caller, modelId);
+      const { step } = await getLatestCheckpoint(storage, modelId);
+      if (untilStep !== null && untilStep <= step) {
+        const message = `until_step is ${untilStep}, and the model has step ${step} already. Name a later step, or leave it out.`;
+        throw new AppError('invalid_request', message, { param: 'until_step' });
+      }
+      const { entity, keyId } = caller;
+      const training = await storage.onlineTraining.put({ ...asked, entity, keyId }, clock.now());
+      log.info('online_training.set', { modelId, groupsPerStep: asked.groupsPerStep });
+      wake();
+      return progressOf(training);
+    },
+
+    get: async (caller, modelId) => progressOf(await find(caller, modelId)),
+
+    async delete(caller, modelId) {
+      await find(caller, modelId);
+      await storage.onlineTraining.delete(modelId);
+      log.info('online_training.ended', { modelId });
+    },
+  };
+}
+
+function describeWait(
+  { status, pausedBy, lastProblem, groupsPerStep, groupSizeMin, untilStep }: OnlineTraining,
+  { step, runningJob, completeGroups }: Pick<OnlineProgress, 'step' | 'runningJob' | 'completeGroups'>,
+): string {
+  if (status === 'paused') return `Paused: ${pausedBy} Set it again to go on.`;
+  if (status === 'reached') return `The model has step ${untilStep}: nothing more is trained.`;
+  if (runningJob) return `Training job ${runningJob.id} is ${runningJob.status}: it makes the next step.`;
+  if (lastProblem !== null) return `The next job could not be made, and is tried again: ${lastProblem}`;
+  const missing = groupsPerStep - completeGroups;
+  if (missing <= 0) return `Step ${step + 1} has all ${groupsPerStep} groups: its job is being made.`;
+  return `Step ${step + 1} has ${completeGroups} of ${groupsPerStep} complete groups. A group is complete with ${groupSizeMin} rewarded episodes or more and no open one.`;
+}
