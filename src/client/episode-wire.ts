@@ -1,4 +1,5 @@
-// The types of episodes: requests and answers, with the names used on the wire. Part of wire.ts.
+// The types of episodes and of online training: requests and answers, with the names used on the wire. Part of wire.ts.
+import type { EvaluationRequest } from './wire.ts';
 
 export type EpisodeStatus = 'open' | 'rewarded' | 'trained' | 'expired';
 
@@ -116,4 +117,42 @@ export interface EpisodeCallTokens extends EpisodeCallFields {
     /** What each token completes; null: the server does not have the base model. */
     readonly texts: readonly string[] | null;
   }[];
+}
+
+/** What online training makes jobs of, and until when. */
+export interface OnlineTrainingRequest {
+  /** Complete groups of a job. Default 8. */
+  readonly groups_per_step?: number;
+  /** Rewarded episodes of a complete group. Default 2. */
+  readonly group_size_min?: number;
+  /** In steps; null: any. */
+  readonly max_staleness?: number | null;
+  /** Null: it goes on. */
+  readonly until_step?: number | null;
+  /** Of each job, as in RlJobRequest. */
+  readonly experimental_config?: Readonly<Record<string, unknown>> | null;
+  readonly evaluation?: EvaluationRequest | null;
+}
+
+/** How online training stands. */
+export interface OnlineTraining {
+  readonly model_id: string;
+  readonly status: 'active' | 'paused' | 'reached';
+  /** A sentence: what the next step waits for. */
+  readonly waiting_for: string;
+  /** The model's latest. */
+  readonly step: number;
+  readonly complete_groups: number;
+  readonly missing_groups: number;
+  readonly open_groups: readonly { readonly name: string; readonly open: number; readonly rewarded: number }[];
+  readonly running_job_id: string | null;
+  readonly last_job_id: string | null;
+  readonly job_count: number;
+  readonly groups_per_step: number;
+  readonly group_size_min: number;
+  readonly max_staleness: number | null;
+  readonly until_step: number | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly warnings?: readonly string[];
 }

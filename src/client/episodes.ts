@@ -7,6 +7,8 @@ import type {
   EpisodeFilter,
   EpisodeRequest,
   EpisodeWithCalls,
+  OnlineTraining,
+  OnlineTrainingRequest,
   RewardRequest,
 } from './episode-wire.ts';
 import type { Http } from './http.ts';
@@ -46,6 +48,8 @@ export interface Episode {
   calls(): AsyncGenerator<EpisodeCall>;
   delete(): Promise<void>;
 }
+
+const onlinePath = (modelId: string): string => `/v1/preview/models/${encodeURIComponent(modelId)}/online-training`;
 
 export function createEpisodeCalls({ call, rows }: Http) {
   const pathOf = (named: string, { modelId }: EpisodeNamed = {}, rest = '') =>
@@ -116,5 +120,13 @@ export function createEpisodeCalls({ call, rows }: Http) {
       rows<EpisodeCallTokens>(pathOf(named, {}, '/tokens'), modelId === undefined ? {} : { model_id: modelId }),
     rewardEpisode,
     deleteEpisode,
+    /** The server makes a job of the model whenever enough groups of episodes are complete. Begins it, or changes its settings. */
+    setOnlineTraining: (modelId: string, request: OnlineTrainingRequest = {}): Promise<OnlineTraining> =>
+      call('PUT', onlinePath(modelId), { body: request }),
+    /** What the next step waits for. */
+    getOnlineTraining: (modelId: string): Promise<OnlineTraining> => call('GET', onlinePath(modelId)),
+    /** A job that it has made runs on. */
+    deleteOnlineTraining: (modelId: string): Promise<{ model_id: string; deleted: true }> =>
+      call('DELETE', onlinePath(modelId)),
   };
 }

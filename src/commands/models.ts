@@ -14,6 +14,7 @@ import { listModels, withFilters, type ListFlags } from './model-list.ts';
 import { all, confirm, say, show, withJson, withoutWords, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { pipeOut, writeError } from './terminal.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { addTrainOnline } from './train-online.ts';
 
 export function addModels(program: Command, remote: Remote): void {
   const list = (flags: ListFlags) => listModels(remote.connect(flags), flags);
@@ -70,6 +71,8 @@ export function addModels(program: Command, remote: Remote): void {
       const { save_policy: kept } = await client.setSavePolicy(model.id, policy);
       show(flags, { save_policy: kept }, () => [kept ? `keeps ${describePolicy(kept)}` : 'keeps all checkpoints']);
     });
+
+  addTrainOnline(models, remote);
 
   withJson(remote.command(models, 'metrics <model>'))
     .description('print the metrics of each training step of a model')

@@ -47,6 +47,7 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   'models list': [NO_SERVER, NOBODY],
   'models create': [['p/m', ...NO_SERVER], NOBODY],
   'models keep': [['p/m', '--all', ...NO_SERVER], NOBODY],
+  'models train-online': [['p/m', ...NO_SERVER], NOBODY],
   'models metrics': [['p/m', ...NO_SERVER], NOBODY],
   'checkpoints list': [['p/m', ...NO_SERVER], NOBODY],
   'checkpoints best': [['p/m', ...NO_SERVER], NOBODY],
@@ -230,6 +231,7 @@ describe('--json', () => {
     expect(await json('episodes', 'reward', 'first', '0.5', ...given)).toMatchObject(rewarded);
     expect(await json('episodes', 'list', '--group', 'g', '--status', 'rewarded', ...remote)).toMatchObject([rewarded]);
     expect(await json('episodes', 'get', 'first', ...remote)).toHaveProperty('calls.0.policy_step', 0);
+    expect(await json('models', 'train-online', 'p/played', '--groups', '4', ...remote)).toHaveProperty('step', 0);
     await asks('Delete the episode first with 1 call?', 'episodes', 'rm', 'first', ...remote);
     expect(await json('episodes', 'rm', 'first', '--yes', ...remote)).toMatchObject({ deleted: true });
   });

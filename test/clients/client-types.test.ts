@@ -35,6 +35,7 @@ test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Answer<Episode>>().toExtend<Wire.EpisodeWithCalls>();
   expectTypeOf<Item<`${Episode}/tokens`>>().toExtend<Wire.EpisodeCallTokens>();
   expectTypeOf<Answer<`${Episode}/reward`, 'post'>>().toExtend<Wire.EpisodeData>();
+  expectTypeOf<Answer<`${Model}/online-training`>>().toExtend<Wire.OnlineTraining>();
   expectTypeOf<Item<'/v1/artifacts'>>().toExtend<Wire.Artifact>();
   expectTypeOf<Item<'/v1/workers'>>().toExtend<Wire.Worker>();
   type Answered = Item<`${Job}/evaluation/answers`>; // the document leaves the type of its messages open
@@ -51,6 +52,8 @@ test('every field of a request is one that the server uses', () => {
   expectTypeOf<keyof Wire.ChatRequest>().toExtend<Field<'/v1/chat/completions'>>();
   expectTypeOf<keyof Wire.EpisodeRequest>().toExtend<Field<'/v1/preview/episodes'>>();
   expectTypeOf<keyof Wire.RewardRequest>().toExtend<Field<`${Episode}/reward`>>();
+  type OnlineBody = paths[`${Model}/online-training`]['put']['requestBody']['content']['application/json'];
+  expectTypeOf<keyof Wire.OnlineTrainingRequest>().toExtend<keyof OnlineBody>();
   expectTypeOf<keyof Wire.LogRequest>().toExtend<Field<`${Model}/log`>>();
 });
 

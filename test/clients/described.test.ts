@@ -30,6 +30,7 @@ const MADE = [
   'PUT /v1/artifacts/{entity}/{project}/{artifact}',
   'POST /v1/preview/models',
   'POST /v1/preview/episodes',
+  'PUT /v1/preview/models/{model_id}/online-training',
   'POST /v1/preview/training-jobs',
   'POST /v1/preview/models/{model_id}/log',
   'POST /v1/keys',
@@ -279,6 +280,7 @@ test('every example is answered as described and like the example of its answer'
   await send(named('PUT /v1/artifacts/{entity}/{project}/{artifact}'));
   await make('POST /v1/preview/models', EXAMPLE_IDS.model);
   await make('POST /v1/preview/episodes', EXAMPLE_IDS.episode);
+  await send(named('PUT /v1/preview/models/{model_id}/online-training'));
   const headers = { 'x-whetstone-episode': 'sum-37-1' };
   await call(server, named('POST /v1/chat/completions'), real, { headers, fields: { model: 'demo/sums' } });
   const job = await make('POST /v1/preview/training-jobs', EXAMPLE_IDS.job);

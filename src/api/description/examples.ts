@@ -160,6 +160,12 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'PUT /v1/preview/models/{model_id}/save-policy': {
     save_policy: { save_total_limit: 3, metric_for_best_model: 'val/reward' },
   },
+  'PUT /v1/preview/models/{model_id}/online-training': {
+    groups_per_step: 16,
+    group_size_min: 4,
+    until_step: 100,
+    experimental_config: { learning_rate: 0.002 },
+  },
   'POST /v1/preview/models/{model_id}/log': { split: 'val', trajectory_groups: GROUPS },
   'POST /v1/preview/training-jobs': {
     model_id: EXAMPLE_IDS.model,

@@ -80,7 +80,7 @@ export const onlineTrainingResponse = z
           .object({
             name: z.string(),
             open: z.int().meta({ description: 'Episodes without a reward.' }),
-            rewarded: z.int(),
+            rewarded: z.int().meta({ description: 'Episodes with a reward that no job has used.' }),
           })
           .meta({ title: 'OpenGroup' }),
       )
@@ -88,10 +88,10 @@ export const onlineTrainingResponse = z
     running_job_id: z.guid().nullable().meta({ description: 'The job that makes the next step; null: none does.' }),
     last_job_id: z.guid().nullable().meta({ description: 'The last job since the settings were set.' }),
     job_count: z.int().meta({ description: 'Jobs that were made.' }),
-    groups_per_step: z.int(),
-    group_size_min: z.int(),
-    max_staleness: z.int().nullable(),
-    until_step: z.int().nullable(),
+    groups_per_step: z.int().meta({ description: 'Complete groups of a job.' }),
+    group_size_min: z.int().meta({ description: 'Rewarded episodes of a complete group.' }),
+    max_staleness: z.int().nullable().meta({ description: 'In steps; null: any.' }),
+    until_step: z.int().nullable().meta({ description: 'It ends with this step; null: it goes on.' }),
     experimental_config: json.nullable().meta({ description: 'As it was sent.' }),
     evaluation: json.nullable().meta({ description: 'As it was sent.' }),
     created_at: z.iso.datetime(),

@@ -1,37 +1,13 @@
 // Online training and the right to make its next job. Every write of a worker names its attempt, as in jobs.ts.
-import { sql, type Kysely, type Selectable } from 'kysely';
-import type { NewOnlineTraining, OnlineStatus, OnlineTraining } from '#domain/online-training';
+import { sql, type Kysely } from 'kysely';
 import type { OnlineTrainingStore } from '../online-training-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
+import { toOnlineTraining, type Plan } from './online-training-rows.ts';
 import type { Tables } from './rows.ts';
-
-export interface OnlineTrainingTable {
-  model_id: string;
-  id: string;
-  entity: string;
-  key_id: string;
-  group_size_min: number;
-  /** JSON of a Plan. */
-  plan: string;
-  status: OnlineStatus;
-  paused_by: string | null;
-  last_problem: string | null;
-  job_count: number;
-  last_job_id: string | null;
-  created_at_ms: number;
-  updated_at_ms: number;
-  due_at_ms: number;
-  attempt: number;
-  unsettled: number;
-  worker: string | null;
-  lease_until_ms: number | null;
-}
 
 /** Set by what may complete a group; claiming clears it. */
 const AT_ONCE = 0;
-
-type Plan = Pick<NewOnlineTraining, 'groupsPerStep' | 'maxStaleness' | 'untilStep' | 'job' | 'sent'>;
 
 export function createOnlineTrainingStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): OnlineTrainingStore {
   const ofAttempt = (modelId: string, attempt: number) =>
@@ -131,25 +107,4 @@ export async function makeDue(tx: Kysely<Tables>, modelIds: readonly string[]): 
     .set({ due_at_ms: AT_ONCE })
     .where('model_id', 'in', [...modelIds])
     .execute();
-}
-
-function toOnlineTraining(row: Selectable<OnlineTrainingTable>): OnlineTraining {
-  const plan = JSON.parse(row.plan) as Plan;
-  return {
-    ...plan,
-    id: row.id,
-    modelId: row.model_id,
-    entity: row.entity,
-    keyId: row.key_id,
-    groupSizeMin: row.group_size_min,
-    status: row.status,
-    pausedBy: row.paused_by,
-    lastProblem: row.last_problem,
-    jobCount: row.job_count,
-    lastJobId: row.last_job_id,
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
-    attempt: row.attempt,
-    unsettled: row.unsettled,
-  };
 }

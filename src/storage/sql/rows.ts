@@ -17,7 +17,7 @@ import type { UsageEntry, UsageRow } from '#domain/usage';
 import type { Webhook, WebhookDelivery, WebhookEvent } from '#domain/webhook';
 import type { NewEvent } from '../storage.ts';
 import type { EpisodeCallTable, EpisodeTable } from './episode-rows.ts';
-import type { OnlineTrainingTable } from './online-training.ts';
+import type { OnlineTrainingTable } from './online-training-rows.ts';
 import type { EvaluationTable } from './evaluation-rows.ts';
 import type { ResponseTable } from './response-rows.ts';
 import type { TinkerTables } from './tinker-rows.ts';

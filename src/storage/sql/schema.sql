@@ -160,6 +160,27 @@ CREATE TABLE models (
   unique (entity, project, name)
 );
 
+CREATE TABLE online_training (
+  model_id text primary key references models (id) on delete cascade,
+  id text not null,
+  entity text not null,
+  key_id text not null,
+  group_size_min bigint not null,
+  plan text not null,
+  status text not null,
+  paused_by text,
+  last_problem text,
+  job_count bigint not null,
+  last_job_id text,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  due_at_ms bigint not null,
+  attempt bigint not null,
+  unsettled bigint not null,
+  worker text,
+  lease_until_ms bigint
+);
+
 CREATE TABLE responses (
   id text primary key,
   entity text not null,
@@ -419,6 +440,8 @@ CREATE INDEX idempotency_keys_age on idempotency_keys (created_at_ms);
 CREATE INDEX models_by_activity on models (entity, active_at_ms, ordinal);
 
 CREATE INDEX models_of_entity on models (entity, ordinal);
+
+CREATE INDEX online_training_by_due on online_training (status, due_at_ms);
 
 CREATE INDEX responses_by_time on responses (created_at_ms, id) where ended_at_ms is not null;
 

@@ -4,7 +4,14 @@ from whetstone_client.artifact_files import ArtifactFilesError
 from whetstone_client.async_client import AsyncClient
 from whetstone_client.client import Client, Episode
 from whetstone_client.early_stopping import EarlyStopping, Evaluated
-from whetstone_client.episodes import AsyncEpisode, CreatedEpisode, EpisodeCall, EpisodeData, EpisodeTokens
+from whetstone_client.episodes import (
+    AsyncEpisode,
+    CreatedEpisode,
+    EpisodeCall,
+    EpisodeData,
+    EpisodeTokens,
+    OnlineTraining,
+)
 from whetstone_client.errors import AnswerError, ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
 from whetstone_client.wire import (
@@ -59,6 +66,7 @@ __all__ = [
     "HistoryStep",
     "Lora",
     "Model",
+    "OnlineTraining",
     "Place",
     "RlJob",
     "RolloutFailure",

@@ -134,6 +134,9 @@ class Client:
     list_episode_calls = _iterating(AsyncClient.list_episode_calls)
     list_episode_tokens = _iterating(AsyncClient.list_episode_tokens)
     delete_episode = _waiting(AsyncClient.delete_episode)
+    set_online_training = _waiting(AsyncClient.set_online_training)
+    get_online_training = _waiting(AsyncClient.get_online_training)
+    delete_online_training = _waiting(AsyncClient.delete_online_training)
 
     list_artifacts = _iterating(AsyncClient.list_artifacts)
     get_artifact = _waiting(AsyncClient.get_artifact)

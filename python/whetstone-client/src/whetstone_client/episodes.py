@@ -33,6 +33,26 @@ class EpisodeData(Wire):
     trained_token_count: int
 
 
+class OnlineTraining(Wire):
+    """How the online training of a model stands."""
+
+    model_id: str
+    status: Literal["active", "paused", "reached"]
+    waiting_for: str
+    """A sentence: what the next step waits for."""
+    step: int
+    """The model's latest."""
+    complete_groups: int
+    missing_groups: int
+    running_job_id: str | None
+    last_job_id: str | None
+    job_count: int
+    groups_per_step: int
+    group_size_min: int
+    max_staleness: int | None
+    until_step: int | None
+
+
 class CreatedEpisode(EpisodeData):
     base_url: str
     """For OpenAI clients."""
@@ -115,6 +135,10 @@ class AsyncEpisode:
 
     async def delete(self) -> None:
         await self._methods.delete_episode(self.id)
+
+
+def _online(model_id: str) -> str:
+    return f"/v1/preview/models/{quote(model_id, safe='')}/online-training"
 
 
 def _episode(named: str, rest: str = "") -> str:
@@ -215,6 +239,40 @@ class EpisodeMethods:
 
     async def delete_episode(self, named: str, *, model_id: str | None = None) -> None:
         await self._http.call(dict[str, Any], "DELETE", _episode(named), query={"model_id": model_id})
+
+    async def set_online_training(
+        self,
+        model_id: str,
+        *,
+        groups_per_step: int | None = None,
+        group_size_min: int | None = None,
+        max_staleness: int | None = None,
+        until_step: int | None = None,
+        experimental_config: Mapping[str, Any] | None = None,
+        evaluation: Mapping[str, Any] | None = None,
+    ) -> OnlineTraining:
+        """The server makes a job of the model whenever enough groups of episodes are complete.
+
+        Begins it, or replaces its settings. `experimental_config` and `evaluation`: of each job, as in `submit`.
+        """
+        settings = {
+            "groups_per_step": groups_per_step,
+            "group_size_min": group_size_min,
+            "max_staleness": max_staleness,
+            "until_step": until_step,
+            "experimental_config": experimental_config,
+            "evaluation": evaluation,
+        }
+        body = {name: value for name, value in settings.items() if value is not None}
+        return await self._http.call(OnlineTraining, "PUT", _online(model_id), body)
+
+    async def get_online_training(self, model_id: str) -> OnlineTraining:
+        """What the next step waits for."""
+        return await self._http.call(OnlineTraining, "GET", _online(model_id))
+
+    async def delete_online_training(self, model_id: str) -> None:
+        """Ends it. A job that it has made runs on."""
+        await self._http.call(dict[str, Any], "DELETE", _online(model_id))
 
     async def _model_id(self, model: str) -> str:
         parts = model.removeprefix("wandb-artifact:///").removeprefix("wandb-artifact://").split("/")

@@ -124,4 +124,13 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "POST /v1/preview/episodes/{episode}/reward": {
     "application/json": {"id":"0196f2d0-1a2b-7c3d-8e4f-5a6b7c8d9e10","object":"episode","name":"sum-37-1","group":"sum-37","model_id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","status":"rewarded","outcome":"completed","reward":1,"metrics":{"digits":2},"turn_rewards":{},"metadata":{"seed":7},"created_at":"2026-11-25T19:12:07.052Z","last_call_at":"2026-11-25T19:12:07.135Z","rewarded_at":"2026-11-25T19:12:13.808Z","expired_at":null,"trained_by":null,"call_count":1,"token_count":21,"trained_token_count":3,"stored_bytes":719},
   },
+  "PUT /v1/preview/models/{model_id}/online-training": {
+    "application/json": {"object":"online_training","model_id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","status":"active","waiting_for":"Step 1 has 0 of 16 complete groups. A group is complete with 4 rewarded episodes or more and no open one.","step":0,"complete_groups":0,"missing_groups":16,"open_groups":[{"name":"sum-37","open":1,"rewarded":0}],"running_job_id":null,"last_job_id":null,"job_count":0,"groups_per_step":16,"group_size_min":4,"max_staleness":null,"until_step":100,"experimental_config":{"learning_rate":0.002},"evaluation":null,"created_at":"2026-11-25T23:12:03.457Z","updated_at":"2026-11-25T23:12:03.457Z"},
+  },
+  "GET /v1/preview/models/{model_id}/online-training": {
+    "application/json": {"object":"online_training","model_id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","status":"active","waiting_for":"Step 4 has 0 of 16 complete groups. A group is complete with 4 rewarded episodes or more and no open one.","step":3,"complete_groups":0,"missing_groups":16,"open_groups":[{"name":"sum-37","open":0,"rewarded":1}],"running_job_id":null,"last_job_id":null,"job_count":0,"groups_per_step":16,"group_size_min":4,"max_staleness":null,"until_step":100,"experimental_config":{"learning_rate":0.002},"evaluation":null,"created_at":"2026-11-25T23:12:03.457Z","updated_at":"2026-11-25T23:12:03.457Z"},
+  },
+  "DELETE /v1/preview/models/{model_id}/online-training": {
+    "application/json": {"model_id":"0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01","object":"online_training","deleted":true},
+  },
 };
