@@ -234,6 +234,8 @@ test('what cannot be is refused', async () => {
   expect(faults(await set({ experimental_config: { learning_rate: 'fast' } }))).toEqual([
     'body.experimental_config.learning_rate float_parsing',
   ]);
+  const twice = await set({ max_staleness: 1, experimental_config: { max_staleness: 2 } });
+  expect([twice.statusCode, twice.body]).toEqual([422, matching(/contradicts experimental_config.max_staleness 2/)]);
   expect((await send(server, { url: path() })).statusCode).toBe(404);
   await set({ groups_per_step: 1 });
   await play('a');

@@ -4,7 +4,7 @@ import { isObject } from '#base/is-object';
 import { ONLINE_STATUSES, type NewOnlineTraining } from '#domain/online-training';
 import type { OnlineProgress } from '#services/episodes/online-training';
 import { integer } from '#validation/lax';
-import { parse } from '#validation/parse';
+import { parse, refuse } from '#validation/parse';
 import { unknownFields, warned, warnings } from '#validation/unknown-fields';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -44,6 +44,13 @@ type Asked = Omit<NewOnlineTraining, 'id' | 'modelId' | 'entity' | 'keyId'>;
 export function readOnlineTraining(raw: unknown): { asked: Asked; warnings: readonly string[] } {
   const wire = parse(setOnlineTraining, raw, 'body');
   const { config = {}, warnings: ofConfig = [] } = wire.experimental_config ?? {};
+  const { max_staleness: stale = null } = wire;
+  if (stale !== null && config.maxStaleness !== undefined && config.maxStaleness !== stale)
+    refuse(
+      ['body', 'max_staleness'],
+      `contradicts experimental_config.max_staleness ${config.maxStaleness}. Send one of them`,
+      stale,
+    );
   const { evaluation: evaluated, warnings: ofEvaluation } = readEvaluation(wire.evaluation);
   const all = [...unknownFields(setOnlineTraining, wire), ...ofConfig, ...ofEvaluation];
   const sent = isObject(raw) ? raw : {};
@@ -51,7 +58,7 @@ export function readOnlineTraining(raw: unknown): { asked: Asked; warnings: read
     asked: {
       groupsPerStep: wire.groups_per_step,
       groupSizeMin: wire.group_size_min,
-      maxStaleness: wire.max_staleness ?? null,
+      maxStaleness: stale ?? config.maxStaleness ?? null,
       untilStep: wire.until_step ?? null,
       job: { config, warnings: all, evaluation: evaluated },
       sent: { experimental_config: sent['experimental_config'] ?? null, evaluation: sent['evaluation'] ?? null },
