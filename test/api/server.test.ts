@@ -254,10 +254,11 @@ describe('kill -9', skipOutsideLinux(), () => {
     const job = await client.follow(id, { deadlineMs: 50_000, onEvent });
     expect(job).toMatchObject({ status: 'succeeded', step: 1 });
     expect(new Set(events.map((event) => event.id)).size).toBe(events.length);
-    expect(events.map(({ data }) => (data as { gradient_step?: number }).gradient_step).slice(1, -1)).toEqual(
-      events.slice(1, -1).map((_, i) => i + 1),
+    const steps = events.filter(({ type }) => type === 'gradient_step'); // beside them: what the job waits for
+    expect(steps.map(({ data }) => (data as { gradient_step?: number }).gradient_step)).toEqual(
+      steps.map((_, i) => i + 1),
     );
-    expect(events[0]!.data).toMatchObject({ num_sequences: events.length - 2 });
+    expect(events[0]!.data).toMatchObject({ num_sequences: steps.length });
     expect((await client.chat({ model: 'default/p/survivor', messages })).model).toMatch(/:step1$/);
   });
 });

@@ -3,6 +3,7 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
+import { TRAINER_NICE } from '#engine/backend';
 import type { LossProgram } from '#engine/loss-program';
 import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
 import { onnxCapabilities } from '#engine/onnx/onnx-backend';
@@ -86,7 +87,7 @@ test('training in a child returns the same bytes as in this process, and reports
 });
 
 test('the child yields the CPU to the process that answers requests', () => {
-  expect(getPriority(pidOf(log))).toBe(19);
+  expect(getPriority(pidOf(log))).toBe(TRAINER_NICE);
 });
 
 test('after kill -9 the session fails with the cause, and a replay ends with the same bytes', async () => {
