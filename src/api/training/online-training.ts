@@ -30,7 +30,7 @@ const settings = {
   until_step: integer({ ge: 1 }).nullish().meta({ description: 'Ends when the model has this step. Default: never.' }),
 };
 
-export const setOnlineTraining = z
+const setOnlineTraining = z
   .looseObject({
     ...settings,
     experimental_config: rlConfig.nullish().meta({ description: 'Of each job, as in a request for an RL job.' }),
@@ -41,7 +41,7 @@ export const setOnlineTraining = z
 type Asked = Omit<NewOnlineTraining, 'id' | 'modelId' | 'entity' | 'keyId'>;
 
 /** Throws ValidationError. */
-export function readOnlineTraining(raw: unknown): { asked: Asked; warnings: readonly string[] } {
+function readOnlineTraining(raw: unknown): { asked: Asked; warnings: readonly string[] } {
   const wire = parse(setOnlineTraining, raw, 'body');
   const { config = {}, warnings: ofConfig = [] } = wire.experimental_config ?? {};
   const { max_staleness: stale = null } = wire;
@@ -69,7 +69,7 @@ export function readOnlineTraining(raw: unknown): { asked: Asked; warnings: read
 
 const json = z.record(z.string(), z.unknown());
 
-export const onlineTrainingResponse = z
+const onlineTrainingResponse = z
   .object({
     object: z.literal('online_training'),
     model_id: z.guid(),
@@ -106,11 +106,11 @@ export const onlineTrainingResponse = z
   })
   .meta({ title: 'OnlineTraining' });
 
-export const changedOnlineTraining = onlineTrainingResponse
+const changedOnlineTraining = onlineTrainingResponse
   .extend({ warnings })
   .meta({ title: 'ChangedOnlineTraining' });
 
-export const deletedOnlineTraining = z
+const deletedOnlineTraining = z
   .object({ model_id: z.guid(), object: z.literal('online_training'), deleted: z.literal(true) })
   .meta({ title: 'DeletedOnlineTraining' });
 
