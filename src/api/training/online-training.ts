@@ -106,9 +106,7 @@ const onlineTrainingResponse = z
   })
   .meta({ title: 'OnlineTraining' });
 
-const changedOnlineTraining = onlineTrainingResponse
-  .extend({ warnings })
-  .meta({ title: 'ChangedOnlineTraining' });
+const changedOnlineTraining = onlineTrainingResponse.extend({ warnings }).meta({ title: 'ChangedOnlineTraining' });
 
 const deletedOnlineTraining = z
   .object({ model_id: z.guid(), object: z.literal('online_training'), deleted: z.literal(true) })
