@@ -78,9 +78,11 @@ export async function receive(
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => null))?.size ?? 0;
 
-/** Before the first byte: a file that does not fit must not fill the disk. Some file systems do not say how large they are. */
+/** Before the first byte: a file that does not fit must not fill the disk. Some systems do not say how large it is. */
 async function refuseFullDisk(unfinished: string, bytes: number): Promise<void> {
-  const { blocks, bavail, bsize } = await statfs(dirname(unfinished));
+  const disk = await statfs(dirname(unfinished)).catch(() => null);
+  if (disk === null) return;
+  const { blocks, bavail, bsize } = disk;
   if (blocks > 0 && bytes > bavail * bsize)
     throw new ArtifactFilesError(`${unfinished} needs ${bytes} bytes more, and its disk has ${bavail * bsize}.`);
 }

@@ -79,6 +79,7 @@ const storedAs = ({ id, prompt_token_ids: promptIds, choices }: ChatAnswer) => (
     index,
     token_ids: ids,
     logprobs: logprobs.content.map(({ logprob }) => expect.closeTo(logprob, 5) as unknown),
+    texts: ids.map(() => expect.any(String) as unknown),
     finish_reason: reason,
     constrained: false,
   })),
