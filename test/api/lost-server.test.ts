@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { CLI } from '../cli-command.ts';
 
-const CONTENT = '{"messages":[]}\n'.repeat(10_000);
+const CONTENT = '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n'.repeat(10_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
 
 const MODEL = { id: 'm1', entity: 'e', project: 'p', name: 'm', base_model: 'whetstone/starter', run_id: null };

@@ -32,7 +32,7 @@ vi.setConfig({ hookTimeout: 300_000, testTimeout: 600_000 });
 
 describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
   trainingEngineContract('a trainer of two ranks', {
-    capabilities: TORCH_CAPABILITIES,
+    capabilities: { ...TORCH_CAPABILITIES, keepsGradients: false }, // of a rank's own rows alone
     async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
       const lab = await openWorkerLab(modelDirectory);
       const ranks = await startRanks(lab.url, trainerArguments(modelDirectory, rowLengthMax));
