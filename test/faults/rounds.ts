@@ -96,7 +96,8 @@ async function follow(client: FaultyClient, jobId: string): Promise<Event[]> {
 
 async function eventsAfter(client: FaultyClient, jobId: string, after: string): Promise<Event[]> {
   const page = await client.send('GET', `/v1/preview/training-jobs/${jobId}/events?limit=100&after=${after}`);
-  return (page.json as { data: Event[] }).data;
+  const { data } = page.json as { data: Event[] };
+  return data.filter(({ type }) => type !== 'training_waiting'); // who waits for whom is a matter of time
 }
 
 /** Everything that a client can see of a round, without ids and times. Equal to that of a run without faults. */

@@ -73,6 +73,14 @@ const PAGES: readonly [string, (said: string) => void][] = [
       expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.1);
     },
   ],
+  [
+    'guides/train-your-agent',
+    (said) => {
+      const rewards = rewardsIn(said, /^step \d: reward (\S+)$/gm);
+      expect(rewards).toHaveLength(python ? 8 : 0);
+      if (python) expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.1);
+    },
+  ],
   ['guides/learning-rate', (said) => expect(rewardsIn(said, /^\S+ {2}step \d {2}(\S+) right$/gm)).toHaveLength(18)],
   ['guides/chat', (said) => expect(said).toMatch(/"content":"[^]*answer[^]*(?:yes|no)/)],
   ['guides/training', (said) => expect(said).toMatch(/^polite-peft\npolite-merged\npolite\.gguf$/m)],

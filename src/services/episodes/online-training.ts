@@ -55,9 +55,11 @@ export function createOnlineTrainings({ storage, wake, clock, log }: OnlineTrain
     throw new AppError('not_found', message);
   }
 
-  async function progressOf(training: OnlineTraining): Promise<OnlineProgress> {
-    const { modelId, groupsPerStep, lastJobId } = training;
+  async function progressOf(stored: OnlineTraining): Promise<OnlineProgress> {
+    const { modelId, groupsPerStep, lastJobId, untilStep } = stored;
     const { step } = await getLatestCheckpoint(storage, modelId);
+    const isReached = stored.status === 'active' && untilStep !== null && step >= untilStep; // the trainer is about to note it
+    const training: OnlineTraining = isReached ? { ...stored, status: 'reached' } : stored;
     const job = lastJobId === null ? null : await storage.jobs.find(lastJobId);
     const complete = await storage.episodes.groups(modelId, groupsPerStep, completeGroup(training, step));
     const names = new Set(complete.map(({ name }) => name));
