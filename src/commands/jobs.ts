@@ -25,6 +25,7 @@ import {
   all,
   confirm,
   linesOr,
+  note,
   printable,
   say,
   show,
@@ -92,10 +93,8 @@ export function addJobs(program: Command, remote: Remote): void {
         ...(search === undefined ? {} : { search }),
       };
       const found = await all(client.listTrainingJobs({ order: 'desc', ...filter }), limit + 1);
-      const rest = found.length > limit ? [`Only the newest ${limit}: show more with --limit.`] : [];
-      show(flags, found.slice(0, limit), (list) =>
-        list.length === 0 ? ['No jobs.'] : [...linesOfJobs(list), ...rest],
-      );
+      show(flags, found.slice(0, limit), (list) => (list.length === 0 ? ['No jobs.'] : linesOfJobs(list)));
+      if (found.length > limit) note(`Only the newest ${limit}: show more with --limit.`);
     });
 
   withJson(remote.command(jobs, 'get <id>'))

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Client, ModelSummary } from '#client/client';
 import { short } from './event-lines.ts';
 import { wholeNumber } from './numbers.ts';
-import { all, inColumns, show, type JsonFlag } from './output.ts';
+import { all, inColumns, note, show, type JsonFlag } from './output.ts';
 import type { RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
 
@@ -25,9 +25,9 @@ export async function listModels(client: Client, { project, search, limit, ...fl
   const filter = { ...(project === undefined ? {} : { project }), ...(search === undefined ? {} : { search }) };
   const found = await all(client.listModelSummaries(filter), limit + 1);
   const trained = found.slice(0, limit);
-  const rest = found.length > limit ? [`Only the ${limit} latest active: show more with --limit.`] : [];
   const listed = [...bases.map((id) => ({ id, base_model: null })), ...trained.map(forMachines)];
-  show(flags, listed, () => (listed.length === 0 ? ['No models.'] : [...linesOf(bases, trained), ...rest]));
+  show(flags, listed, () => (listed.length === 0 ? ['No models.'] : linesOf(bases, trained)));
+  if (found.length > limit) note(`Only the ${limit} latest active: show more with --limit.`);
 }
 
 const nameOf = ({ project, name }: ModelSummary): string => `${project}/${name}`;

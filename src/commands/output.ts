@@ -3,9 +3,11 @@ import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { escapeUnseen } from '#base/unseen-characters';
 import { AppError, UsageError } from '#domain/errors';
-import { typing, writeOut } from './terminal.ts';
+import { typing, writeError, writeOut } from './terminal.ts';
 
 export const say = (line: string): void => writeOut(`${line}\n`);
+/** For people: programs that read the output do not get it. */
+export const note = (line: string): void => writeError(`${line}\n`);
 
 export interface JsonFlag {
   readonly json?: boolean;

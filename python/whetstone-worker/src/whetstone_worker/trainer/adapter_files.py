@@ -1,5 +1,6 @@
 """The files that a training session reads and writes: an adapter as a PEFT directory, and next to it optimizer.safetensors, the
-moments of AdamW and the step count, and gradients.safetensors, the gradients not yet applied. Same names and bytes as the embedded engine's, so that either resumes from the other.
+moments of AdamW and the step count, and gradients.safetensors, the gradients not yet applied. Same names and bytes as the
+embedded engine's, so that either resumes from the other.
 """
 
 from collections.abc import Mapping, Sequence

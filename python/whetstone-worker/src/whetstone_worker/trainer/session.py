@@ -55,7 +55,10 @@ class TrainingSession:
         on_close: Callable[[], None],
         sum_gradients: Callable[[Sequence[Tensor]], None],
     ) -> None:
-        """`gradients`: not yet applied, to go on from. `sum_gradients`: replaces the gradients, in place, by their sum over all ranks (ranks.py)."""
+        """`gradients`: not yet applied, to go on from.
+
+        `sum_gradients`: replaces the gradients, in place, by their sum over all ranks (ranks.py).
+        """
         self._base = base
         self._limits = limits
         self._head_tokens = head_tokens
