@@ -29,7 +29,7 @@ const projectOf = ({ name, include, exclude }: TestProject) => ({
   test: {
     ...(name === 'unit' ? THREADS : FORKS),
     name,
-    ...(NEEDS_DIST.includes(name) ? { globalSetup: ['test/build.ts'] } : {}),
+    ...(NEEDS_DIST.includes(name) ? { globalSetup: ['test/support/build.ts'] } : {}),
     include: [...include],
     exclude: [...configDefaults.exclude, ...exclude, ...excluded.map(String)],
   },

@@ -7,10 +7,10 @@ import { parseArgs } from 'node:util';
 import type { AddressInfo } from 'node:net';
 import type { CDPSession, Page } from 'playwright-core';
 import { openDashboard } from '#api/description/dashboard';
-import { BOOTSTRAP_KEY, openTestServer } from '../test/api/test-server.ts';
-import { openLiveJob } from '../test/dashboard/a-live-job.ts';
-import { runLargeJob } from '../test/dashboard/a-large-job.ts';
-import { enterKey, openBrowser, openPage, visit } from '../test/dashboard/browser.ts';
+import { BOOTSTRAP_KEY, openTestServer } from '../test/support/api/test-server.ts';
+import { openLiveJob } from '../test/support/dashboard/a-live-job.ts';
+import { runLargeJob } from '../test/support/dashboard/a-large-job.ts';
+import { enterKey, openBrowser, openPage, visit } from '../test/support/dashboard/browser.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '0' } } });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -45,7 +45,7 @@ export interface FamilyResults {
 
 const PRECISION = 'w8a8';
 const MEMORY_GB = 20;
-const TOKENIZER = fileURLToPath(new URL('../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
+const TOKENIZER = fileURLToPath(new URL('../test/support/golden/fixtures/tokenizers/qwen/', import.meta.url));
 const RESULTS = 'bench/results/families';
 
 const { values: flags } = parseArgs({

@@ -12,7 +12,7 @@ import {
   hostileSftShapes,
   hostileShapes,
   hostileTrainingShapes,
-} from '../test/security/hostile-bodies.ts';
+} from '../test/support/security/hostile-bodies.ts';
 
 export interface HostilePlan {
   readonly url: string;

@@ -1,5 +1,5 @@
 // Load on a running server: hundreds of chat streams, each followed by the next, with training jobs submitted throughout; and the results:
-// statuses, tokens, memory, and response times of requests that need no model. Used by load.ts and by test/load; does not know how the
+// statuses, tokens, memory, and response times of requests that need no model. Used by load.ts and by test/system/load; does not know how the
 // server was started.
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -2,7 +2,7 @@
 // processes use for a model when idle, sampling and training, compared with what memory-plan.ts predicts before anything is loaded. A
 // process's own memory is separated from file pages, which all processes share and the system may reclaim. The work fills what the plan
 // counts: cache, computed prompts, adapters, a row. Writes JSON by processor, shape and precision to bench/results/model-memory;
-// test/model-memory.test.ts makes the table in docs/guides/models.md from it. Start times are only printed, because other work on the
+// test/engine/model-memory.test.ts makes the table in docs/guides/models.md from it. Start times are only printed, because other work on the
 // machine changes them. Linux: reads /proc.
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ const ADAPTERS = ['one', 'two', 'three', 'four'];
 /** Unused caches are released after ten. */
 const RESTED_MS = 12_000;
 const RESULTS = 'bench/results/model-memory';
-const TOKENIZER = fileURLToPath(new URL('../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
+const TOKENIZER = fileURLToPath(new URL('../test/support/golden/fixtures/tokenizers/qwen/', import.meta.url));
 
 /** Caches as large as the work needs. */
 function wishesOf(config: DecoderConfig, precision: MemoryWishes['precision']): MemoryWishes {

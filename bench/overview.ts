@@ -12,7 +12,7 @@ import type { StorageDialect } from '#storage/sql/dialect';
 import { createPostgresDialect } from '#storage/sql/postgres-dialect';
 import { openSqlStorage } from '#storage/sql/sql-storage';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
-import { startPostgres } from '../test/postgres/postgres-server.ts';
+import { startPostgres } from '../test/support/postgres/postgres-server.ts';
 import { quantiles } from './quantiles.ts';
 
 const TEAMS = ['a', 'b'];

@@ -9,7 +9,7 @@ import { SERVING_PRECISIONS, type ServingPrecision } from '#engine/capabilities'
 import { fuseAdapters } from '#engine/onnx/serving/fused-adapters';
 import { openModelRunner, type ModelRunner, type RunResult } from '#engine/onnx/serving/model-runner';
 import { readTextModel } from '#text/text-model';
-import { FAMILIES, openModelFixture, SEQUENCES, WITH_EXPERTS } from '../test/golden/fixture.ts';
+import { FAMILIES, openModelFixture, SEQUENCES, WITH_EXPERTS } from '../test/support/golden/fixture.ts';
 import { writeWithOutliers } from './outliers.ts';
 import { CONTEXT, STARTER, starterTexts, type Text } from './starter-texts.ts';
 

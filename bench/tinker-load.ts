@@ -1,12 +1,12 @@
 // Training and sampling clients of the Tinker protocol, all at once, on a server whose processes are killed meanwhile; and the results. All
 // training clients do the same from the same seed, so that a lost or repeated step shows in a client's losses, and in its adapter, which
-// must have the same bytes as after an undisturbed run. Used by tinker.ts and by test/clients; does not know how the server is started or
+// must have the same bytes as after an undisturbed run. Used by tinker.ts and by test/service/clients; does not know how the server is started or
 // killed, nor how a training client speaks to it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, shuffle } from '#base/random';
 import type { Client } from '#client/client';
-import { digestOfRun } from '../test/clients/run-adapter.ts';
-import { openTinkerClient, type TinkerClient, type WeightedDatum } from '../test/clients/tinker-client.ts';
+import { digestOfRun } from '../test/support/clients/run-adapter.ts';
+import { openTinkerClient, type TinkerClient, type WeightedDatum } from '../test/support/clients/tinker-client.ts';
 import { memoryOf, type LoadResult, type MemorySample } from './load-run.ts';
 import { anonymousBytesOf } from './process-memory.ts';
 

@@ -21,8 +21,8 @@ import { measureMismatch, type ComparedRow } from '#training/sampler-mismatch';
 import { tokenizeConversation } from '../scripts/starter/make-corpus.ts';
 import { createStarterEncoder, parseVocabulary } from '../scripts/starter/model-files.ts';
 import { SKILLS } from '../scripts/starter/world/world.ts';
-import { aSession } from '../test/learning/a-session.ts';
-import { sharedPromptRow } from '../test/learning/packed-row.ts';
+import { aSession } from '../test/support/learning/a-session.ts';
+import { sharedPromptRow } from '../test/support/learning/packed-row.ts';
 
 const modelDirectory = 'models/starter';
 const SEED = 30_000; // differs from the corpus's

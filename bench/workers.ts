@@ -18,9 +18,9 @@ import type { ConnectedWorker } from '../src/engine/workers/connected-worker.ts'
 import { DEFAULT_QUEUE_LIMITS } from '../src/engine/workers/sampler-pool.ts';
 import { createSamplerQueue } from '../src/engine/workers/sampler-queue.ts';
 import { crossEntropyLoss } from '../src/training/losses.ts';
-import { plainRow } from '../test/learning/tiny-decoders.ts';
-import { COUNTING_CONFIG, createCountingEngine } from '../test/workers/counting-engine.ts';
-import { openWorkerLab, type WorkerLab } from '../test/workers/worker-lab.ts';
+import { plainRow } from '../test/support/learning/tiny-decoders.ts';
+import { COUNTING_CONFIG, createCountingEngine } from '../test/support/workers/counting-engine.ts';
+import { openWorkerLab, type WorkerLab } from '../test/support/workers/worker-lab.ts';
 import { makeModelDirectory } from './model-directory.ts';
 import { quantile } from './quantiles.ts';
 import { SHAPES } from './shapes.ts';

@@ -1,5 +1,5 @@
 // `npm run conformance:worker -- --command "…"`: checks whether a worker, in any language, fulfils the contracts of a sampler and of a
-// trainer (test/workers/any-worker.test.ts). Exits with 0 if it does.
+// trainer (test/service/workers/any-worker.test.ts). Exits with 0 if it does.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
@@ -36,7 +36,7 @@ const args = [
   'service',
   '--reporter',
   'verbose',
-  'test/workers/any-worker.test.ts',
+  'test/service/workers/any-worker.test.ts',
 ];
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
 process.exitCode = status ?? 1;

@@ -5,9 +5,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '../src/client/client.ts';
-import { runAgents } from '../test/dashboard/agent-runs.ts';
-import { openGuesser } from '../test/dashboard/a-guesser.ts';
-import { enterKey, openBrowser, openPage, visit } from '../test/dashboard/browser.ts';
+import { runAgents } from '../test/support/dashboard/agent-runs.ts';
+import { openGuesser } from '../test/support/dashboard/a-guesser.ts';
+import { enterKey, openBrowser, openPage, visit } from '../test/support/dashboard/browser.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,7 +1,7 @@
-// Plants each mistake of test/simulation/mistakes.ts and runs the simulation until it finds it. Prints a table for docs/testing.md: what was
+// Plants each mistake of test/service/simulation/mistakes.ts and runs the simulation until it finds it. Prints a table for docs/testing.md: what was
 // planted, what found it, after how many kills. Fails if a mistake is not found. With arguments: only mistakes whose name contains one.
 import { spawnSync } from 'node:child_process';
-import { MISTAKES } from '../test/simulation/mistakes.ts';
+import { MISTAKES } from '../test/service/simulation/mistakes.ts';
 
 /** More than any of them has needed. */
 const KILLS = Number(process.env['WHETSTONE_SIMULATION_KILLS'] ?? 6_000);
@@ -12,7 +12,7 @@ let missed = 0;
 for (const { name, test = 'simulation.test.ts' } of chosen) {
   const { stdout, stderr } = spawnSync(
     'npx',
-    ['vitest', 'run', '--config', 'test/simulation/planted.config.ts', `test/simulation/${test}`],
+    ['vitest', 'run', '--config', 'test/service/simulation/planted.config.ts', `test/service/simulation/${test}`],
     {
       encoding: 'utf8',
       env: { ...process.env, NO_COLOR: '1', WHETSTONE_MISTAKE: name, WHETSTONE_SIMULATION_KILLS: String(KILLS) },

@@ -1,4 +1,4 @@
-// A reporter of vitest: every test that did not run, by the reason that it carries (test/skipping.ts, or the note of `skip(note)`).
+// A reporter of vitest: every test that did not run, by the reason that it carries (test/support/skipping.ts, or the note of `skip(note)`).
 // Without one, the run fails in CI. Where all of a suite was skipped, one line names the suite. It stands before vitest's own summary.
 import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
@@ -58,7 +58,7 @@ export default class SkipReporter implements Reporter {
     if (all.length === 0) return;
     logger.log(`\n${describeSkipped(all).join('\n')}`);
     if (!process.env['CI'] || all.every(({ reason }) => reason !== null)) return;
-    logger.error('In CI every skipped test needs a reason: test/skipping.ts has the ways to give one.');
+    logger.error('In CI every skipped test needs a reason: test/support/skipping.ts has the ways to give one.');
     process.exitCode = 1;
   }
 }

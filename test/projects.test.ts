@@ -27,7 +27,7 @@ const has = ({ include, exclude }: TestProject, file: string) => matches(include
 const projectsOf = (file: string): string[] =>
   TEST_PROJECTS.filter((project) => has(project, file)).map(({ name }) => name);
 
-const ASKS = /^import .*\bskipWithoutPython\b.* from '\.\.\/skipping\.ts'/m;
+const ASKS = /^import .*\bskipWithoutPython\b.* from '(?:\.\.\/)+support\/skipping\.ts'/m;
 
 test('every test file belongs to exactly one project', () => {
   expect(files.length).toBeGreaterThan(300);
@@ -37,6 +37,14 @@ test('every test file belongs to exactly one project', () => {
 test('every glob of the table matches a file', () => {
   const globs = TEST_PROJECTS.flatMap(({ include, exclude }) => [...include, ...exclude]);
   expect(globs.filter((glob) => !files.some((file) => matches([glob], file)))).toEqual([]);
+});
+
+test('a folder of test has the name of a project, or is test/support', () => {
+  const sources = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && path.includes(sep) && !path.includes('node_modules'))
+    .map((path) => path.slice(0, path.indexOf(sep)));
+  const projects = TEST_PROJECTS.map(({ name }): string => name).filter((name) => name !== 'unit'); // beside the sources
+  expect([...new Set(sources)].sort()).toEqual([...projects, 'support'].sort());
 });
 
 test('files that need a Python environment are in the project python, or in install', () => {

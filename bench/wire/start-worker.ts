@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { BOOTSTRAP_KEY } from '../../test/api/test-server.ts';
-import type { WorkerLab } from '../../test/workers/worker-lab.ts';
+import { BOOTSTRAP_KEY } from '../../test/support/api/test-server.ts';
+import type { WorkerLab } from '../../test/support/workers/worker-lab.ts';
 import type { WireEngine, WireWorker } from './worker.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGenerationStream, type GenerationSource } from '../../src/engine/generation-stream.ts';
 import type { InferenceEngine } from '../../src/engine/inference-engine.ts';
-import { COUNTING_VOCAB } from '../../test/workers/counting-engine.ts';
+import { COUNTING_VOCAB } from '../../test/support/workers/counting-engine.ts';
 
 interface Running {
   readonly output: GenerationSource;

@@ -1,6 +1,6 @@
 """ART, unmodified, against a running server: register, roll out, train, evaluate old and new steps, clean up.
 
-python check_art.py BASE_URL KEY BASE_MODEL; prints "ok". Called by test/clients/art.test.ts.
+python check_art.py BASE_URL KEY BASE_MODEL; prints "ok". Called by test/python/clients/art.test.ts.
 """
 
 import asyncio

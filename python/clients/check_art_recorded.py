@@ -1,7 +1,7 @@
 """ART's own recorder, unmodified: rollouts over each protocol that it records are trained, and kept by log; its pipeline trains.
 
 python check_art_recorded.py recorder|pipeline BASE_URL KEY BASE_MODEL; prints "ok". Needs ART 0.5.23, for the pipeline also torch,
-which ART imports for it whatever the backend is. Called by test/clients/art.test.ts.
+which ART imports for it whatever the backend is. Called by test/python/clients/art.test.ts.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """ART's use of wandb, both unmodified: fine-tuning from a list, a generator and a file, metrics, provenance, pull, fork, delete.
 
-python check_art_wandb.py SERVER_URL KEY BASE_MODEL; prints "ok". Called by test/clients/art.test.ts.
+python check_art_wandb.py SERVER_URL KEY BASE_MODEL; prints "ok". Called by test/python/clients/art.test.ts.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Calls a hostile server (test/clients/hostile-server.ts) as its attacks say, and prints how each call ended, as JSON lines."""
+"""Calls a hostile server (test/support/clients/hostile-server.ts) as its attacks say, and prints how each call ended, as JSON lines."""
 
 import asyncio
 import json

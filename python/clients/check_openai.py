@@ -1,6 +1,6 @@
 """The official openai package for Python, unmodified, against a running server: base URL, key and model are arguments.
 
-Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/openai-python.test.ts reports.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/python/clients/openai-python.test.ts reports.
 """
 
 import json

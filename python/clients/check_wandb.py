@@ -1,6 +1,6 @@
 """The wandb library, unmodified, against a running server: a run with its configuration and points is resumed and read back.
 
-python check_wandb.py SERVER_URL KEY; prints "ok". Called by test/clients/wandb.test.ts.
+python check_wandb.py SERVER_URL KEY; prints "ok". Called by test/python/clients/wandb.test.ts.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Artifacts through the wandb library, unmodified: logged, used, read back byte by byte, changed, deleted; an adapter becomes a checkpoint.
 
-python check_wandb_artifacts.py SERVER_URL KEY BASE_MODEL; prints "ok". Called by test/clients/wandb.test.ts.
+python check_wandb_artifacts.py SERVER_URL KEY BASE_MODEL; prints "ok". Called by test/python/clients/wandb.test.ts.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A plain script of the wandb library. Its server is killed twice while it logs; the script does not notice, and no data is lost.
 
-python check_wandb_killed.py SERVER_URL KEY MEGABYTES; prints "ok". Called by test/clients/wandb-process.test.ts, which kills.
+python check_wandb_killed.py SERVER_URL KEY MEGABYTES; prints "ok". Called by test/python/clients/wandb-process.test.ts, which kills.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """How much a server's memory grows while the wandb library sends a large artifact and reads it back, and how long both take.
 
 python measure_wandb_artifact.py SERVER_URL KEY SERVER_PID [MEGABYTES]; prints one line of JSON. Linux. Called by
-test/clients/wandb-process.test.ts with few megabytes.
+test/python/clients/wandb-process.test.ts with few megabytes.
 """
 
 import hashlib

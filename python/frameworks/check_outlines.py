@@ -1,6 +1,6 @@
 """outlines, unmodified, with its client for vLLM's servers: base URL, key and model are arguments.
 
-Prints "ok" at the end. A failed assertion is the exit status and message that test/clients/python-frameworks.test.ts reports.
+Prints "ok" at the end. A failed assertion is the exit status and message that test/python/clients/python-frameworks.test.ts reports.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 The environment of errands.py, through the train client (renderers, token ids) and the evaluation client (chat). Each rollout is an episode
 of the server, and the model is trained from those. Prints "ok" at the end; a failed assertion is the exit status and message that
-test/clients/python-frameworks.test.ts reports.
+test/python/clients/python-frameworks.test.ts reports.
 """
 
 import asyncio

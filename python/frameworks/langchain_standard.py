@@ -1,5 +1,5 @@
 """LangChain's standard suite for chat models with langchain-openai, both unmodified. WHETSTONE_BASE_URL, WHETSTONE_API_KEY and
-WHETSTONE_MODEL name the server. Run by test/clients/python-frameworks.test.ts: pytest langchain_standard.py.
+WHETSTONE_MODEL name the server. Run by test/python/clients/python-frameworks.test.ts: pytest langchain_standard.py.
 
 Tests that require more than a model of 2.7 M parameters (the starter) knows are expected to fail, with the reason.
 """

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/dpo/expected.json: DPO jobs over the starter model, and the results of TRL's DPOTrainer for them.
+"""Writes test/support/golden/fixtures/dpo/expected.json: DPO jobs over the starter model, and the results of TRL's DPOTrainer for them.
 
 Policy and reference start with the adapter of fixtures/sft: loss, TRL's metrics and the norm of the gradients of each batch along
 AdamW's steps, and the adapter after the first step. Then the same policy against the base model as reference, without steps: loss

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/embeddings.json: the embeddings of three sequences from Transformers and PEFT.
+"""Writes test/support/golden/fixtures/embeddings.json: the embeddings of three sequences from Transformers and PEFT.
 
 The hidden state after the last norm at the last token, divided by its length, with and without the adapter. The models
 are those of make_models.py, which must be written first.

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/examples: the tokens of conversations, and which of them are trained, as Transformers gives them.
+"""Writes test/support/golden/fixtures/examples: the tokens of conversations, and which of them are trained, as Transformers gives them.
 
 Tokens: `apply_chat_template(…, tokenize=True)` of the model's template. Trained: `return_assistant_tokens_mask` of the same template with
 {% generation %} (example_templates.py) where both write the same text. TRL's templates also mark what ends the prompt (the marker of

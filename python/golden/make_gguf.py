@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/gguf.json: blocks of each quantisation that Whetstone reads, the float32 values to which the package
+"""Writes test/support/golden/fixtures/gguf.json: blocks of each quantisation that Whetstone reads, the float32 values to which the package
 `gguf` (llama.cpp's own) dequantises them, and its Q8_0 quantisation of values. Run through `npm run golden:make`.
 """
 

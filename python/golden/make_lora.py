@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/lora: the options of PEFT's LoraConfig, on tiny models of make_models.py.
+"""Writes test/support/golden/fixtures/lora: the options of PEFT's LoraConfig, on tiny models of make_models.py.
 
 Per case an adapter with random A and B as PEFT saves it, and PyTorch's results for it: cross-entropy of the training case, the
 gradient of every LoRA matrix, the matrices after one AdamW step, and log-probabilities and logits. Float32, eager attention, one

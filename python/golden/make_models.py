@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/<family>: a tiny model, a PEFT adapter, and PyTorch's results for both.
+"""Writes test/support/golden/fixtures/<family>: a tiny model, a PEFT adapter, and PyTorch's results for both.
 
 Logits of three sequences with and without the adapter; loss and the gradient of every LoRA matrix for cross-entropy,
 CISPO and PPO; ten AdamW steps. Float32, eager attention, one thread. Run through `npm run golden:make`.

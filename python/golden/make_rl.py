@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/rl: an RL job over the tiny Qwen3 and its adapter, and PyTorch's results for it.
+"""Writes test/support/golden/fixtures/rl: an RL job over the tiny Qwen3 and its adapter, and PyTorch's results for it.
 
 For each combination of options: advantages and weights, the loss, the metrics, and the norm and eight projections of every LoRA
 gradient. Everything in float64, every sequence computed alone. Run through `npm run golden:make`.

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/rope: rotary frequencies for the sizes of real models, the tiny models' logits after 4096 tokens,
+"""Writes test/support/golden/fixtures/rope: rotary frequencies for the sizes of real models, the tiny models' logits after 4096 tokens,
 and their greedy output after 1920.
 
 A frequency that is off by one unit in the last place turns a head visibly after thousands of positions, so these are

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/safetensors: one file with the same numbers as F32, F16 and BF16, rounded by PyTorch, and
+"""Writes test/support/golden/fixtures/safetensors: one file with the same numbers as F32, F16 and BF16, rounded by PyTorch, and
 the bits of each as float32. Run through `npm run golden:make`.
 """
 

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/sampling.json: the output of Transformers' logits processors for fixed logits, and the greedy
+"""Writes test/support/golden/fixtures/sampling.json: the output of Transformers' logits processors for fixed logits, and the greedy
 output of its `generate` with the tiny golden models, with and without processors. Run through `npm run golden:make`.
 """
 

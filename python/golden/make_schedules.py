@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/schedules.json: the learning rate of each optimizer step by Transformers' get_scheduler.
+"""Writes test/support/golden/fixtures/schedules.json: the learning rate of each optimizer step by Transformers' get_scheduler.
 
 Warm-up ratios are converted to steps as in TrainingArguments.get_warmup_steps. Run through `npm run golden:make`.
 """

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/sft: an SFT job over the starter model, and the results of Transformers and PEFT for it.
+"""Writes test/support/golden/fixtures/sft: an SFT job over the starter model, and the results of Transformers and PEFT for it.
 
 Rows are rendered whole by the chat template and tokenized whole; labels are found in the text, between the assistant's
 marker and the end of its turn. Per batch: tokens, labels, loss, and the norm and eight projections of every LoRA gradient;

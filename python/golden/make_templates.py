@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/templates: what Jinja2 makes of templates, as Transformers configures it.
+"""Writes test/support/golden/fixtures/templates: what Jinja2 makes of templates, as Transformers configures it.
 
 families.json: templates with the structure of model families (template_families.py), each with the conversations.
 features.json: small templates of each feature (template_features.py). A template that Jinja2 refuses, or that raises, has no text.

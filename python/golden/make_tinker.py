@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/tinker: the losses of the Tinker protocol over the tiny Qwen3 and its adapter, as PyTorch computes them.
+"""Writes test/support/golden/fixtures/tinker: the losses of the Tinker protocol over the tiny Qwen3 and its adapter, as PyTorch computes them.
 
 For each loss and its settings: the log-probability of every target, the loss, and the norm and eight projections of every LoRA
 gradient; and the same for a sum of several losses over data of many lengths. The formulas are those of the protocol's

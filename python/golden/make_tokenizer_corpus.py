@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/tokenizers/corpus.json: what the tokenizers package makes of 200 texts (tokenizer_texts.py) with 100
+"""Writes test/support/golden/fixtures/tokenizers/corpus.json: what the tokenizers package makes of 200 texts (tokenizer_texts.py) with 100
 tokenizers (tokenizer_configurations.py). Of ids, places and decoded text only digests are kept, because the whole would be 100 MB.
 
 With a title of a tokenizer and one of a text, it prints what they give instead. Run through `npm run golden:make`.

@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/tokenizers/<style>: a tiny byte-level BPE tokenizer with its chat template, and the results of
+"""Writes test/support/golden/fixtures/tokenizers/<style>: a tiny byte-level BPE tokenizer with its chat template, and the results of
 tokenizers and transformers for texts.py and conversations.py with it. Run through `npm run golden:make`.
 """
 

@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-FIXTURES = Path(__file__).resolve().parents[2] / "test" / "golden" / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[2] / "test" / "support" / "golden" / "fixtures"
 
 
 def made_with(*packages: str) -> dict[str, str]:

@@ -1,5 +1,5 @@
 """Prints, as JSON, the fields of every generation request of the installed openai, anthropic and vllm packages. A package that is not
-installed is left out. test/clients/request-fields.json has the fields of the newest versions."""
+installed is left out. test/service/clients/request-fields.json has the fields of the newest versions."""
 
 import importlib
 import importlib.metadata

@@ -1,6 +1,6 @@
 // Byte-level BPE (Sennrich et al., arXiv:1508.07909, on GPT-2's printable bytes): training merges, and encoding with
 // them. Encoding remembers every word it has seen, because the corpus repeats a small vocabulary millions of times.
-// The service has an encoder of its own (src/text/tokenizer); test/starter/tokenizer.test.ts holds both to the same ids.
+// The service has an encoder of its own (src/text/tokenizer); test/engine/starter/tokenizer.test.ts holds both to the same ids.
 
 /** How text is cut into words before merging: letters with one leading mark, digits one at a time, marks, white space. */
 export const WORD_PATTERN =

@@ -1,5 +1,5 @@
 // Splits a conversation into the pieces of text that chat-template.jinja makes of it, each marked as context or as an answer to learn.
-// Written in TypeScript because the corpus renders some hundred thousand conversations; test/starter/corpus.test.ts compares it with the
+// Written in TypeScript because the corpus renders some hundred thousand conversations; test/engine/starter/corpus.test.ts compares it with the
 // template.
 import type { ChatMessage } from '#domain/chat';
 import { spacedJson } from './world/json-objects.ts';

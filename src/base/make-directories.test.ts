@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { skipOutsideLinux } from '../../test/skipping.ts';
+import { skipOutsideLinux } from '../../test/support/skipping.ts';
 import { makeDirectories } from './make-directories.ts';
 
 test('all missing directories of a path are created, and existing ones are kept', async () => {

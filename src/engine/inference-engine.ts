@@ -1,5 +1,5 @@
 // What every sampler can do: token ids in, token ids out. Knows no text, no HTTP and no users' models.
-// One engine serves one base model and any number of its adapters. Contract suite: test/contract/inference-engine.ts.
+// One engine serves one base model and any number of its adapters. Contract suite: test/support/contract/inference-engine.ts.
 import type { Constraint } from '#domain/constraint';
 import type { FinishReason, SamplingParams } from '#domain/sampling';
 

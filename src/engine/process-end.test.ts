@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { skipOutsideLinux } from '../../test/skipping.ts';
+import { skipOutsideLinux } from '../../test/support/skipping.ts';
 import { countOomKills, processEnd, type ExitFacts } from './process-end.ts';
 
 const counted = { before: 3, after: 3 };

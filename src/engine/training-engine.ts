@@ -1,5 +1,5 @@
 // What every trainer can do: the four operations of a training loop. Knows tokens, rows and losses as data; does not know
-// rewards, jobs or text. Contract suite: test/contract/training-engine.ts.
+// rewards, jobs or text. Contract suite: test/support/contract/training-engine.ts.
 import type { LoraConfig } from '#domain/lora-config';
 import type { LossProgram } from './loss-program.ts';
 

@@ -1,10 +1,10 @@
-// Downloads that break, resume, and are refused. The Hub is test/a-hub.ts.
+// Downloads that break, resume, and are refused. The Hub is test/support/a-hub.ts.
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
-import { COMMIT, openHub, sha256, type OpenHub } from '../../test/a-hub.ts';
+import { COMMIT, openHub, sha256, type OpenHub } from '../../test/support/a-hub.ts';
 import { downloadModel, type HubAccess } from './hub-download.ts';
 import type { HubModel } from './hub-model.ts';
 

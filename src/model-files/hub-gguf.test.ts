@@ -1,12 +1,12 @@
-// GGUF models of a Hub: which file a name selects, what is requested from the Hub, and what is refused. The Hub is test/a-hub.ts;
+// GGUF models of a Hub: which file a name selects, what is requested from the Hub, and what is refused. The Hub is test/support/a-hub.ts;
 // the files are the starter's as `checkpoints export` writes them.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { STARTER_DIRECTORY } from '#config/starter-directory';
-import { COMMIT, openHub, type OpenHub } from '../../test/a-hub.ts';
-import { resolveOptions } from '../../test/resolve-options.ts';
+import { COMMIT, openHub, type OpenHub } from '../../test/support/a-hub.ts';
+import { resolveOptions } from '../../test/support/resolve-options.ts';
 import { exportGgufModel } from './gguf/export-gguf.ts';
 import { ggmlTypeNumber } from './gguf/ggml-types.ts';
 import { makeGgufDirectory } from './gguf/gguf-model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tinyConfig } from '../../test/learning/tiny-decoders.ts';
+import { tinyConfig } from '../../test/support/learning/tiny-decoders.ts';
 import { createLoraAdapter, linearLayers, loraParameters, loraScale, LAYER_TARGETS } from './lora.ts';
 
 const layers = linearLayers(tinyConfig('llama'));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parsePeftConfig, PEFT_FIELDS } from './peft-config.ts';
 
-const file = new URL('../../test/golden/fixtures/peft-lora-fields.json', import.meta.url);
+const file = new URL('../../test/support/golden/fixtures/peft-lora-fields.json', import.meta.url);
 const { fields, written } = JSON.parse(readFileSync(file, 'utf8')) as {
   fields: string[];
   written: Record<string, unknown>;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TINY_CONFIGS, tinyConfig } from '../../test/learning/tiny-decoders.ts';
+import { TINY_CONFIGS, tinyConfig } from '../../test/support/learning/tiny-decoders.ts';
 import { parseDecoderConfig } from './decoder-config.ts';
 import { createLoraAdapter, linearLayers, loraParameters } from './lora.ts';
 import { readPeftDirectory, writePeftDirectory } from './peft-directory.ts';

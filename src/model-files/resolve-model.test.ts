@@ -1,10 +1,10 @@
-// What `--model` may name, and what is downloaded from a Hub (test/a-hub.ts).
+// What `--model` may name, and what is downloaded from a Hub (test/support/a-hub.ts).
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { COMMIT, openHub, sha256, type Hub } from '../../test/a-hub.ts';
-import { resolveOptions } from '../../test/resolve-options.ts';
+import { COMMIT, openHub, sha256, type Hub } from '../../test/support/a-hub.ts';
+import { resolveOptions } from '../../test/support/resolve-options.ts';
 import { joinInside, parseHubFile } from './hub-file.ts';
 import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { readDecoderConfig } from './decoder-config.ts';

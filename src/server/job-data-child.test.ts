@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { skipOutsideLinux } from '../../test/skipping.ts';
+import { skipOutsideLinux } from '../../test/support/skipping.ts';
 import { createJobDataChild } from './job-data-child.ts';
 
 const directory = fileURLToPath(new URL('../../models/starter', import.meta.url));

@@ -6,8 +6,8 @@ import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { LossProgram } from '#engine/loss-program';
 import type { OptimizerParams, TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
-import { aSession } from '../../test/learning/a-session.ts';
-import { plainRow } from '../../test/learning/tiny-decoders.ts';
+import { aSession } from '../../test/support/learning/a-session.ts';
+import { plainRow } from '../../test/support/learning/tiny-decoders.ts';
 import { takeTurns, TurnLost, type TurnOptions } from './trainer-turns.ts';
 
 const never = new AbortController().signal;

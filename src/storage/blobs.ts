@@ -1,7 +1,7 @@
 // Bytes that are too large for rows: job bodies, adapters, logged trajectories. A blob appears completely or not at all, and
 // once `put` has returned it survives power loss. Names are slash-separated segments of [A-Za-z0-9._-], no `..`;
 // no blob's name is a prefix directory of another.
-// Implemented by blobs/memory.ts, blobs/filesystem.ts and blobs/s3.ts; contract suite: test/contract/blobs.ts.
+// Implemented by blobs/memory.ts, blobs/filesystem.ts and blobs/s3.ts; contract suite: test/support/contract/blobs.ts.
 
 export interface BlobStore {
   /** Durable when it resolves: temporary name, fsync, rename, fsync of the directory. Overwrites. */

@@ -1,5 +1,5 @@
 // What must survive a restart: rows, never bodies (those are blobs). Services see only these interfaces; sql/ implements
-// them and passes test/contract/storage.ts. Every method is one transaction. The caller must refuse reads of other
+// them and passes test/support/contract/storage.ts. Every method is one transaction. The caller must refuse reads of other
 // entities' rows; ids are globally unique.
 import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';

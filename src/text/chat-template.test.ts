@@ -1,4 +1,4 @@
-// Behaviour that the golden conversations (test/golden) do not cover: what clients may send, and which templates are accepted.
+// Behaviour that the golden conversations (test/engine/golden) do not cover: what clients may send, and which templates are accepted.
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';

@@ -7,8 +7,8 @@ import { readTokenizer } from './tokenizer.ts';
 const directory = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const TOKENIZERS = [
   ['models/starter', '<|im_end|>'],
-  ['test/golden/fixtures/tokenizers/qwen', '<|im_end|>'],
-  ['test/golden/fixtures/tokenizers/llama3', '<|eot_id|>'],
+  ['test/support/golden/fixtures/tokenizers/qwen', '<|im_end|>'],
+  ['test/support/golden/fixtures/tokenizers/llama3', '<|eot_id|>'],
 ] as const;
 
 test.each(TOKENIZERS)('%s: texts in pieces give the tokens of the whole text', async (path, turnEnd) => {

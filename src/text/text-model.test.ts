@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readTextModel } from './text-model.ts';
 
-const llama3 = fileURLToPath(new URL('../../test/golden/fixtures/tokenizers/llama3', import.meta.url));
+const llama3 = fileURLToPath(new URL('../../test/support/golden/fixtures/tokenizers/llama3', import.meta.url));
 
 let directory: string;
 beforeEach(async () => {

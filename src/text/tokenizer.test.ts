@@ -8,7 +8,7 @@ import { createDetokenizer } from './detokenizer.ts';
 import { readTokenizer, type Tokenizer } from './tokenizer.ts';
 
 const fixture = (style: string) =>
-  fileURLToPath(new URL(`../../test/golden/fixtures/tokenizers/${style}`, import.meta.url));
+  fileURLToPath(new URL(`../../test/support/golden/fixtures/tokenizers/${style}`, import.meta.url));
 const qwen = await readTokenizer(fixture('qwen'));
 const llama3 = await readTokenizer(fixture('llama3'));
 

@@ -1,5 +1,5 @@
 // The learning rate of each step of an SFT job: constant, listed per batch by the client, or a warm-up and a decay. The schedules are those
-// of Transformers' get_scheduler (test/golden/schedules.test.ts). A rate depends only on the job's settings and the step's number, so
+// of Transformers' get_scheduler (test/engine/golden/schedules.test.ts). A rate depends only on the job's settings and the step's number, so
 // that a resumed job continues with the same rates.
 import { AppError } from '#domain/errors';
 import type { SchedulerType } from '#domain/sft';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#domain/errors';
 import type { RlConfigInput, RlJobBody, SampledTurn, Trajectory } from '#domain/trajectory';
-import { encoder, group, rollout } from '../../test/training/rollouts.ts';
+import { encoder, group, rollout } from '../../test/support/training/rollouts.ts';
 import { planRlJob } from './rl-plan.ts';
 
 const plan = (body: Partial<RlJobBody>, config: RlConfigInput = {}, lengthMax = 64, seed = 's') =>

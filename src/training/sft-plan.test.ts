@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ConversationRow, SftRow } from '#domain/sft';
-import { characterEncoder } from '../../test/training/character-encoder.ts';
-import { batchesOf, planRows } from '../../test/training/planned-sft.ts';
+import { characterEncoder } from '../../test/support/training/character-encoder.ts';
+import { batchesOf, planRows } from '../../test/support/training/planned-sft.ts';
 import type { RowBudget } from './row-budget.ts';
 import type { ConversationEncoder } from './conversation-encoder.ts';
 

@@ -4,9 +4,9 @@ import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
-import { fileOf, isExhibit, readBlocks, type Block } from './readme-blocks.ts';
+import { fileOf, isExhibit, readBlocks, type Block } from '../support/install/readme-blocks.ts';
 import { createReader, type Reader } from './run-blocks.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

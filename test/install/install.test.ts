@@ -7,11 +7,11 @@ import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../free-port.ts';
-import { skipUnless, skipWithoutPython } from '../skipping.ts';
+import { freePort } from '../support/free-port.ts';
+import { skipUnless, skipWithoutPython } from '../support/skipping.ts';
 import { announced, createEmptyMachine, type EmptyMachine, type Project } from './empty-machine.ts';
 import { installPythonClient, type PythonClient } from './python-client.ts';
-import { readBlocks } from './readme-blocks.ts';
+import { readBlocks } from '../support/install/readme-blocks.ts';
 import { createReader, type Reader } from './run-blocks.ts';
 
 const PATIENT = { timeout: 600_000 };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { runPython } from '../python-script.ts';
-import { readBlocks, type Block } from './readme-blocks.ts';
+import { runPython } from '../support/python-script.ts';
+import { readBlocks, type Block } from '../support/install/readme-blocks.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../python/whetstone-client/', import.meta.url));
 

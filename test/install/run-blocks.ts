@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { announced, type Project } from './empty-machine.ts';
-import { fileOf, isExhibit, type Block } from './readme-blocks.ts';
+import { fileOf, isExhibit, type Block } from '../support/install/readme-blocks.ts';
 
 /** The port in the pages; a reader whose machine has it in use takes another. */
 const PAGES_PORT = 8484;

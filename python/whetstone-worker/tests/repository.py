@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-FIXTURES = ROOT / "test" / "golden" / "fixtures"
+FIXTURES = ROOT / "test" / "support" / "golden" / "fixtures"
 STARTER = ROOT / "models" / "starter"
 
 
@@ -21,7 +21,7 @@ def read_json(path: str) -> Any:
 
 @cache
 def golden_tapes() -> Any:
-    return json.loads(run_typescript("test/worker/golden-tapes.ts"))
+    return json.loads(run_typescript("test/support/worker/golden-tapes.ts"))
 
 
 def run_typescript(script: str, *arguments: str) -> str:

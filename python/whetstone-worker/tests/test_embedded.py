@@ -29,7 +29,7 @@ def ten_steps() -> list[Any]:
 def embedded(start: Path, out: Path, calls: list[Any]) -> None:
     tape = out.with_suffix(".json")
     tape.write_text(json.dumps(calls))
-    run_typescript("test/worker/embedded-steps.ts", str(MODEL), str(start), str(out), str(tape))
+    run_typescript("test/support/worker/embedded-steps.ts", str(MODEL), str(start), str(out), str(tape))
 
 
 def ours(engines: Engines, start: Path, out: Path, calls: list[Any]) -> None:

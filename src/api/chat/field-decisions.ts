@@ -1,6 +1,6 @@
 // What happens to request fields that the schema of an endpoint does not read. A field that would change what an answer depends on is
 // refused; one that would not is accepted, with the reason in `warnings`. The tables stand beside the schemas: chat-decisions.ts,
-// messages-decisions.ts, responses-decisions.ts. test/clients/field-decisions.test.ts holds them against the fields of the clients' packages.
+// messages-decisions.ts, responses-decisions.ts. test/service/clients/field-decisions.test.ts holds them against the fields of the clients' packages.
 import { sentFields, unknownFields } from '#validation/unknown-fields';
 import { refuse } from '#validation/parse';
 

@@ -1,4 +1,4 @@
-// The server's answers to the examples that test/clients/described.test.ts sends; the API reference shows them. Lists are
+// The server's answers to the examples that test/service/clients/described.test.ts sends; the API reference shows them. Lists are
 // shortened.
 import { ANSWERS as CHAT } from './answer-examples/chat.ts';
 import { ANSWERS as SERVICE } from './answer-examples/service.ts';

@@ -1,4 +1,4 @@
-// An example request for every operation: the API reference shows it, and test/clients/described.test.ts sends it to a server. The ids
+// An example request for every operation: the API reference shows it, and test/service/clients/described.test.ts sends it to a server. The ids
 // are those of a model, a job and so on that exist already. Knows no schema.
 import { createMessage } from '#services/tinker/protobuf/wire';
 

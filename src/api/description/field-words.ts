@@ -2,7 +2,7 @@
 // `parent.field` and `Tag/field` are the exceptions where it means something else. Knows no schema.
 import type { Tag } from '../http/endpoint.ts';
 
-/** Returns undefined if the field has no description; test/clients/described.test.ts then fails. */
+/** Returns undefined if the field has no description; test/service/clients/described.test.ts then fails. */
 export const wordsFor = (field: string, parent: string | null, tag: Tag): string | undefined =>
   WORDS[`${parent}.${field}`] ?? WORDS[`${tag}/${field}`] ?? WORDS[field];
 

@@ -1,5 +1,5 @@
 // Calls of each protocol that ART records → histories, through the schema of trajectories. The forms are those of ART 0.5.23's
-// `model_dump(mode="json")`; test/clients/art.test.ts has the package itself.
+// `model_dump(mode="json")`; test/python/clients/art.test.ts has the package itself.
 import { expect, test } from 'vitest';
 import { trajectoryGroup } from '#rows/trajectory';
 import { check } from '#validation/parse';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { systemClock } from '#base/clock';
-import { createRecordingLog } from '../../../test/serving/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/serving/recording-log.ts';
 import { encodeMessage } from '../rpc/codec.ts';
 import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS } from './worker-registry.ts';
 

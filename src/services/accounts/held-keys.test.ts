@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createRecordingLog } from '../../../test/serving/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/serving/recording-log.ts';
 import { createHeldKeys, HELD_KEYS_MAX } from './held-keys.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { aCaller } from '../../../test/a-caller.ts';
+import { aCaller } from '../../../test/support/a-caller.ts';
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { IdempotencyStore } from '#storage/storage';
 import { createIdempotent } from './idempotency.ts';
-import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
+import { openStorageInMemory } from '../../../test/support/storage-in-memory.ts';
 
 const request = { caller: aCaller(), route: 'POST /things', key: 'mine', bodyHash: 'h' };
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { aCaller } from '../../../test/a-caller.ts';
+import { aCaller } from '../../../test/support/a-caller.ts';
 import { silentLog } from '#base/log';
 import { totalUsage, type RequestUse, type UsageEntry } from '#domain/usage';
-import { createRecordingLog } from '../../../test/serving/recording-log.ts';
+import { createRecordingLog } from '../../../test/support/serving/recording-log.ts';
 import { createUsage, ENTRIES_MAX } from './usage.ts';
-import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
+import { openStorageInMemory } from '../../../test/support/storage-in-memory.ts';
 
 const use = (change: Partial<RequestUse> = {}): RequestUse => ({
   entity: 'team',

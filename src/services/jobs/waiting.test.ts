@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { systemClock } from '#base/clock';
 import { silentLog } from '#base/log';
 import type { TrainingJob } from '#domain/training-job';
-import { aJob, addModel, NOW } from '../../../test/contract/stored-rows.ts';
-import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
+import { aJob, addModel, NOW } from '../../../test/support/contract/stored-rows.ts';
+import { openStorageInMemory } from '../../../test/support/storage-in-memory.ts';
 import { createJobEvents } from './job-events.ts';
 import { noteQueue, watchWaits } from './waiting.ts';
 

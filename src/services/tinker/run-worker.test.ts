@@ -18,7 +18,7 @@ import { createMessage } from './protobuf/wire.ts';
 import { createRunWorker, type RunWorker } from './run-worker.ts';
 import type { Saves } from './saves.ts';
 import { takeTurns } from '../trainer-turns.ts';
-import { openStorageInMemory } from '../../../test/storage-in-memory.ts';
+import { openStorageInMemory } from '../../../test/support/storage-in-memory.ts';
 
 /** An engine whose only weight is one number, to which a step adds the gradients. */
 function createSumEngine() {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { blobContract } from '../../../test/contract/blobs.ts';
+import { blobContract } from '../../../test/support/contract/blobs.ts';
 import { prepareFilesystemBlobs } from './filesystem.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'whetstone-blobs-'));

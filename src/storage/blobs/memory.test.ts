@@ -1,4 +1,4 @@
-import { blobContract } from '../../../test/contract/blobs.ts';
+import { blobContract } from '../../../test/support/contract/blobs.ts';
 import { createMemoryBlobs } from './memory.ts';
 
 blobContract('memory', async () => createMemoryBlobs());

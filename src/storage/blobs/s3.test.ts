@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createId } from '#base/ids';
 import type { BlobStore } from '../blobs.ts';
-import { blobContract } from '../../../test/contract/blobs.ts';
-import { CREDENTIALS, openObjectStore, type ObjectStore } from '../../../test/object-store.ts';
+import { blobContract } from '../../../test/support/contract/blobs.ts';
+import { CREDENTIALS, openObjectStore, type ObjectStore } from '../../../test/support/object-store.ts';
 import { openS3Blobs } from './s3.ts';
 
 let directory: string;

@@ -1,10 +1,10 @@
-// A version of ten thousand files takes a few statements in one transaction. test/contract/artifact-store.ts tests what the store
+// A version of ten thousand files takes a few statements in one transaction. test/support/contract/artifact-store.ts tests what the store
 // promises.
 import { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
-import { aPayer } from '../../../test/a-caller.ts';
+import { aPayer } from '../../../test/support/a-caller.ts';
 import { createArtifactStore } from './artifacts.ts';
 import type { StorageDialect } from './dialect.ts';
 import type { Tables } from './rows.ts';

@@ -9,7 +9,7 @@ import { compileJinja, runJinja } from './jinja.ts';
 
 const read = (name: string) =>
   parsePythonJson(
-    readFileSync(new URL(`../../../test/golden/fixtures/templates/${name}.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../../test/support/golden/fixtures/templates/${name}.json`, import.meta.url), 'utf8'),
   ) as Map<string, unknown>;
 const fixture = read('features');
 const families = read('families');

@@ -13,7 +13,7 @@ import { readTextModel, type TextModel } from '../text-model.ts';
 import { makePrompt, type PromptCall } from './make-prompt.ts';
 import { createPrompts } from './prompts.ts';
 
-const TOKENIZER = fileURLToPath(new URL('../../../test/golden/fixtures/tokenizers/qwen/', import.meta.url));
+const TOKENIZER = fileURLToPath(new URL('../../../test/support/golden/fixtures/tokenizers/qwen/', import.meta.url));
 
 let directory: string;
 let model: TextModel;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { PYTHONIC } from '../tool-parser.ts';
 import { readPythonArguments } from './python-literal.ts';
 
-const file = new URL('../../../test/golden/fixtures/python-literals.json', import.meta.url);
+const file = new URL('../../../test/support/golden/fixtures/python-literals.json', import.meta.url);
 const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: [text: string, json: string | null][] };
 
 /** What a name of a character means is not known here. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { skipUnless } from '../../../../test/skipping.ts';
+import { skipUnless } from '../../../../test/support/skipping.ts';
 import { branch } from './branch.ts';
 import { multipliesBytes, sumsBytesExactly } from './byte-products.ts';
 import { Graph, type Value } from './graph.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TrainingRow } from '../../training-engine.ts';
-import { plainRow } from '../../../../test/learning/tiny-decoders.ts';
+import { plainRow } from '../../../../test/support/learning/tiny-decoders.ts';
 import { checkRow } from './check-row.ts';
 
 const LIMITS = { rowLengthMax: 8, maxPositions: 8, vocab: 10 };

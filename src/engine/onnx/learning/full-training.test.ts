@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { plainRow, TINY_CONFIGS } from '../../../../test/learning/tiny-decoders.ts';
+import { plainRow, TINY_CONFIGS } from '../../../../test/support/learning/tiny-decoders.ts';
 import { normalizeWeights, openFullTraining, weightedCrossEntropy } from './full-training.ts';
 
 const ADAMW = { learningRate: 0.01, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.1, maxGradNorm: 1 };

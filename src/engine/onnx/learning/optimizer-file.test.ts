@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLoraAdapter, linearLayers, loraParameters } from '#model-files/lora';
-import { tinyConfig } from '../../../../test/learning/tiny-decoders.ts';
+import { tinyConfig } from '../../../../test/support/learning/tiny-decoders.ts';
 import { createAdamwState } from './adamw.ts';
 import { findOptimizerFile, writeOptimizerFile } from './optimizer-file.ts';
 

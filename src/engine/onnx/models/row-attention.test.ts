@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '#base/random';
 import type { DecoderConfig } from '#model-files/decoder-config';
-import { tinyConfig } from '../../../../test/learning/tiny-decoders.ts';
+import { tinyConfig } from '../../../../test/support/learning/tiny-decoders.ts';
 import { gradients } from '../graph/autodiff.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';

@@ -4,7 +4,7 @@ import { silentLog } from '#base/log';
 import type { Model } from '#domain/model';
 import type { TrainingJob } from '#domain/training-job';
 import { createRunMetrics } from './run-metrics.ts';
-import { openStorageInMemory } from '../../../../test/storage-in-memory.ts';
+import { openStorageInMemory } from '../../../../test/support/storage-in-memory.ts';
 
 const name = { entity: 'team', project: 'p', name: 'agent' };
 const payer = { keyId: 'k', keyBytesMax: null, entityBytesMax: null };

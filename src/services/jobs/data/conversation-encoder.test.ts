@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { readSftLine } from '#rows/sft';
 import { tokenizeSftRow } from '#training/sft-rows';
-import { encoderOf, examples } from '../../../../test/golden/examples.ts';
+import { encoderOf, examples } from '../../../../test/support/golden/examples.ts';
 
 function rowOf(name: string) {
   const read = readSftLine(examples.rows[name]!);

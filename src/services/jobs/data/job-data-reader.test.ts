@@ -1,6 +1,6 @@
 // A source of job data is closed, whichever reader stops, and when.
 import { expect, test } from 'vitest';
-import { encoder } from '../../../../test/training/rollouts.ts';
+import { encoder } from '../../../../test/support/training/rollouts.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 
 const call = { blob: 'b', budget: { tokensMax: 1 } as never, hiddenSize: null };

@@ -1,4 +1,0 @@
-// The command as users run it: from dist, which test/build.ts has built. For tests that start processes.
-import { fileURLToPath } from 'node:url';
-
-export const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));

@@ -1,0 +1,116 @@
+// An adapter that our engine trained and saved loads in PEFT with the logits that we compute, and so does the model into which it
+// is merged, in Transformers alone. The Python side needs an interpreter with python/golden/requirements.txt, named by
+// WHETSTONE_PYTHON (scripts/python-env.sh).
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLog } from '#base/log';
+import type { LoraConfig } from '#domain/lora-config';
+import { exportMerged } from '#model-files/export-merged';
+import { linearLayers } from '#model-files/lora';
+import { openOnnxTrainingEngine } from '#engine/onnx/learning/onnx-training-engine';
+import { readPeftDirectory } from '#model-files/peft-directory';
+import { readDecoderConfig } from '#model-files/decoder-config';
+import { aSession } from '../../support/learning/a-session.ts';
+import { runPython } from '../../support/python-script.ts';
+import { skipWithoutPython } from '../../support/skipping.ts';
+import { FAMILIES, openModelFixture, SEQUENCES, type ModelFixture } from '../../support/golden/fixture.ts';
+import { goldenLoss } from '../../support/golden/loss-programs.ts';
+import { openServingForward } from '../../support/golden/serving-forward.ts';
+import { trainingRow } from '../../support/golden/training-rows.ts';
+import { trainRow } from '../../support/learning/one-row.ts';
+
+const python = process.env['WHETSTONE_PYTHON'];
+
+/** Untied; tied; tied with a soft cap; tied with a multiplier of logits. */
+const HEAD_FAMILIES = ['llama', 'qwen3', 'gemma2', 'granite'] as const;
+const CHECK_TIMEOUT_MS = 120_000; // most of it is importing torch and PEFT from a cold disk
+
+describe('PEFT', skipWithoutPython('WHETSTONE_PYTHON'), () => {
+  let scratch: string;
+  beforeAll(async () => {
+    scratch = await mkdtemp(join(tmpdir(), 'whetstone-peft-'));
+  });
+  afterAll(() => rm(scratch, { recursive: true }));
+
+  const plain: LoraConfig = { rank: 8, alpha: 16, seed: 1 };
+  const stabilized = { rank: 3, alpha: 5, rankStabilized: true, targets: ['q_proj', 'down_proj'], seed: 1 };
+  const onHead = { rank: 4, alpha: 8, targets: ['q_proj', 'lm_head'], seed: 1 };
+  const cases = [
+    ...FAMILIES.map((family) => ({ family, lora: plain })),
+    { family: 'qwen3', lora: stabilized } as const,
+    ...HEAD_FAMILIES.map((family) => ({ family, lora: onHead })),
+  ];
+  test.each(cases)(
+    'and Transformers load an adapter trained here on $family of rank $lora.rank, alone and merged, and give the same logits',
+    async ({ family, lora }) => {
+      const fixture = await openModelFixture(family);
+      const name = `${family}-${lora.rank}`;
+      const adapter = join(scratch, name);
+      await mkdir(adapter);
+      await trainAdapter(fixture, adapter, lora);
+      const merged = join(scratch, `${name}-merged`);
+      await exportMerged({ base: fixture.model, adapter, out: merged, dtype: 'F32' });
+      const logits = join(scratch, `${name}.json`);
+      await writeFile(logits, JSON.stringify({ sequences: await computeLogits(fixture, adapter) }));
+
+      const script = fileURLToPath(new URL('../../../python/golden/check_peft.py', import.meta.url));
+      const tolerance = String(fixture.expected.tolerance.logits);
+      const options = [
+        '--base',
+        fixture.model,
+        '--adapter',
+        adapter,
+        '--merged',
+        merged,
+        '--logits',
+        logits,
+        '--tolerance',
+        tolerance,
+      ];
+      // An error rejects with the script's stderr in its message; so does an adapter without effect.
+      const stdout = await runPython(python!, [script, ...options], { timeout: CHECK_TIMEOUT_MS });
+      const distances = JSON.parse(stdout) as { logitsDistance: number; mergedDistance: number };
+      expect(distances.logitsDistance).toBeLessThan(fixture.expected.tolerance.logits);
+      expect(distances.mergedDistance).toBeLessThan(fixture.expected.tolerance.logits);
+      expect(distances.mergedDistance).toBeGreaterThan(0); // it was compared
+    },
+    CHECK_TIMEOUT_MS,
+  );
+});
+
+/** A fresh adapter, moved far enough from its zero start to change every logit. */
+async function trainAdapter(fixture: ModelFixture, directory: string, lora: LoraConfig): Promise<void> {
+  const engine = await openOnnxTrainingEngine({
+    modelDirectory: fixture.model,
+    threads: 1,
+    memoryBytes: 4e9,
+    log: silentLog,
+  });
+  const session = await engine.open(aSession({ lora }), AbortSignal.timeout(30_000));
+  const row = trainingRow(fixture, 'one shared prompt');
+  for (let step = 0; step < 5; step++) {
+    await trainRow(session, row, goldenLoss('cross_entropy', fixture.expected.clip));
+    await session.optimStep({ ...fixture.expected.adamw, learningRate: 0.01 });
+  }
+  await session.save(directory, { resumable: true });
+  await session.close();
+  await engine.close();
+}
+
+async function computeLogits(fixture: ModelFixture, directory: string) {
+  const config = await readDecoderConfig(fixture.model);
+  const adapter = await readPeftDirectory(directory, linearLayers(config));
+  const forward = await openServingForward(config, fixture.model);
+  const sequences = [];
+  for (const name of SEQUENCES) {
+    const tokens = fixture.expected.sequences[name];
+    const [flat] = await forward.logits([tokens], adapter);
+    const logits = tokens.map((_, i) => [...flat!.subarray(i * config.vocab, (i + 1) * config.vocab)]);
+    sequences.push({ tokens, logits });
+  }
+  await forward.close();
+  return sequences;
+}

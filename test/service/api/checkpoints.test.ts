@@ -1,0 +1,221 @@
+// Checkpoints over HTTP: listing, calling, downloading and deleting them. The tests write them as the job runner does.
+import { extract } from 'tar-stream';
+import { Readable } from 'node:stream';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createId } from '#base/ids';
+import { register, type List } from '../../support/api/registered-model.ts';
+import { BASE, chat, containing, faults, shareTestServer, runScenarios, send } from '../../support/api/test-server.ts';
+
+const server = await shareTestServer();
+
+describe('checkpoints', () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await register(server, 'stepper');
+    const prefix = (step: number) => `checkpoints/${id}/${step}`;
+    const weights = (await server.blobs.find(`${prefix(0)}/adapter_model.safetensors`))!;
+    const config = (await server.blobs.find(`${prefix(0)}/adapter_config.json`))!;
+    for (let step = 1; step <= 24; step++) {
+      await server.blobs.put(`${prefix(step)}/adapter_model.safetensors`, weights);
+      await server.blobs.put(`${prefix(step)}/adapter_config.json`, config);
+      const { jobs } = server.storage;
+      const jobId = createId();
+      await jobs.create({
+        id: jobId,
+        type: 'rl',
+        modelId: id,
+        entity: 'default',
+        keyId: 'k',
+        bodyBlob: `jobs/${jobId}/body.json`,
+        createdAtMs: step,
+      });
+      const job = await jobs.claim('test', step, 1, null);
+      await jobs.finish(job!.id, job!.attempt, {
+        status: 'succeeded',
+        errorMessage: null,
+        endedAtMs: step,
+        event: { id: createId(), jobId: job!.id, ordinal: 0, type: 'training_ended', data: {}, createdAtMs: step },
+        checkpoint: {
+          id: createId(),
+          modelId: id,
+          step,
+          metrics: {},
+          blobPrefix: prefix(step),
+          fresh: false,
+          createdAtMs: step,
+        },
+      });
+    }
+  });
+  const list = async (query: string): Promise<List> =>
+    (await send(server, { url: `/v1/preview/models/${id}/checkpoints${query}` })).json();
+
+  test('are listed by step, 20 at a time, and continue strictly after the cursor', async () => {
+    const first = await list('');
+    expect(first.data.map(({ step }) => step)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    expect(first).toMatchObject({
+      object: 'list',
+      has_more: true,
+      first_id: first.data[0]!.id,
+      last_id: first.data[19]!.id,
+    });
+    const second = await list(`?after=${first.last_id}`);
+    expect(second.data.map(({ step }) => step)).toEqual([20, 21, 22, 23, 24]);
+    expect(second.has_more).toBe(false);
+    expect(await list(`?after=${second.last_id}`)).toEqual({
+      object: 'list',
+      data: [],
+      first_id: '',
+      last_id: '',
+      has_more: false,
+    });
+  });
+
+  test('in descending order continue after the cursor with smaller steps', async () => {
+    const first = await list('?order=desc&limit=1');
+    expect(first.data[0]!.step).toBe(24);
+    expect((await list(`?order=desc&limit=2&after=${first.last_id}`)).data.map(({ step }) => step)).toEqual([23, 22]);
+  });
+
+  test('after an unknown item get a 400 in every list, because an empty page would look like the end', async () => {
+    const gone = await register(server, 'listed-and-gone');
+    const before = (await send(server, { url: '/v1/preview/models?limit=1' })).json<List>();
+    expect(before.has_more).toBe(true);
+    await send(server, { method: 'DELETE', url: `/v1/preview/models/${gone}` });
+    for (const url of [
+      `/v1/preview/models?after=${gone}`,
+      `/v1/preview/models/${id}/checkpoints?after=${gone}`,
+      `/v1/preview/models/${id}/checkpoints?order=desc&after=${gone}`,
+      `/v1/preview/training-jobs?after=${gone}`,
+      `/v1/artifacts?after=${gone}`,
+      `/v1/usage?after=${gone}`,
+    ]) {
+      const response = await send(server, { url });
+      expect(response.statusCode, url).toBe(400);
+      expect(response.json()).toMatchObject({
+        detail: containing(`no item "${gone}"`),
+        error: { code: 'invalid_request', param: 'after' },
+      });
+    }
+  });
+
+  test('are called by step, several at once, under the name that answers', async () => {
+    const answering = async (model: string) =>
+      (await send(server, { url: '/v1/chat/completions', body: chat({ model }) })).json<{ model: string }>().model;
+    const stepper = 'wandb-artifact:///default/p/stepper';
+    const names = ['default/p/stepper@1', 'p/stepper:step2', `${stepper}:v3`, 'default/p/stepper', 'p/stepper:latest'];
+    expect(await Promise.all(names.map(answering))).toEqual([1, 2, 3, 24, 24].map((step) => `${stepper}:step${step}`));
+  });
+
+  test('are listed among the models of the OpenAI API, and can be read by name', async () => {
+    const ids = (await send(server, { url: '/v1/models' })).json<List>().data.map((model) => model.id);
+    expect(ids).toEqual(
+      expect.arrayContaining([
+        BASE,
+        'wandb-artifact:///default/p/stepper',
+        'wandb-artifact:///default/p/stepper:step24',
+      ]),
+    );
+    for (const name of ids.filter((each) => each.includes('stepper')).slice(0, 3)) {
+      const response = await send(server, { url: `/v1/models/${encodeURIComponent(name)}` });
+      expect(response.json(), response.body).toMatchObject({ id: name, object: 'model', owned_by: 'default' });
+    }
+    expect((await send(server, { url: `/v1/models/${BASE}` })).json()).toMatchObject({
+      id: BASE,
+      owned_by: 'whetstone',
+    });
+  });
+
+  test('download as a tar of the PEFT directory', async () => {
+    const response = await send(server, { url: `/v1/preview/models/${id}/checkpoints/3/download` });
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/x-tar',
+      'content-disposition': 'attachment; filename="stepper-step3.tar"',
+    });
+    const names: string[] = [];
+    for await (const entry of Readable.from(response.rawPayload).pipe(extract())) {
+      names.push(entry.header.name);
+      entry.resume();
+    }
+    expect(names.sort()).toEqual(['adapter_config.json', 'adapter_model.safetensors']);
+    expect(
+      (await send(server, { url: `/v1/preview/models/${id}/checkpoints/latest/download` })).headers[
+        'content-disposition'
+      ],
+    ).toContain('step24');
+  });
+
+  test('are deleted by a request with a body, which returns their number and may be repeated', async () => {
+    const remove = {
+      method: 'DELETE' as const,
+      url: `/v1/preview/models/${id}/checkpoints`,
+      body: { steps: [5, 6, 6, 999] },
+    };
+    expect((await send(server, remove)).json()).toEqual({ deleted_count: 2, not_found_steps: [999] });
+    expect((await send(server, remove)).json()).toEqual({ deleted_count: 0, not_found_steps: [5, 6, 999] });
+    expect(
+      (await send(server, { url: '/v1/chat/completions', body: chat({ model: 'default/p/stepper@5' }) })).statusCode,
+    ).toBe(404);
+    expect(await server.blobs.find(`checkpoints/${id}/5/adapter_config.json`)).toBeNull();
+  });
+
+  test('get the metrics of logged trajectories, on the latest step', async () => {
+    const group = {
+      trajectories: [
+        { messages_and_choices: [], reward: 1 },
+        { messages_and_choices: [], reward: 0 },
+      ],
+    };
+    const response = await send(server, {
+      url: `/v1/preview/models/${id}/log`,
+      body: { model_id: id, split: 'val', trajectory_groups: [group] },
+    });
+    expect(response.json()).toMatchObject({ step: 24, metrics: { 'val/reward': 0.5 } });
+    const otherModel = await send(server, {
+      url: `/v1/preview/models/${id}/log`,
+      body: { model_id: createId(), split: 'val', trajectory_groups: [group] },
+    });
+    expect([otherModel.statusCode, faults(otherModel)]).toEqual([422, ['body.model_id value_error']]);
+    expect((await list('?order=desc&limit=1')).data[0]).toMatchObject({ metrics: { 'val/reward': 0.5 } });
+  });
+
+  test('with more metric names than a checkpoint may have are refused', async () => {
+    const named = (prefix: string) => Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [prefix + i, 1]));
+    const trajectories = ['a', 'b'].map((prefix) => ({ messages_and_choices: [], metrics: named(prefix) }));
+    const response = await send(server, {
+      url: `/v1/preview/models/${id}/log`,
+      body: { split: 'val', trajectory_groups: [{ trajectories }] },
+    });
+    expect([response.statusCode, response.body]).toEqual([400, expect.stringContaining('10000 names of metrics')]);
+  });
+
+  runScenarios(() => server, [
+    ...['0', '101', '-1', 'x'].map((limit) => ({
+      name: `limit ${limit} is refused`,
+      url: `/v1/preview/models?limit=${limit}`,
+      status: 422,
+      answer: { detail: [{ loc: ['query', 'limit'] }] },
+    })),
+    { name: 'an unknown order is refused', url: `/v1/preview/models/x/checkpoints?order=up`, status: 422, answer: { detail: [{ loc: ['query', 'order'], type: 'literal_error', ctx: { expected: "'asc' or 'desc'" } }] } },
+    { name: 'of an unknown model are a 404', url: `/v1/preview/models/${createId()}/checkpoints`, status: 404, answer: { error: { code: 'model_not_found' } } },
+    ...['best', '1.0', '+1', '%205', '-1', '9'.repeat(20)].map((step) => ({
+      name: `a step ${step} is refused`,
+      url: `/v1/preview/models/x/checkpoints/${step}/download`,
+      status: 422,
+      answer: { detail: [{ loc: ['path', 'step'], msg: containing('`latest`') }] },
+    })),
+    { name: 'false is not a step: step 0 stays', method: 'DELETE', url: `/v1/preview/models/x/checkpoints`, body: { steps: [false] }, status: 422, answer: { detail: [{ loc: ['body', 'steps', 0], type: 'int_type' }] } },
+  ]); // prettier-ignore
+
+  test('are deleted with their model, once', async () => {
+    const gone = await register(server, 'gone');
+    const request = { method: 'DELETE' as const, url: `/v1/preview/models/${gone}` };
+    expect((await send(server, request)).json()).toEqual({
+      model_id: gone,
+      deleted_checkpoints: 1,
+      deleted_run: false,
+    });
+    expect((await send(server, request)).statusCode).toBe(404);
+    expect(await server.blobs.list(`checkpoints/${gone}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+// Which weights answered: the step of every choice, message and response of a trainable model, and the model's name in a header of every answer.
+import { expect, test } from 'vitest';
+import { register } from '../../support/api/registered-model.ts';
+import { BASE, chat, send, shareTestServer } from '../../support/api/test-server.ts';
+
+const server = await shareTestServer();
+await register(server, 'agent');
+
+interface Choice {
+  index: number;
+  finish_reason: string | null;
+  policy_step?: number;
+}
+
+interface Event {
+  type: string;
+  response?: object;
+}
+
+const dataOf = <T>(body: string): T[] =>
+  [...body.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!) as T);
+const chunksOf = (body: string) => dataOf<{ choices: Choice[] }>(body);
+const eventsOf = (body: string) => dataOf<Event>(body);
+
+const completion = (model: string, more: object) => ({ model, prompt: 'Go on', max_tokens: 3, n: 2, ...more });
+
+const generation = (model: string, more: object) => ({
+  ...{ model, token_ids: [1, 2], sampling_params: { max_tokens: 3, n: 2 } },
+  ...more,
+});
+
+test.each([
+  ['chat', '/v1/chat/completions', (model: string, more: object) => chat({ model, max_tokens: 3, n: 2, ...more })],
+  ['completions', '/v1/completions', completion],
+  ['generate', '/inference/v1/generate', generation],
+] as const)('%s: every choice has its step, in streams with its last chunk', async (_, url, body) => {
+  const whole = await send(server, { url, body: body('p/agent', {}) });
+  expect(whole.json<{ choices: Choice[] }>().choices.map(({ policy_step: step }) => step)).toEqual([0, 0]);
+  expect(whole.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+
+  const stream = await send(server, { url, body: body('p/agent', { stream: true }) });
+  const choices = chunksOf(stream.body).flatMap((chunk) => chunk.choices);
+  const withStep = choices.filter(({ policy_step: step }) => step !== undefined);
+  expect(withStep.every(({ finish_reason: reason, policy_step: step }) => reason !== null && step === 0)).toBe(true);
+  expect(withStep.map(({ index }) => index).sort()).toEqual([0, 1]);
+  expect(stream.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+
+  const base = await send(server, { url, body: body(BASE, {}) });
+  expect(base.json<{ choices: Choice[] }>().choices.some((choice) => 'policy_step' in choice)).toBe(false);
+  expect(base.headers['x-whetstone-model']).toBe(BASE);
+});
+
+test('messages: the message has its step, in streams at its start and in its last delta', async () => {
+  const body = (model: string, more = {}) => ({
+    ...{ model, max_tokens: 3, messages: [{ role: 'user', content: 'Hi' }] },
+    ...more,
+  });
+  const whole = await send(server, { url: '/v1/messages', body: body('p/agent') });
+  expect(whole.json()).toMatchObject({ policy_step: 0 });
+  expect(whole.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+
+  const stream = await send(server, { url: '/v1/messages', body: body('p/agent', { stream: true }) });
+  const events = eventsOf(stream.body);
+  expect(events.find(({ type }) => type === 'message_start')).toMatchObject({ message: { policy_step: 0 } });
+  expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({ delta: { policy_step: 0 } });
+
+  const base = await send(server, { url: '/v1/messages', body: body(BASE) });
+  expect(base.json()).not.toHaveProperty('policy_step');
+});
+
+test('responses: the response has its step once it has ended, also when it is read again', async () => {
+  const body = (model: string, more = {}) => ({ ...{ model, max_output_tokens: 3, input: 'Hi' }, ...more });
+  const whole = await send(server, { url: '/v1/responses', body: body('p/agent') });
+  expect(whole.json()).toMatchObject({ policy_step: 0 });
+  expect(whole.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+  const again = await send(server, { url: `/v1/responses/${whole.json<{ id: string }>().id}`, method: 'GET' });
+  expect(again.json()).toEqual(whole.json());
+
+  const stream = await send(server, { url: '/v1/responses', body: body('p/agent', { stream: true }) });
+  const events = eventsOf(stream.body);
+  expect(events.at(-1)).toMatchObject({ type: 'response.incomplete', response: { policy_step: 0 } });
+  expect(events.filter(({ response }) => response !== undefined && 'policy_step' in response)).toHaveLength(1);
+
+  const base = await send(server, { url: '/v1/responses', body: body(BASE) });
+  expect(base.json()).not.toHaveProperty('policy_step');
+});

@@ -1,0 +1,73 @@
+// Every command that a message, a help text or a page quotes exists, with its flags: a user types it as it stands.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { newProgram } from './run-command.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const { program } = newProgram();
+const SCRIPTS = Object.keys(
+  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }).scripts,
+);
+
+/** In backticks, in <code>, after a prompt, or as the advice that ends a sentence: `See: whetstone jobs get ${id}`. */
+const QUOTED = [
+  /`(?:npx )?(whetstone (?!listening )[^`]+)`/g,
+  /\\`(?:npx )?(whetstone [^`\\]+)\\`/g,
+  /<code>(?:npx )?(whetstone [^<]+)<\/code>/g,
+  /^ *\$ (whetstone .+?)(?: {2,}.*)?$/gm,
+  /: (whetstone (?!has\b)[a-z]+(?: [a-z]+)?)/g,
+];
+const RUN_SCRIPT = /npm run ([\w:-]+)/g;
+
+/** What is wrong with the command; null: nothing. */
+function faultOf(words: readonly string[]): string | null {
+  let command: Command = program;
+  for (const word of words) {
+    if (word.startsWith('--')) {
+      const [flag] = word.replace(/[.,;:)]+$/, '').split('=');
+      const isKnown = command.options.some(({ long, negate }) => long === flag || (negate && long === flag));
+      if (!isKnown && flag !== '--help') return `${command.name()} has no ${flag}`;
+    } else if (command.commands.length > 0) {
+      const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+      if (next) command = next;
+      else if (/^[a-z][a-z-]*$/.test(word)) return `${command.name()} has no command ${word}`;
+    }
+  }
+  return null;
+}
+
+const filesIn = (folder: string, name: RegExp): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => name.test(file) && !file.includes('.test.') && !file.endsWith('openapi.ts'))
+    .map((file) => join(folder, file));
+
+const SOURCES = [...filesIn('src', /\.ts$/), ...filesIn('dashboard/src', /\.tsx?$/)];
+
+function quotedIn(file: string): { command: string; fault: string | null }[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const commands = QUOTED.flatMap((form) => [...text.matchAll(form)].map(([, command]) => command!));
+  const scripts = file.startsWith('src/') ? [] : [...text.matchAll(RUN_SCRIPT)].map(([, script]) => script!);
+  return [
+    ...commands.map((command) => {
+      const [, ...words] = command.split(' | ')[0]!.trim().split(/\s+/);
+      return { command, fault: faultOf(words) };
+    }),
+    ...scripts.map((script) => ({ command: script, fault: SCRIPTS.includes(script) ? null : 'is no npm script' })),
+  ];
+}
+
+test('every quoted command exists, with its flags', () => {
+  const quoted = SOURCES.flatMap((file) => quotedIn(file).map((each) => ({ file, ...each })));
+  expect(quoted.filter(({ fault }) => fault !== null)).toEqual([]);
+  expect(quoted.length).toBeGreaterThan(40); // the search finds them
+});
+
+test.each([
+  ['jobs list --limit 3', null],
+  ['artifacts put', 'artifacts has no command put'],
+  ['compare', 'whetstone has no command compare'],
+  ['train rows.jsonl --modell p/m', 'train has no --modell'],
+])('whetstone %s: %s', (command, fault) => expect(faultOf(command.split(' '))).toBe(fault));

@@ -1,0 +1,140 @@
+// The Tinker protocol without its SDK: requests that are repeated, unknown, or refer to another entity's objects. The SDK itself is
+// tested in test/python/clients/tinker-sdk.test.ts.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createMessage } from '../../../src/services/tinker/protobuf/wire.ts';
+import { BASE, BOOTSTRAP_KEY, containing, send, shareTestServer } from '../../support/api/test-server.ts';
+
+const server = await shareTestServer();
+let session: string;
+let run: string;
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  send(server, { url: `/tinker/api/v1/${path}`, body, headers });
+const adam = (seq_id: number, learning_rate = 0.1) => ({ model_id: run, seq_id, adam_params: { learning_rate } });
+const sample = (seq_id: number, about: object = {}, sampling: object = {}) => ({
+  sampling_session_id: `${session}:sampler:0`,
+  seq_id,
+  num_samples: 2,
+  prompt: { chunks: [{ type: 'encoded_text', tokens: [1, 2, 3] }] },
+  sampling_params: { max_tokens: 3, ...sampling },
+  ...about,
+});
+
+beforeAll(async () => {
+  session = (await post('create_session', {})).json<{ session_id: string }>().session_id;
+  run = (await post('create_model', { session_id: session, model_seq_id: 0, base_model: BASE })).json<{
+    model_id: string;
+  }>().model_id;
+  await post('create_sampling_session', { session_id: session, sampling_session_seq_id: 0, base_model: BASE });
+});
+
+describe('a Tinker client', () => {
+  test('sends its key in its own header, with its own prefix', async () => {
+    const headers = { authorization: '', 'x-api-key': `tml-${BOOTSTRAP_KEY}` };
+    expect((await post('client/config', {}, headers)).statusCode).toBe(200);
+    const wrong = await post('client/config', {}, { ...headers, 'x-api-key': 'tml-wk-wrong' });
+    expect(wrong.statusCode).toBe(401);
+    expect(wrong.json()).toMatchObject({ detail: containing('Incorrect or revoked') });
+  });
+
+  test('finds its run under the id that it computes, however often the run is created', async () => {
+    expect(run).toBe(`${session}:train:0`);
+    const again = await post('create_model', { session_id: session, model_seq_id: 0, base_model: BASE });
+    expect(again.json()).toEqual({ request_id: `${run}/0`, model_id: run });
+    expect((await post('retrieve_future', { request_id: `${run}/0` })).json()).toEqual({ model_id: run });
+    const info = (await post('get_info', { model_id: run })).json<object>();
+    expect(info).toMatchObject({ lora_rank: 32, model_data: { model_name: BASE } });
+  });
+
+  test('gets the same future for the same number, and an error for another body', async () => {
+    const first = await post('optim_step', adam(7));
+    expect(first.json()).toEqual({ request_id: `${run}/7`, model_id: run });
+    expect((await post('optim_step', adam(7))).json()).toEqual(first.json());
+    const other = await post('optim_step', adam(7, 0.2));
+    expect(other.statusCode).toBe(400);
+    expect(other.json()).toMatchObject({ detail: containing('with another body') });
+  });
+
+  test('waits for an unfinished operation, and asks again', async () => {
+    await post('optim_step', adam(8));
+    const waiting = await post('retrieve_future', { request_id: `${run}/8` });
+    expect(waiting.statusCode).toBe(408);
+    expect(waiting.json()).toMatchObject({ type: 'try_again', queue_state: 'active' });
+    expect((await post('retrieve_future', { request_id: `${run}/99` })).statusCode).toBe(404);
+  });
+
+  test.each([
+    ['a field that is not known', 'optim_step', (): unknown => ({ ...adam(9), momentum: 1 }), 422, 'momentum'],
+    ['another optimiser', 'create_model', (): unknown => ({ session_id: session, model_seq_id: 5, base_model: BASE, optimizer_config: { type: 'dimuon' } }), 400, 'dimuon'],
+    ['a model that is not hosted', 'create_model', (): unknown => ({ session_id: session, model_seq_id: 5, base_model: 'a/b' }), 404, 'does not host'],
+    ['weights that are not there', 'create_sampling_session', (): unknown => ({ session_id: session, sampling_session_seq_id: 4, model_path: `tinker://${run}/weights/no` }), 404, 'no saved weights'],
+    ['a name of weights that is shown as another', 'save_weights', (): unknown => ({ model_id: run, seq_id: 60, path: 'a\u202eb' }), 422, 'direction of writing'],
+    ['a name of weights with an escape', 'save_weights_for_sampler', (): unknown => ({ model_id: run, seq_id: 60, path: 'a\u001b[2J' }), 422, 'control characters'],
+    ['a name of weights that is a path', 'save_weights', (): unknown => ({ model_id: run, seq_id: 60, path: '..' }), 422, 'must not be . or ..'],
+    ['bytes that are no message', 'forward_backward', (): unknown => '\xff\xff\xff', 400, 'protobuf'],
+    ['samples for the loss stable_reinforce, whose place is named', 'asample', (): unknown => sample(51, { record_stability_info: true }), 422, 'stable_reinforce needs'],
+    ['samples for the loss stable_reinforce, with what to set', 'asample', (): unknown => sample(52, { record_stability_info: true }), 422, 'loss_fn=importance_sampling'],
+    ['draws at the places of a prompt', 'asample', (): unknown => sample(50, { prompt_alt_tokens_k: 2 }), 422, 'prompt_alt_tokens_k'],
+  ] as const)('is refused %s', async (_, path, body, status, words) => {
+    const response = await post(path, body());
+    expect(response.statusCode, response.body).toBe(status);
+    expect(response.body).toContain(words);
+  }); // prettier-ignore
+
+  test('sends data as protobuf, and waits for the results', async () => {
+    const message = createMessage().text(1, run).integer(2, 20).text(4, 'cross_entropy').done();
+    const response = await post('forward_backward', Buffer.from(message).toString('latin1'), {
+      'content-type': 'application/x-protobuf',
+    });
+    expect(response.json()).toEqual({ request_id: `${run}/20`, model_id: run });
+  });
+
+  test('samples: as many ids as samples, one execution per number, and a protobuf answer', async () => {
+    const accepted = (await post('asample', sample(0))).json<{ request_id: string; sample_sequence_ids: string[] }>();
+    expect(new Set(accepted.sample_sequence_ids).size).toBe(2);
+    expect((await post('asample', sample(0))).json()).toEqual(accepted);
+    expect((await post('asample', sample(0, { num_samples: 1 }))).statusCode).toBe(400);
+    await expect
+      .poll(async () => (await post('retrieve_future', { request_id: accepted.request_id })).statusCode, {
+        timeout: 30_000,
+      })
+      .toBe(200);
+    const answer = await post('retrieve_future', { request_id: accepted.request_id });
+    expect(answer.headers['content-type']).toBe('application/x-protobuf');
+    const others = await server.apiKeys.create({ entity: 'others', name: 'o' });
+    const theirs = await post('retrieve_future', { request_id: accepted.request_id }, { authorization: `Bearer ${others.secret}` }); // prettier-ignore
+    expect(theirs.statusCode).toBe(410);
+    expect((await post('retrieve_future', { request_id: 'sample-gone' })).statusCode).toBe(410);
+  });
+
+  test('samples from a copy of the client, whose numbers start beyond JavaScript’s safe integers', async () => {
+    const numbered = (number: string) => JSON.stringify(sample(0)).replace('"seq_id":0', `"seq_id":${number}`);
+    const asked = async (number: string) =>
+      (await post('asample', numbered(number), { 'content-type': 'application/json' })).json<{ request_id: string }>();
+    const [first, second] = [await asked('449777509000000001'), await asked('449777509000000002')];
+    expect(first.request_id).toMatch(/^sample-/);
+    expect(second.request_id).not.toBe(first.request_id);
+    expect((await asked('449777509000000001')).request_id).toBe(first.request_id);
+    const refused = await post('asample', numbered('-1'), { 'content-type': 'application/json' });
+    expect(refused.statusCode).toBe(422);
+    expect(refused.body).toContain('0 or greater');
+  });
+
+  test('reads in the answer why a sample failed', async () => {
+    const { request_id } = (await post('asample', sample(1, {}, { max_tokens: 1_000_000 }))).json<{
+      request_id: string;
+    }>();
+    await expect
+      .poll(async () => (await post('retrieve_future', { request_id })).json<object>(), { timeout: 30_000 })
+      .toMatchObject({ category: 'user', error: containing('maximum context length') });
+  });
+
+  test('ends its session, once', async () => {
+    const { session_id } = (await post('create_session', {})).json<{ session_id: string }>();
+    expect((await post('session_heartbeat', { session_id })).json()).toEqual({ type: 'session_heartbeat' });
+    for (let i = 0; i < 2; i++)
+      expect((await post(`sessions/${session_id}/finish`, { reason: { type: 'success' } })).statusCode).toBe(204);
+    const listed = (await send(server, { url: '/tinker/api/v1/sessions?limit=10' })).json<{ sessions: string[] }>();
+    expect(listed.sessions).toContain(session_id);
+  });
+});

@@ -1,0 +1,4 @@
+// The command as users run it: from dist, which test/support/build.ts has built. For tests that start processes.
+import { fileURLToPath } from 'node:url';
+
+export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));

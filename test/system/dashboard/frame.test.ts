@@ -1,0 +1,72 @@
+// The frame of the dashboard with the real server: the key, links to a page, a small screen, dark mode; the server under a
+// prefix.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startServer, type RunningServer } from '../../../examples/shared/server.ts';
+import { skipWithout } from '../../support/skipping.ts';
+import { enterKey, expectAccessible, openBrowser, openPage, visit } from '../../support/dashboard/browser.ts';
+
+const browser: Browser | null = await openBrowser();
+
+describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
+  let directory: string;
+  let server: RunningServer;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'whetstone-dashboard-'));
+    server = await startServer(directory);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('asks for a key, says so when it is not one, and keeps it in this tab only', async () => {
+    const { page, faults } = await visit(browser!, server.url);
+    await page.getByLabel('API key').fill('wk-not-a-key');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').waitFor();
+    await expectAccessible(page);
+    await enterKey(page, server.apiKey);
+    expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 1, '']);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(server.url);
+    await other.getByLabel('API key').waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the link of `whetstone serve` opens it signed in, and the key leaves the address', async () => {
+    const { page, faults } = await visit(browser!, `${server.url}/#key=${encodeURIComponent(server.apiKey)}`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(page.url()).not.toContain('key');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([
+    { colorScheme: 'light', viewport: { width: 375, height: 800 } },
+    { colorScheme: 'dark', viewport: { width: 1600, height: 900 } },
+  ] as const)('is accessible, and no wider than its window: %o', async (options) => {
+    const { page, faults } = await visit(browser!, server.url, options);
+    await enterKey(page, server.apiKey);
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.viewport.width);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('says where nothing is', async () => {
+    const { page } = await visit(browser!, server.url);
+    await enterKey(page, server.apiKey);
+    await openPage(page, '/no/such/page');
+    await page.getByText('No page has this address').waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,116 @@
+// Lists of a server that is used for long: a thousand models, and a model with a thousand steps. Nothing is cut off in silence, and
+// sorting sorts the whole list.
+import { fileURLToPath } from 'node:url';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDashboard } from '#api/description/dashboard';
+import { aCheckpoint, addModel, aJob, closing, NOW } from '../../support/contract/stored-rows.ts';
+import { BASE, BOOTSTRAP_KEY, openTestServer, type TestServer } from '../../support/api/test-server.ts';
+import { skipWithout } from '../../support/skipping.ts';
+import {
+  enterKey,
+  expectAccessible,
+  openBrowser,
+  openPage,
+  visit,
+  type Visit,
+} from '../../support/dashboard/browser.ts';
+
+const browser = await openBrowser();
+const DIST = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url));
+const MODELS = 1_000;
+const STEPS = 1_009;
+
+describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
+  let server: TestServer;
+  let seen: Visit;
+  let page: Page;
+  let longest: string;
+  /** Newest first, as their links name them. */
+  const jobs: string[] = [];
+
+  beforeAll(async () => {
+    server = await openTestServer({ dashboard: await openDashboard(DIST) });
+    const { storage } = server;
+    const of = { entity: 'default', baseModel: BASE };
+    for (let at = 0; at < MODELS; at++) await addModel(storage, { ...of, name: `model-${at}` });
+    longest = (await addModel(storage, { ...of, name: 'longest' })).id;
+    for (let step = 1; step < STEPS; step++) {
+      const job = aJob(longest, 'default');
+      await storage.jobs.create(job);
+      jobs.unshift(`RL ${job.id.slice(0, 8)}`);
+      const claimed = await storage.jobs.claim('w', NOW, 1_000, null);
+      // The last steps are the worst, so that sorting what is shown would not sort all.
+      const checkpoint = { ...aCheckpoint(longest, step), metrics: { 'train/reward': 1 / step } };
+      await storage.jobs.finish(job.id, claimed!.attempt, { ...closing(job.id, 0), checkpoint });
+    }
+    await server.app.listen({ port: 0, host: '127.0.0.1' });
+    const url = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}/`;
+    seen = await visit(browser!, url, { viewport: { width: 1400, height: 900 } });
+    page = seen.page;
+    await enterKey(page, BOOTSTRAP_KEY);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server.close();
+  });
+
+  const cells = (table: string, column: number) =>
+    page.getByRole('region', { name: table }).locator(`tbody tr td:nth-child(${column})`).allInnerTexts();
+
+  test('a model says how many checkpoints it has, sorts all of them, and offers each for a fork', async () => {
+    await openPage(page, `/models/${longest}`);
+    await page.getByText('50 of 1 009 are shown').waitFor();
+    await page.getByRole('button', { name: 'train/reward' }).click();
+    await expect.poll(async () => (await cells('Checkpoints', 2))[0], { timeout: 20_000 }).toBe('1');
+    await page.getByRole('button', { name: 'Show 500 more' }).click();
+    await page.getByText('550 of 1 009 are shown').waitFor();
+    expect(await page.getByLabel('Fork step').locator('option').count()).toBe(STEPS);
+    await expectAccessible(page);
+  });
+
+  test('any model can be compared with, not only those of the last days', async () => {
+    await page.getByLabel('Compare with').fill('model-7');
+    await page.keyboard.press('Enter');
+    await page.getByText('Several match: choose one.').waitFor(); // 111 models, of which 20 are offered
+    await page.getByLabel('Compare with').fill('p/model-7');
+    await page.locator('datalist option[value="p/model-7"]').waitFor({ state: 'attached' });
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'p/model-7' }).waitFor();
+  });
+
+  test('jobs have a page, in pages that the address names, filtered by model and status', async () => {
+    await page.getByRole('link', { name: 'All jobs of the model' }).click();
+    await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
+    expect(await cells('Jobs', 2)).toEqual(jobs.slice(0, 50));
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Older ›' }).click();
+    await page.getByText('Jobs 51 to 100 of 1\u2009008').waitFor();
+    expect(await cells('Jobs', 2)).toEqual(jobs.slice(50, 100));
+    await page.reload();
+    await page.getByText('Jobs 51 to 100 of 1\u2009008').waitFor();
+    await page.goBack();
+    await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
+    expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('p/longest');
+    await page.getByLabel('Kind').selectOption('sft');
+    await page.getByText('No job matches').waitFor();
+    await page.getByLabel('Kind').selectOption('rl');
+    await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No job matches').waitFor();
+  });
+
+  test('Home says which models it shows, and does not sort a part', async () => {
+    await openPage(page, '/');
+    await page.getByText('Models 1 to 50, and more').waitFor();
+    expect(await page.getByRole('region', { name: 'Models' }).getByRole('button').count()).toBe(0);
+    await page.getByRole('button', { name: 'Earlier activity' }).click();
+    await page.getByText('Models 51 to 100, and more').waitFor();
+    await page.getByLabel('Find a model by a part of its name').fill('model-99');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await cells('Models', 1)).length, { timeout: 20_000 }).toBe(11);
+    await page.getByRole('button', { name: /^Step/ }).waitFor();
+    expect(seen.faults).toEqual([]);
+  });
+});
