@@ -19,6 +19,7 @@ import make_safetensors  # noqa: E402
 import make_schedules  # noqa: E402
 import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
+import make_templates  # noqa: E402
 import make_tinker  # noqa: E402
 import make_tokenizer_corpus  # noqa: E402
 import make_tokenizers  # noqa: E402
@@ -38,3 +39,4 @@ make_sampling.main()
 make_gguf.main()
 make_literals.main()
 make_peft_fields.main()
+make_templates.main()

@@ -60,7 +60,8 @@ const sort: Filter = (value, given, context) => {
   const items = itemsOf(value);
   const names = typeof attribute === 'string' ? attribute.split(',') : [attribute];
   const keys = names.map((name) => keyOf(name, isTrue(isCaseSensitive), context));
-  const key = keys.length === 1 ? keys[0]! : (item: Value) => new Tuple(keys.map((each) => each(item)));
+  // A list even for one key: in Python equal items of lists need no order, so `[none, none] | sort` is one.
+  const key = (item: Value): Value => keys.map((each) => each(item));
   return sorted(items, key, isTrue(reverse), context);
 };
 
