@@ -1,29 +1,15 @@
-// Gradient steps of a job as series: one list of values per metric.
-import type { JobEvent } from '../api/events.ts';
+// Gradient steps of a job as points of charts.
+import type { Point } from '../charts/curves.ts';
+import type { KeptEvent } from './kept-events.ts';
 
-export interface StepSeries {
-  readonly steps: readonly number[];
-  /** By metric, the most commonly read ones first. */
-  readonly series: ReadonlyMap<string, readonly (number | null)[]>;
+export function pointsOf(events: readonly KeptEvent[]): Point[] {
+  const steps = events.filter(({ type }) => type === 'gradient_step');
+  return steps.map(({ data: { gradient_step: step, ...data }, counted }, at) => ({
+    step: typeof step === 'number' ? step : at + 1,
+    ...counted,
+    values: Object.fromEntries(Object.entries(data).filter(isNumber)),
+  }));
 }
 
-const FIRST = ['reward', 'loss', 'kl', 'entropy', 'grad_norm', 'learning_rate'];
-
-export function stepSeries(events: readonly JobEvent[]): StepSeries {
-  const rows = events.flatMap(({ type, data }) => (type === 'gradient_step' ? [data] : []));
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'gradient_step');
-  const series = names.sort(byInterest).map((name) => [name, rows.map((row) => numberOf(row[name]))] as const);
-  return { steps: rows.map((row, at) => numberOf(row['gradient_step']) ?? at + 1), series: new Map(series) };
-}
-
-const numberOf = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) ? value : null;
-
-/** Well-known metrics first, then by name. */
-export function byInterest(a: string, b: string): number {
-  const rank = (name: string) => {
-    const at = FIRST.findIndex((known) => name === known || name.endsWith(`/${known}`));
-    return at === -1 ? FIRST.length : at;
-  };
-  return rank(a) - rank(b) || a.localeCompare(b);
-}
+const isNumber = (entry: [string, unknown]): entry is [string, number] =>
+  typeof entry[1] === 'number' && Number.isFinite(entry[1]);

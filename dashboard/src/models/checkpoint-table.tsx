@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import type { Checkpoint, Model } from '../api/wire.ts';
 import { answersHref, hasEnded, type StepEvaluation } from '../evaluations/evaluations.ts';
-import { byInterest } from '../jobs/gradient-steps.ts';
+import { byInterest } from '../charts/curves.ts';
 import { hrefTo } from '../router.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { measured } from '../ui/numbers.ts';

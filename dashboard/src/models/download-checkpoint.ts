@@ -1,15 +1,11 @@
 // Downloads a checkpoint as a file. A link could not send the key; the browser holds the data until it is saved.
 import { send } from '../api/client.ts';
 import type { Model } from '../api/wire.ts';
+import { saveFile } from '../ui/save-file.ts';
 
 /** Throws ApiError. */
 export async function downloadCheckpoint({ id, name }: Model, step: number): Promise<void> {
   const path = { model_id: id, step };
   const response = await send('get', '/v1/preview/models/{model_id}/checkpoints/{step}/download', { path });
-  const url = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name}-step${step}.tar`;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(await response.blob(), `${name}-step${step}.tar`);
 }

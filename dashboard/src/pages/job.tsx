@@ -1,12 +1,10 @@
 // One job: its progress, what its gradient steps measured, its settings, and the groups it received. Live until the job ends.
-import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { JobDetail } from '../api/wire.ts';
 import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { hasEnded } from '../evaluations/evaluations.ts';
 import { JobEvaluation } from '../evaluations/job-evaluation.tsx';
-import { stepSeries } from '../jobs/gradient-steps.ts';
 import { JobConfigSection } from '../jobs/job-config.tsx';
 import { JobEventList } from '../jobs/job-event-list.tsx';
 import { JobGroups } from '../jobs/job-groups.tsx';
@@ -32,7 +30,6 @@ export function JobPage({ params }: PageProps) {
     everyMs: REFRESH_MS,
     isLast: (value) => isOver(value) && (!value.evaluation || hasEnded(value.evaluation)),
   });
-  const series = useMemo(() => stepSeries(events), [events]);
   const cancel = async () => {
     await call('post', '/v1/preview/training-jobs/{training_job_id}/cancel', { path });
     job.reload();
@@ -45,7 +42,7 @@ export function JobPage({ params }: PageProps) {
           <JobSummary job={value} events={events} />
           {error !== null && <Failure error={error} />}
           <JobEvaluation job={value} onChange={job.reload} />
-          <StepCharts series={series} isLive={!isOver(value)} />
+          <StepCharts events={events} isLive={!isOver(value)} />
           {value.type === 'rl' && <JobGroups jobId={id} isOver={isOver(value)} />}
           <div class="columns">
             <JobConfigSection jobId={id} isOver={isOver(value)} />

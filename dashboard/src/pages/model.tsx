@@ -86,7 +86,7 @@ function OfModel({ model }: { model: ModelDetail }) {
           </>
         }
       />
-      <MetricCurves modelId={id} name={`${project}/${name}`} version={version} />
+      <MetricCurves modelId={id} version={version} />
       <Section
         title="Checkpoints"
         aside={

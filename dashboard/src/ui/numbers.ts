@@ -27,12 +27,6 @@ export function measured(value: number | null | undefined): string {
   return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4).replace('-', '−');
 }
 
-/** For axes: without the trailing zeros that align the results of `measured`. */
-export const tick = (value: number): string =>
-  measured(value)
-    .replace(/(\.\d*?)0+$/, '$1')
-    .replace(/\.$/, '');
-
 export const percent = (share: number): string => `${Math.round(100 * share)}${THIN}%`;
 
 /** `12.3 MB` */

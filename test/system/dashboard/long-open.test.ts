@@ -49,7 +49,11 @@ describe('a page that stays open', skipWithout('CHROMIUM', browser !== null), ()
   const untilShown = (steps: number) =>
     expect
       .poll(
-        async () => (await page.locator('.chart figcaption').first().innerText()).replace(/\D*(\d+).*/s, '$1'),
+        async () =>
+          (await page.locator('.tile', { hasText: 'Gradient steps' }).locator('dd').first().innerText()).replaceAll(
+            '\u2009',
+            '',
+          ),
         WITHIN,
       )
       .toBe(String(steps));
@@ -58,6 +62,7 @@ describe('a page that stays open', skipWithout('CHROMIUM', browser !== null), ()
     await openPage(page, `/jobs/${job.id}`);
     await job.step(5_000);
     await untilShown(5_000);
+    await page.locator('.settings dl').first().waitFor(); // a part of the page that is loaded by itself
     await zoomIn(page);
     const from = await zoomed(page);
     await page.evaluate(`document.querySelector('.chart canvas').id = 'first'`);
@@ -97,7 +102,7 @@ describe('a page that stays open', skipWithout('CHROMIUM', browser !== null), ()
     await zoomIn(page);
     const from = await zoomed(page);
     await job.endAnother(model, { 'train/reward': 0.5 });
-    const reward = page.getByRole('img', { name: /^reward over the steps/ });
+    const reward = page.getByRole('img', { name: /^reward\. / });
     await expect.poll(() => reward.getAttribute('aria-label'), WITHIN).toContain('to 0.4161'); // 0.1 … 0.5, smoothed
     expect(await zoomed(page)).toBe(from);
     expect(await smoothing.inputValue()).toBe('0.5');

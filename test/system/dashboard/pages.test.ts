@@ -65,7 +65,8 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     const history = await collect(client.listHistory(model.id));
     await shown(`${history.at(-1)!.metrics['loss']!.toFixed(4).replace('-', '−')}`);
     await expectAccessible(page);
-    await page.getByLabel('All metrics').check();
+    await page.getByText(/^Metrics: \d+ of \d+$/).click();
+    await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByLabel('Log scale').check();
     await page.getByRole('heading', { name: 'grad_norm' }).waitFor();
 
