@@ -28,7 +28,7 @@ test.each([
     const put = () => Promise.resolve();
     const reading = child.read(
       'rl',
-      { blob: 'b', budget, hiddenSize: null },
+      { blob: 'b', budget, hiddenSize: null, exactLogprobs: true },
       content(),
       put,
       AbortSignal.timeout(50_000),
@@ -55,7 +55,7 @@ test.each(['before it is read', 'while it is read'])(
     }
     const reading = child.read(
       'rl',
-      { blob: 'b', budget, hiddenSize: null },
+      { blob: 'b', budget, hiddenSize: null, exactLogprobs: true },
       content(),
       () => Promise.resolve(),
       wanted.signal,

@@ -48,7 +48,7 @@ export async function* trainDpo(
 ): AsyncGenerator<StepMetrics> {
   let last: { row: TrainingRow; learningRate: number } | null = null;
   let place = firstBatch;
-  for await (const { rows, learningRate, epoch, tokens, trainedTokens } of batches(firstBatch)) {
+  for await (const { rows, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const policy = (await scoreAnswers(session, { rows }))!;
     const compared = reference.batches[place++ % reference.batches.length]!;
@@ -74,7 +74,7 @@ export async function* trainDpo(
       learning_rate: learningRate,
       epoch,
       num_pairs: slopes.length / 2,
-      num_tokens: tokens,
+      num_tokens: sum.tokens,
       num_trainable_tokens: trainedTokens,
       tokens_saved_by_sharing: sum.saved,
       tokens_per_second: sum.tokens / seconds,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TrainingRow } from '#engine/training-engine';
-import { requireFinitePolicy } from './finite-policy.ts';
+import { requireFinitePolicy, watchPolicy } from './finite-policy.ts';
 import { crossEntropyLoss } from './losses.ts';
 
 const LENGTH = 400;
@@ -44,4 +44,41 @@ test('the check computes the last tokens of the row, with their positions, targe
   expect(Array.from(end!.predictFrom, (from) => end!.tokens[from]! + 1)).toEqual([...end!.targets]);
   expect(end!.targets.at(-1)).toBe(LENGTH - 1);
   expect([...end!.inputs['advantages']!]).toEqual([...end!.targets]);
+});
+
+/** Its log-probabilities are −1, and `after` once weights that are not 0 were trained. Without them, no gradient may arise. */
+const moving = (after: number, calls: number[] = []) => ({
+  async forwardBackward(rows: readonly TrainingRow[]) {
+    const [{ tokens, predictFrom, inputs }] = rows as [TrainingRow];
+    const trains = inputs['weights']!.some((weight) => weight !== 0);
+    const logprobs = new Float32Array(predictFrom.length).fill(calls.some((length) => length === LENGTH) ? after : -1);
+    calls.push(trains ? tokens.length : -tokens.length);
+    return [{ loss: 1, metrics: {}, logprobs }];
+  },
+});
+const weighted = { ...row, inputs: { weights: new Float32Array(LENGTH - 31).fill(1) } };
+
+test('how far an update moves the policy is measured on the same tokens before and after it', async () => {
+  const calls: number[] = [];
+  const session = moving(-1.5, calls);
+  const watched = await watchPolicy(session, weighted, crossEntropyLoss);
+  const [computed] = await session.forwardBackward([weighted]);
+  const move = await watched.moved(computed!.logprobs, 0.1);
+  expect(move).toEqual({ divergence: expect.closeTo(Math.exp(-0.5) - 0.5, 6) as number, difference: 0.5 });
+  expect(calls).toEqual([-64, LENGTH, 64]); // the first of them without a gradient
+});
+
+test('a sample that has its whole context is not computed before the update: the gradient read its log-probabilities', async () => {
+  const short = {
+    ...weighted,
+    parents: Int32Array.of(-1, -1),
+    segments: weighted.segments.map((_, i) => (i < 350 ? 0 : 1)),
+  };
+  const ends = { ...short, sequenceIds: short.sequenceIds.map((_, i) => (i < 320 ? 0 : 1)) };
+  const calls: number[] = [];
+  const session = moving(-1, calls);
+  const watched = await watchPolicy(session, ends, crossEntropyLoss);
+  const [computed] = await session.forwardBackward([ends]);
+  expect(await watched.moved(computed!.logprobs, 0.1)).toEqual({ divergence: 0, difference: 0 });
+  expect(calls).toEqual([LENGTH, 50]);
 });

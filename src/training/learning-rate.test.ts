@@ -3,9 +3,9 @@ import { rewardSpreadTrend, rowLearningRate } from './learning-rate.ts';
 import { resolveRlConfig } from './rl-config.ts';
 
 test('a DPO job without a learning rate uses a tenth of the SFT default for its size', () => {
-  const rates = [192, 4096, null].map((hiddenSize) => resolveRlConfig({}, hiddenSize).optimizer.learningRate);
+  const rates = [192, 4096, null].map((hiddenSize) => resolveRlConfig({}, { hiddenSize }).optimizer.learningRate);
   expect(rates).toEqual([6e-5, 2.9e-5, 5e-6]);
-  expect(resolveRlConfig({ learningRate: 1e-3 }, 192).optimizer.learningRate).toBe(1e-3);
+  expect(resolveRlConfig({ learningRate: 1e-3 }, { hiddenSize: 192 }).optimizer.learningRate).toBe(1e-3);
 });
 
 test('the rate of a row grows with the power of its sequences', () => {

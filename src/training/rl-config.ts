@@ -8,6 +8,9 @@ import { defaultLearningRate } from './sft-config.ts';
 /** The reference trainer's default rate for RL, 5e-6, divided by its default for SFT, 5e-5. */
 const RATE_BY_SFT = 1 / 10;
 
+/** The usual bound of truncated importance sampling ("Your Efficient RL Framework Secretly Brings You Off-Policy RL Training", 2025). */
+const TRUNCATION = 2;
+
 export interface RlConfig {
   readonly optimizer: OptimizerParams;
   readonly loss: PolicyLossConfig;
@@ -57,8 +60,16 @@ export interface KlConfig {
   readonly source: 'current_learner' | 'sample';
 }
 
-/** `hiddenSize` of the base model; null: unknown. */
-export function resolveRlConfig(input: RlConfigInput, hiddenSize: number | null = null): RlConfig {
+/** What of the base model and its engines decides defaults. */
+export interface RlSetting {
+  /** Of the base model. Absent or null: unknown. */
+  readonly hiddenSize?: number | null;
+  /** Sampler and trainer compute the same log-probabilities. Absent: they do. */
+  readonly exactLogprobs?: boolean;
+}
+
+export function resolveRlConfig(input: RlConfigInput, setting: RlSetting = {}): RlConfig {
+  const { hiddenSize = null } = setting;
   const ppo = input.ppo ?? false;
   const epsilon = input.epsilon ?? (ppo ? 0.2 : 1);
   return {
@@ -78,8 +89,7 @@ export function resolveRlConfig(input: RlConfigInput, hiddenSize: number | null 
       ratioMax: positive(input.ratioMax),
       masksRatio: input.maskProbRatio ?? false,
       tau: input.tau ?? 0,
-      truncation: positive(input.truncatedImportanceSampling),
-      precalculates: input.precalculateLogprobs ?? false,
+      ...resolveCorrection(input, setting),
       kl: resolveKl(input),
     },
     scaleRewards: input.scaleRewards ?? true,
@@ -91,6 +101,20 @@ export function resolveRlConfig(input: RlConfigInput, hiddenSize: number | null 
     headTokensMax: input.logprobChunkSize ?? null,
     maxStaleness: input.maxStaleness ?? null,
   };
+}
+
+/**
+ * Truncated importance sampling is on where sampler and trainer differ by construction, unless a client chose otherwise: the trainer
+ * computes the log-probabilities of the starting weights, and their ratio to the sampler's, at most TRUNCATION, weighs each token. Without
+ * the former there is no such ratio, so a client that declines them gets no factor either.
+ */
+function resolveCorrection(
+  { truncatedImportanceSampling, precalculateLogprobs }: RlConfigInput,
+  { exactLogprobs = true }: RlSetting,
+): Pick<PolicyLossConfig, 'truncation' | 'precalculates'> {
+  const usual = !exactLogprobs && precalculateLogprobs !== false ? TRUNCATION : undefined;
+  const truncation = positive(truncatedImportanceSampling ?? usual);
+  return { truncation, precalculates: precalculateLogprobs ?? (!exactLogprobs && truncation !== null) };
 }
 
 function resolveKl({ klPenaltyCoefficient = 0, klPenaltySource, klReference }: RlConfigInput): KlConfig | null {

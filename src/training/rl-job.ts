@@ -1,7 +1,7 @@
 // The training loop of an RL job, over the engine's verbs. Knows nothing about storage, processes or time limits: the job runner passes
 // in a session and is called after each gradient step, before the next begins.
 import type { TrainingSession } from '#engine/training-engine';
-import { requireFinitePolicy } from './finite-policy.ts';
+import { watchPolicy, type PolicyMove } from './finite-policy.ts';
 import { rowLearningRate } from './learning-rate.ts';
 import { policyLoss } from './losses.ts';
 import { withComparisonPolicies, type ComparisonPolicies } from './comparison-policies.ts';
@@ -23,6 +23,8 @@ export interface RlRun {
   readonly mismatch: SamplerMismatch | null;
   /** Receives the log-probabilities of each row's trained tokens as its loss read them, if the engine reports them. */
   readonly onLogprobs?: (row: number, logprobs: Float32Array) => void;
+  /** Receives how far the last step moved the policy, if the engine reports log-probabilities. */
+  readonly onMove?: (move: PolicyMove) => void;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface RlRun {
  */
 export async function* trainRl(
   session: TrainingSession,
-  { plan, firstRow, startStep, policies, learningRateScale, mismatch, onLogprobs }: RlRun,
+  { plan, firstRow, startStep, policies, learningRateScale, mismatch, onLogprobs, onMove }: RlRun,
 ): AsyncGenerator<StepMetrics> {
   const { config, rows } = plan;
   const loss = policyLoss(config.loss);
@@ -39,6 +41,7 @@ export async function* trainRl(
     const { row, members, sequenceCount, tokensSaved } = rows[index]!;
     const startMs = performance.now();
     const trained = withComparisonPolicies(row, index, policies);
+    const watched = index === rows.length - 1 ? await watchPolicy(session, trained, loss) : null;
     const { loss: value, metrics, logprobs } = (await session.forwardBackward([trained], loss))[0]!;
     if (logprobs) onLogprobs?.(index, logprobs);
     const learningRate = rowLearningRate(config, sequenceCount, learningRateScale);
@@ -60,7 +63,8 @@ export async function* trainRl(
       tokens_saved_by_sharing: tokensSaved,
       tokens_per_second: row.tokens.length / seconds,
     });
-    if (index === rows.length - 1) await requireFinitePolicy(session, trained, loss, learningRate);
+    const move = await watched?.moved(logprobs, learningRate);
+    if (move) onMove?.(move);
   }
 }
 

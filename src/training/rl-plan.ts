@@ -8,7 +8,7 @@ import type { RlConfigInput, Trajectory, TrajectoryGroup } from '#domain/traject
 import { groupAdvantages, tokenSignals, turnAdvantages, type RolloutPart } from './advantage.ts';
 import { createTokenLimit } from './job-tokens.ts';
 import { packRows, type Datum, type PackedRow } from './packing.ts';
-import { resolveRlConfig, type RlConfig } from './rl-config.ts';
+import { resolveRlConfig, type RlConfig, type RlSetting } from './rl-config.ts';
 import { groupMetrics, rewardsOf, rewardStandardError, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
 import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
 import { createSkipCount } from './skip-count.ts';
@@ -78,11 +78,9 @@ interface Rollout extends ReadRollout {
   readonly parts: readonly RolloutPart[];
 }
 
-export interface PlanContext {
+export interface PlanContext extends RlSetting {
   readonly encoder: ConversationEncoder;
   readonly budget: RowBudget;
-  /** Hidden size of the base model. Absent or null: unknown. */
-  readonly hiddenSize?: number | null;
   /** The step that the job starts from. Absent: unknown, and with it how old the tokens are. */
   readonly startStep?: number;
   /** Any text, read after the last group; equal texts give the same order. */
@@ -95,9 +93,9 @@ export interface PlanContext {
 export async function planRlJob(
   groups: AsyncIterable<TrajectoryGroup> | Iterable<TrajectoryGroup>,
   input: RlConfigInput,
-  { encoder, budget, hiddenSize, startStep = -1, seed, tokensMax }: PlanContext,
+  { encoder, budget, startStep = -1, seed, tokensMax, ...setting }: PlanContext,
 ): Promise<RlPlan> {
-  const config = resolveRlConfig(input, hiddenSize);
+  const config = resolveRlConfig(input, setting);
   const skips = createSkipCount();
   const yieldToLoop = createYielder();
   const rewards: GroupRewards[] = [];

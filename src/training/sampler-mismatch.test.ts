@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { measureMismatch, mismatchMetrics, mismatchWarnings } from './sampler-mismatch.ts';
 
 const CLIP = { epsilon: 0.2, epsilonHigh: 0.2 };
+const UNCORRECTED = { truncation: null, precalculates: false };
 const row = (sampled: readonly number[], differences: readonly number[], staleness: readonly number[] = []) => ({
   sampled: Float32Array.from(sampled),
   staleness: Float32Array.from(sampled, (_, i) => staleness[i] ?? NaN),
@@ -22,7 +23,7 @@ test('mean, 99th percentile and clipped share are of all tokens that both know',
     'sampler_log_ratio_p99',
     'sampler_clipped_fraction',
   ]);
-  expect(mismatchWarnings(mismatch)).toEqual([
+  expect(mismatchWarnings(mismatch, UNCORRECTED)).toEqual([
     expect.stringMatching(/over 200 tokens the mean log-ratio is -0\.014 nats/),
   ]);
   expect(measureMismatch([unknown], CLIP)).toBeNull();
@@ -40,6 +41,7 @@ test('the usual difference between engines that round differently is no warning;
         ],
         CLIP,
       )!,
+      UNCORRECTED,
     );
   const noise = Array.from({ length: 1_000 }, (_, i) => 0.1 * Math.sin(i)); // bfloat16
   expect(warnings(noise)).toEqual([]);
@@ -59,10 +61,22 @@ test('what older steps sampled is measured apart from what the starting weights 
     ...{ sampler_log_ratio_mean: 0, sampler_clipped_fraction: 0 },
     ...{ stale_log_ratio_mean: 0.5, stale_log_ratio_p99: 0.5, stale_clipped_fraction: 1 },
   });
-  expect(mismatchWarnings(mismatch)).toEqual([
+  expect(mismatchWarnings(mismatch, UNCORRECTED)).toEqual([
     expect.stringMatching(/The policy has moved far since .*over 2 tokens the mean log-ratio is 0\.50 nats/),
   ]);
   const onlyStale = measureMismatch([row([-1], [0.001], [2])], CLIP)!;
   expect(Object.keys(mismatchMetrics(onlyStale)).join()).not.toContain('sampler');
-  expect(mismatchWarnings(onlyStale)).toEqual([]);
+  expect(mismatchWarnings(onlyStale, UNCORRECTED)).toEqual([]);
+});
+
+test('the warning names the sampler’s precision first, and says whether the job corrected for it', () => {
+  const far = measureMismatch([row([-1, -1], [0.5, 0.5])], CLIP)!;
+  const [rounded] = mismatchWarnings(far, { truncation: 2, precalculates: true }, 'w8a8');
+  expect(rounded).toMatch(
+    /--precision w8a8: int8 is nearer .* This job corrected for it by truncated importance sampling \(2\)/,
+  );
+  const [exact] = mismatchWarnings(far, UNCORRECTED, 'float32');
+  expect(exact).toMatch(
+    /look at --precision, .* precalculate_logprobs with truncated_importance_sampling \(2\) corrects/,
+  );
 });

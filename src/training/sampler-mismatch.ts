@@ -1,6 +1,7 @@
 // How far the trainer's log-probabilities are from the sampler's before training. Of tokens that the job's starting weights sampled, that
 // is the distance of two engines: zero if both compute the same weights exactly. Of tokens that older steps sampled, the policy has
 // moved since as well; they are measured apart. Pure functions.
+import type { Precision } from '#engine/capabilities';
 import type { PolicyLossConfig } from './rl-config.ts';
 import type { StepMetrics } from './step-metrics.ts';
 
@@ -94,23 +95,43 @@ const named = (of: string, ratios: LogRatios | null): StepMetrics =>
       }
     : {};
 
-export function mismatchWarnings({ unchanged, stale, knowsSteps }: SamplerMismatch): string[] {
+/** `precision` of the sampler; absent: unknown. */
+export function mismatchWarnings(
+  { unchanged, stale, knowsSteps }: SamplerMismatch,
+  { truncation, precalculates }: Pick<PolicyLossConfig, 'truncation' | 'precalculates'>,
+  precision?: Precision,
+): string[] {
+  const correction =
+    precalculates && truncation !== null
+      ? `This job corrected for it by truncated importance sampling (${truncation}).`
+      : 'precalculate_logprobs with truncated_importance_sampling (2) corrects for it.';
+  const others = [
+    'answers under a constraint (response_format, tool_choice)',
+    ...(knowsSteps ? [] : ['rollouts of older weights']),
+  ];
   return [
     ...(isFar(unchanged)
       ? [
           `The trainer and the sampler of these rollouts do not agree: ${numbersOf(unchanged)}. ` +
-            `${knowsSteps ? '' : 'Rollouts of older weights, '}${knowsSteps ? 'Answers' : 'answers'} under a constraint (response_format, tool_choice), or ` +
-            'engines that compute the model differently, cause this. ' +
-            'precalculate_logprobs with truncated_importance_sampling (2) corrects for it.',
+            `${roundingCause(precision)} Other causes: ${others.join(', ')}. ${correction}`,
         ]
       : []),
     ...(isFar(stale)
       ? [
           `The policy has moved far since it sampled the older rollouts: ${numbersOf(stale)}. ` +
-            'Train sooner after sampling, or set max_staleness. precalculate_logprobs with truncated_importance_sampling (2) corrects for it.',
+            `Train sooner after sampling, or set max_staleness. ${correction}`,
         ]
       : []),
   ];
+}
+
+/** The first thing to look at. */
+function roundingCause(precision: Precision | undefined): string {
+  if (precision === 'w8a8')
+    return 'The sampler runs with --precision w8a8: int8 is nearer to the trainer, and float32 agrees with it.';
+  if (precision === undefined || precision === 'float32')
+    return 'One of the engines rounds: look at --precision, --training-precision and --kv-cache-dtype, or at the worker.';
+  return `The sampler runs with --precision ${precision}: float32 agrees with the trainer.`;
 }
 
 const isFar = (ratios: LogRatios | null): ratios is LogRatios =>

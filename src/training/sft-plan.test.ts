@@ -40,7 +40,6 @@ test('the last token of a sequence predicts nothing, and is not computed', async
   const batches = await batchesOf(await plan([row('one'), row('three')], { packs: false }));
   const computed = batches[0]!.rows.map(({ row: { tokens } }) => String.fromCharCode(...tokens));
   expect(computed).toEqual(['uq0\naone', 'uq0\nathree']);
-  expect(batches[0]!.tokens).toBe('uq0\naone\nuq0\nathree\n'.length);
 });
 
 test('only the last turn is trained if the job asks for that', async () => {

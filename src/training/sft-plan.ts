@@ -19,8 +19,6 @@ export interface SftBatch extends SftRows {
 
 export interface SftRows {
   readonly rows: () => AsyncIterable<PackedRow>;
-  /** Tokens of all its sequences, each counted separately. */
-  readonly tokens: number;
   /** Number of tokens with labels: the loss is their mean. */
   readonly trainedTokens: number;
 }
@@ -76,7 +74,6 @@ export async function planSftJob<Config extends BatchConfig>(
 
   const packed = (run: Run): SftRows => ({
     rows: () => packInOrder(dataOf(encoded, run), config.packs ? rowLength : ALONE, budget.sharing),
-    tokens: run.tokens,
     trainedTokens: run.trainedTokens,
   });
   const batches = () => runsOf(encoded, 0, trainedRows, config.batchSize);

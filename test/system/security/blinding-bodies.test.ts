@@ -180,7 +180,7 @@ describe('a job that is read here', () => {
       const put = async (members: unknown) => void rows.push(members);
       const { plan } = await read(
         'rl',
-        { blob: 'job', budget, hiddenSize: null },
+        { blob: 'job', budget, hiddenSize: null, exactLogprobs: true },
         content(),
         put,
         new AbortController().signal,

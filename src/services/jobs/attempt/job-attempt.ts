@@ -8,7 +8,6 @@ import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { EventType, Skipped, TrainingJob } from '#domain/training-job';
-import type { TrainerCapabilities } from '#engine/capabilities';
 import { limitsBeside, type TrainingEngine, type TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
@@ -23,7 +22,7 @@ import { createJobDataReader, type ReadData } from '../data/job-data-reader.ts';
 import type { JobEvents } from '../job-events.ts';
 import { copyState, watchHeldOut, type HeldOutWatch } from './held-out.ts';
 import { findProgress, findRecord, saveProgress, saveSession } from './job-progress.ts';
-import type { JobWork, StepLoop, WorkContext } from './job-work.ts';
+import type { JobCapabilities, JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
 import { createRunMetrics } from './run-metrics.ts';
 import { meansOfSteps } from './step-means.ts';
@@ -31,8 +30,8 @@ import { meansOfSteps } from './step-means.ts';
 /** What trains models of one base model. `server/background.ts` connects it. */
 export interface Trainer {
   readonly engine: TrainingEngine;
-  /** `exactLogprobs`: whether both sampler and trainer have them. Values may change between attempts. */
-  readonly capabilities: () => TrainerCapabilities;
+  /** Values may change between attempts. */
+  readonly capabilities: () => JobCapabilities;
   readonly encoder: ConversationEncoder;
   /** Hidden size of the model; absent: unknown. */
   readonly hiddenSize?: number;

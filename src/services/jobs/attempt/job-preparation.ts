@@ -67,7 +67,11 @@ export async function prepareJob(
   if (!asksComparisonPolicies(loss) && !scales && exactLogprobs) return NOTHING_ASKED;
   const saved = await deps.blobs.find(jobPreparationBlob(job.id));
   const opened = saved && parseSealedJson<PreparationJson>(saved); // null if damaged: then computed again
-  if (opened && opened.value.rowsDigest === rowsDigest) return fromJson(opened.value);
+  if (opened && opened.value.rowsDigest === rowsDigest) {
+    const prepared = fromJson(opened.value);
+    // An earlier attempt may have had other engines, and with them other defaults.
+    if ((prepared.policies.start !== null) === loss.precalculates) return prepared;
+  }
   const compared = exactLogprobs ? [] : comparedRows(plan.rows);
   const asked = loss.precalculates ? plan.rows : compared;
   const start = asked.length > 0 ? await logprobsAt(request.start, asked, plan, deps, signal) : [];

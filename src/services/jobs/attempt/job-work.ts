@@ -3,7 +3,7 @@
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
 import type { Skipped, TrainingJob } from '#domain/training-job';
-import type { TrainerCapabilities } from '#engine/capabilities';
+import type { Precision, TrainerCapabilities } from '#engine/capabilities';
 import type { TrainingEngine, TrainingLimits, TrainingSession } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
@@ -46,6 +46,12 @@ export interface JobWork {
 /** Yields after each gradient step, starting with `firstStep`. */
 export type StepLoop = (session: TrainingSession, firstStep: number) => AsyncIterable<StepMetrics>;
 
+/** `exactLogprobs`: whether both sampler and trainer have them. */
+export interface JobCapabilities extends TrainerCapabilities {
+  /** Of the sampler. Absent: unknown. */
+  readonly precision?: Precision;
+}
+
 export interface WorkContext {
   readonly job: TrainingJob;
   readonly model: Model;
@@ -54,7 +60,7 @@ export interface WorkContext {
   readonly engine: TrainingEngine;
   /** Limits of rows, after subtracting the memory of the job's adapter. */
   readonly limits: TrainingLimits;
-  readonly capabilities: TrainerCapabilities;
+  readonly capabilities: JobCapabilities;
   /** Hidden size of the base model; null: unknown. */
   readonly hiddenSize: number | null;
   readonly read: ReadData;

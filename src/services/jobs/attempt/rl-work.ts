@@ -6,6 +6,8 @@ import { firstRowMismatch, trainRl } from '#training/rl-job';
 import { createPackedRow, type Datum, type PackedRow } from '#training/packing';
 import { mismatchMetrics, mismatchWarnings, type SamplerMismatch } from '#training/sampler-mismatch';
 import { stalenessMetrics } from '#training/staleness';
+import type { PolicyMove } from '#training/finite-policy';
+import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 import { prepareJob } from './job-preparation.ts';
 import { jobWarnings } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
@@ -22,6 +24,8 @@ const REWARD_STANDARD_ERROR = 'train/reward_std_error';
 const EQUAL_GROUPS = 'train/equal_groups_fraction';
 /** Of the policy at the job's last gradient step, nats. */
 const ENTROPY = 'train/entropy';
+/** How far that step moved the policy, over up to 64 tokens of its row. */
+const MOVED = { divergence: 'train/step_kl_div', difference: 'train/step_logprob_difference' };
 
 export async function readRlWork(
   { job, model, start, engine, limits, capabilities, hiddenSize, read, storage, blobs }: WorkContext,
@@ -33,7 +37,8 @@ export async function readRlWork(
   const rows: PackedRow[] = [];
   const { exactLogprobs, sharedPrefixRows } = capabilities;
   const sharing = sharedPrefixRows ? 'shared' : 'separate';
-  const call = { blob: job.bodyBlob, budget: { ...limits, sharing }, hiddenSize, startStep: start.step } as const;
+  const budget = { ...limits, sharing } as const;
+  const call = { blob: job.bodyBlob, budget, hiddenSize, exactLogprobs, startStep: start.step };
   const put = async (members: readonly Datum[]) => void rows.push(createPackedRow(members, sharing));
   const data = await read('rl', call, content, put, signal);
   const plan = { ...data.plan, rows };
@@ -43,6 +48,7 @@ export async function readRlWork(
   const rowsDigest = await digestRows(rows);
   const recorder = createTokenRecorder(plan, config);
   let entropy: number | null = null;
+  let moved: PolicyMove | null = null;
   let prepared: SamplerMismatch | null = null;
   const mismatch = () => {
     const first = recorder.logprobsOf(0);
@@ -67,12 +73,16 @@ export async function readRlWork(
       prepared = preparation.mismatch;
       recorder.compareWith(preparation.policies);
       const onLogprobs = (row: number, logprobs: Float32Array) => recorder.take(row, logprobs);
-      const run = { plan, startStep: start.step, ...preparation, onLogprobs };
+      const onMove = (move: PolicyMove) => void (moved = move);
+      const run = { plan, startStep: start.step, ...preparation, onLogprobs, onMove };
       return (session, firstRow) => trainRl(session, { ...run, firstRow });
     },
     lateWarnings() {
       const measured = mismatch();
-      return [...(measured ? mismatchWarnings(measured) : []), ...entropyWarnings(before, entropy)];
+      return [
+        ...(measured ? mismatchWarnings(measured, plan.config.loss, capabilities.precision) : []),
+        ...entropyWarnings(before, entropy),
+      ];
     },
     async measure(_session, lastStep) {
       entropy = lastStep['entropy'] ?? null;
@@ -87,11 +97,15 @@ export async function readRlWork(
         ...(plan.rewardStandardError === null ? {} : { [REWARD_STANDARD_ERROR]: plan.rewardStandardError }),
         ...(plan.comparedGroups === 0 ? {} : { [EQUAL_GROUPS]: plan.equalGroups / plan.comparedGroups }),
         ...(entropy === null ? {} : { [ENTROPY]: entropy }),
+        ...moveMetrics(moved),
       };
     },
     close: async () => undefined,
   };
 }
+
+const moveMetrics = (move: PolicyMove | null): StepMetrics =>
+  move ? finiteOnly({ [MOVED.divergence]: move.divergence, [MOVED.difference]: move.difference }) : {};
 
 /** Moments from SFT or DPO do not fit policy gradients, so they start at zero when the kind of job changes, as in the reference trainer. */
 const isMadeByRl = ({ metrics }: Checkpoint): boolean => metrics[REWARD] !== undefined;

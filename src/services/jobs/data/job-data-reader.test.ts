@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { encoder } from '../../../../test/support/training/rollouts.ts';
 import { createJobDataReader, type ReadData } from './job-data-reader.ts';
 
-const call = { blob: 'b', budget: { tokensMax: 1 } as never, hiddenSize: null };
+const call = { blob: 'b', budget: { tokensMax: 1 } as never, hiddenSize: null, exactLogprobs: true };
 
 /** A source of two pieces. */
 function openContent(bytes: number) {

@@ -34,6 +34,7 @@ export interface DataCalls {
     readonly call: Pick<PlanContext, 'budget' | 'startStep'> & {
       readonly blob: string;
       readonly hiddenSize: number | null;
+      readonly exactLogprobs: boolean;
     };
     readonly piece: readonly Datum[];
     readonly result: RlData;

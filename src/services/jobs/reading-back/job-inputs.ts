@@ -13,7 +13,7 @@ import { tokenTexts } from '#text/detokenizer';
 import { resolveDpoConfig } from '#training/dpo-config';
 import { resolveRlConfig } from '#training/rl-config';
 import { resolveSftConfig } from '#training/sft-config';
-import type { BaseModels } from '../../models/base-models.ts';
+import type { BaseModel, BaseModels } from '../../models/base-models.ts';
 import { findCheckpointLora } from '../../models/checkpoint-lora.ts';
 import {
   getGroup,
@@ -174,14 +174,17 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
     return record && readReasons(record, jobRecordBlob(id));
   }
 
-  async function findHiddenSize({ modelId }: TrainingJob): Promise<number | null> {
+  async function findBase({ modelId }: TrainingJob): Promise<BaseModel | null> {
     const model = await storage.models.find(modelId);
-    return (model && baseModels.find(model.baseModel)?.hiddenSize) ?? null;
+    return model && baseModels.find(model.baseModel);
   }
 
-  async function findTexts({ modelId }: TrainingJob): Promise<TrainedTrajectory['textsOf']> {
-    const model = await storage.models.find(modelId);
-    const tokenizer = model && baseModels.find(model.baseModel)?.text.tokenizer;
+  async function findHiddenSize(job: TrainingJob): Promise<number | null> {
+    return (await findBase(job))?.hiddenSize ?? null;
+  }
+
+  async function findTexts(job: TrainingJob): Promise<TrainedTrajectory['textsOf']> {
+    const tokenizer = (await findBase(job))?.text.tokenizer;
     return tokenizer ? (tokens) => tokenTexts(tokenizer, tokens) : null;
   }
 
@@ -192,7 +195,9 @@ export function createJobInputs({ storage, blobs, baseModels, getJob }: JobInput
 
   async function resolveStored(job: TrainingJob): Promise<ResolvedConfig> {
     const head = await readHead(job);
-    return withLora(job, resolvedRl(resolveRlConfig(head, await findHiddenSize(job)), head.klReference ?? null));
+    const base = await findBase(job);
+    const setting = base ? { hiddenSize: base.hiddenSize ?? null, ...base.capabilities } : {};
+    return withLora(job, resolvedRl(resolveRlConfig(head, setting), head.klReference ?? null));
   }
 }
 
