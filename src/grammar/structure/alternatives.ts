@@ -95,12 +95,34 @@ export class Alternative {
     this.number = { ...this.number, ...(isLow ? { low: tighterLow(low, limit) } : { high: tighterHigh(high, limit) }) };
   }
 
+  atLeast(limit: 'minLength' | 'minProperties' | 'minItems', count: number): void {
+    this[limit] = Math.max(this[limit], count);
+  }
+
+  atMost(limit: 'maxLength' | 'maxProperties' | 'maxItems', count: number): void {
+    this[limit] = Math.min(this[limit], count);
+  }
+
+  excludeMultiples(step: JsonNumber): void {
+    this.number = { ...this.number, notMultiples: [...this.number.notMultiples, step] };
+  }
+
   integer(is: boolean): void {
     if (this.number.integer === !is) this.types &= ~TYPES.number;
     this.number = { ...this.number, integer: is };
   }
 
   forbid(name: string, never: Lit): void {
-    this.objects.push({ properties: new Map([[name, never]]), patterns: [], additional: null, owners: [] });
+    this.property(name, never);
+  }
+
+  /** The property must be there, and be this. */
+  require(name: string, lit: Lit): void {
+    this.required.add(name);
+    this.property(name, lit);
+  }
+
+  private property(name: string, lit: Lit): void {
+    this.objects.push({ properties: new Map([[name, lit]]), patterns: [], additional: null, owners: [] });
   }
 }

@@ -6,11 +6,12 @@ import { ANY, anyText, characterTerm, textsTerm } from '../lexemes/characters.ts
 import { conforms, numberTerm, type JsonNumber } from '../lexemes/numbers.ts';
 import { TooComplex, type Term, type Terms } from '../lexemes/terms.ts';
 import { Alternative, TYPES } from './alternatives.ts';
-import { createApplier, type Choice, type Work } from './apply.ts';
+import { createApplier } from './apply.ts';
 import { readDocument } from './document.ts';
 import { hasTwins, isNarrowed } from './keyword-values.ts';
 import { createLiterals, keepFirst, type Lit } from './literals.ts';
 import { arrayFeasible, objectFeasible } from './feasible.ts';
+import type { Choice, Work } from './reading.ts';
 import { refusal, typeOf } from './refusal.ts';
 import { uniqueForm } from './unique-items.ts';
 import { createValueShapes } from './value-shapes.ts';
