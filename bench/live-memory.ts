@@ -1,6 +1,7 @@
 // What a Node process holds after garbage collection, read over its inspector: shows leaks, which resident bytes cannot distinguish from a
 // heap that has grown to its load and from freed memory that the allocator keeps. Heaps of its threads are not counted.
-import { WebSocket } from 'ws';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect, type Inspected } from './inspected.ts';
 
 export interface LiveMemory {
   /** The last argument of its command: `inference`, `training`; `server` for the server. */
@@ -25,31 +26,17 @@ export async function collectLiveMemory(inspectors: readonly string[]): Promise<
 }
 
 async function askLiveMemory(url: string): Promise<LiveMemory> {
-  const socket = new WebSocket(url, { perMessageDeflate: false });
-  const late = setTimeout(() => socket.terminate(), ANSWER_MS_MAX);
+  const inspected = await inspect(url);
+  const late = delay(ANSWER_MS_MAX, null, { ref: false }).then(() => inspected.close());
   try {
-    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-    let count = 0;
-    const call = (method: string, params: object = {}): Promise<unknown> =>
-      new Promise((resolve, reject) => {
-        const id = ++count;
-        socket.on('message', (data: Buffer) => {
-          const answer = JSON.parse(data.toString()) as { id?: number; result?: unknown; error?: { message: string } };
-          if (answer.id !== id) return;
-          if (answer.error) reject(new Error(`${method}: ${answer.error.message}`));
-          else resolve(answer.result);
-        });
-        socket.once('close', () => reject(new Error(`${url} has gone`)));
-        socket.send(JSON.stringify({ id, method, params }));
-      });
-    // Twice: the second collection frees what the first one finalizes.
-    for (let i = 0; i < 2; i++) await call('HeapProfiler.collectGarbage');
-    const { result } = (await call('Runtime.evaluate', { expression: QUESTION, returnByValue: true })) as {
-      result: { value: LiveMemory };
-    };
-    return result.value;
+    return await Promise.race([ask(inspected), late.then(() => Promise.reject(new Error(`${url} does not answer`)))]);
   } finally {
-    clearTimeout(late);
-    socket.terminate();
+    inspected.close();
   }
+}
+
+async function ask(inspected: Inspected): Promise<LiveMemory> {
+  // Twice: the second collection frees what the first one finalizes.
+  for (let i = 0; i < 2; i++) await inspected.call('HeapProfiler.collectGarbage');
+  return (await inspected.evaluate(QUESTION)) as LiveMemory;
 }

@@ -1,6 +1,8 @@
 // State of Tinker clients: sessions, training runs with their numbered operations, samplers, named checkpoints. A run is a
 // Whetstone model and a log: its state follows from the last saved one and the operations after it.
 
+import type { WaitingFor } from './training-job.ts';
+
 export interface TinkerSession {
   readonly id: string;
   readonly entity: string;
@@ -38,6 +40,8 @@ export interface TinkerRun {
   readonly stateBlob: string | null;
   readonly createdAtMs: number;
   readonly usedAtMs: number;
+  /** What its next operation waits behind; null: nothing that is known. */
+  readonly waitingFor: WaitingFor | null;
 }
 
 /** The vendor scales by this alpha / rank, whatever the rank. */

@@ -1,5 +1,6 @@
 // Rows of the Tinker protocol. Part of storage.ts; runs, operations, checkpoints and samplers of a run are deleted with its model.
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler, TinkerSession } from '#domain/tinker';
+import type { WaitingFor } from '#domain/training-job';
 
 /** Lists of this protocol are paged by offset, newest first. */
 export interface Slice {
@@ -57,6 +58,8 @@ export interface TinkerStore {
   ): Promise<TinkerRun | null>;
   /** False: another attempt has it. */
   renewRun(held: Held, leaseUntilMs: number): Promise<boolean>;
+  /** Without effect if another attempt has it. */
+  noteWaiting(held: Held, waitingFor: WaitingFor | null): Promise<void>;
   /** Makes every run claimable at once (a single server calls this when it starts). */
   releaseRuns(): Promise<void>;
   /** False: another attempt has it. */

@@ -19,7 +19,8 @@ import { forgetAttempt } from './attempt/job-progress.ts';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
 import { withRetries, type RetryPolicy } from '../retry-policy.ts';
 import { heldBy } from '../trainer-turns.ts';
-import { noteQueue, watchWaits, WITHOUT_TRAINER, type Waits } from './waiting.ts';
+import type { DelayedWaits } from '../delayed-waits.ts';
+import { noteQueue, watchWaits, WITHOUT_TRAINER } from './waiting.ts';
 import { watchRowDeaths } from './attempt/row-deaths.ts';
 
 export interface JobRunner {
@@ -150,7 +151,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   async function tryUntilDecided(
     { job, model }: ClaimedJob,
     attempt: AttemptDeps,
-    waits: Waits,
+    waits: DelayedWaits,
     signal: AbortSignal,
   ): Promise<AttemptOutcome> {
     if (!model) return 'lost';
@@ -195,7 +196,7 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     job: TrainingJob,
     baseModel: string,
     log: Log,
-    waits: Waits,
+    waits: DelayedWaits,
     signal: AbortSignal,
   ): Promise<AttemptOutcome | null> {
     withoutTrainer.add(job);

@@ -4,8 +4,8 @@ import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
 import { sayWaiting, type TrainingJob, type WaitingFor } from '#domain/training-job';
-import type { HolderName, SessionHolder } from '#engine/training-engine';
 import type { NewEvent, QueuedJob, Storage } from '#storage/storage';
+import { createDelayedWaits, isSameWait, seenBy, type DelayedWaits } from '../delayed-waits.ts';
 import type { JobEvents } from './job-events.ts';
 
 export interface WaitingDeps {
@@ -15,8 +15,6 @@ export interface WaitingDeps {
   readonly log: Log;
 }
 
-/** A running job that waits for its turn says so after this time: most turns come sooner. */
-const SAID_AFTER_MS = 1_000;
 /** The oldest; the others wait behind these. */
 const QUEUED_MAX = 200;
 
@@ -28,7 +26,7 @@ export async function noteQueue(
   for (const job of await storage.jobs.listQueued(QUEUED_MAX)) {
     const { id, waitingFor: was } = job;
     const now = waitOf(job, hasTrainer);
-    if (isSame(was, now)) continue;
+    if (isSameWait(was, now)) continue;
     const event = now && was === null ? waitingEvent(id, now, clock) : null;
     if (await storage.jobs.noteWaiting(id, null, { was, now }, event)) jobEvents.notify(id);
   }
@@ -41,26 +39,15 @@ function waitOf({ entity, baseModel, behind }: QueuedJob, hasTrainer: (baseModel
 
 export const WITHOUT_TRAINER: WaitingFor = { kind: 'trainer', id: null };
 
-export interface Waits {
-  /** For the sessions of the job. */
-  readonly holder: SessionHolder;
-  waitsFor(what: WaitingFor | null): void;
-  /** Nothing more is said. */
-  end(): void;
-}
-
 /** The waits of one attempt at a job. */
-export function watchWaits({ storage, jobEvents, clock, log }: WaitingDeps, job: TrainingJob): Waits {
+export function watchWaits({ storage, jobEvents, clock, log }: WaitingDeps, job: TrainingJob): DelayedWaits {
   const { id, entity, attempt } = job;
   const said: WaitingFor[] = [];
   let was: WaitingFor | null = null;
-  let waitsFor: WaitingFor | null = null;
-  let saying: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
 
   async function note(now: WaitingFor | null): Promise<void> {
-    if (isSame(was, now)) return;
-    const isNew = now !== null && !said.some((each) => isSame(each, now));
+    if (isSameWait(was, now)) return;
+    const isNew = now !== null && !said.some((each) => isSameWait(each, now));
     const event = isNew ? waitingEvent(id, now, clock) : null;
     if (!(await storage.jobs.noteWaiting(id, attempt, { was, now }, event))) return;
     was = now;
@@ -68,37 +55,8 @@ export function watchWaits({ storage, jobEvents, clock, log }: WaitingDeps, job:
     jobEvents.notify(id);
   }
 
-  function say(): void {
-    saying = undefined;
-    const now = waitsFor;
-    last = last.then(() => note(now)).catch((err: unknown) => log.warn('job.wait_not_noted', { err }));
-  }
-
-  function change(what: WaitingFor | null): void {
-    waitsFor = what;
-    if (what === null) {
-      clearTimeout(saying);
-      say();
-    } else saying ??= setTimeout(say, SAID_AFTER_MS).unref();
-  }
-
-  return {
-    holder: {
-      name: { kind: 'job', id, entity },
-      onWaiting: (behind) => change(behind && seenBy(entity, behind.name)),
-    },
-    waitsFor: change,
-    end: () => clearTimeout(saying),
-  };
+  return createDelayedWaits({ kind: 'job', id, entity }, note, (err) => log.warn('job.wait_not_noted', { err }));
 }
-
-/** Ids are told to their own entity only. */
-const seenBy = (entity: string, { kind, id, entity: owner }: HolderName): WaitingFor => ({
-  kind,
-  id: owner === entity ? id : null,
-});
-
-const isSame = (a: WaitingFor | null, b: WaitingFor | null): boolean => a?.kind === b?.kind && a?.id === b?.id;
 
 const waitingEvent = (jobId: string, { kind, id }: WaitingFor, clock: Clock): Omit<NewEvent, 'ordinal'> => ({
   id: createId(),

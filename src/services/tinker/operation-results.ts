@@ -1,11 +1,13 @@
 // The result of an operation: JSON in its row, or a protobuf message in the blob store.
 import { tinkerResultBlob } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
-import type { ErrorCategory, TinkerOperation } from '#domain/tinker';
+import type { ErrorCategory, TinkerOperation, TinkerRun } from '#domain/tinker';
+import type { WaitingFor } from '#domain/training-job';
 import type { BlobStore } from '#storage/blobs';
 
 export type FutureAnswer =
-  | { readonly state: 'pending' }
+  /** `waitingFor`: what the operation waits behind, if that is known. */
+  | { readonly state: 'pending'; readonly waitingFor: WaitingFor | null }
   | { readonly state: 'json'; readonly json: string }
   | { readonly state: 'message'; readonly bytes: Uint8Array }
   | { readonly state: 'failed'; readonly error: string; readonly category: ErrorCategory };
@@ -20,10 +22,10 @@ export async function storeResult(blobs: BlobStore, modelId: string, seq: number
 
 export async function readResult(
   blobs: Pick<BlobStore, 'find'>,
-  modelId: string,
+  { modelId, waitingFor }: Pick<TinkerRun, 'modelId' | 'waitingFor'>,
   { seq, status, result, error, category }: TinkerOperation,
 ): Promise<FutureAnswer> {
-  if (status === 'queued') return { state: 'pending' };
+  if (status === 'queued') return { state: 'pending', waitingFor };
   if (status === 'failed') return { state: 'failed', error: error ?? 'failed', category: category ?? 'server' };
   if (result !== IN_BLOB) return { state: 'json', json: result ?? '{}' };
   const bytes = await blobs.find(tinkerResultBlob(modelId, seq));

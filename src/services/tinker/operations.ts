@@ -98,7 +98,7 @@ export function createOperations(deps: OperationsDeps): Operations {
 
     async retrieve(caller, requestId, signal) {
       const [, runId = '', number = ''] = /^(.*)\/(\d{1,10})$/.exec(requestId) ?? [];
-      const run = await sessions.getRun(caller, runId);
+      await sessions.getRun(caller, runId);
       const seq = Number(number);
       if (seq === 0) return { state: 'json', json: JSON.stringify({ model_id: runId }) };
       const untilMs = performance.now() + waitMs;
@@ -107,7 +107,7 @@ export function createOperations(deps: OperationsDeps): Operations {
         if (!operation) throw new AppError('not_found', `No request ${requestId.slice(0, 200)}.`);
         const leftMs = untilMs - performance.now();
         if (operation.status !== 'queued' || leftMs <= 0 || signal.aborted)
-          return readResult(blobs, run.modelId, operation);
+          return readResult(blobs, await sessions.getRun(caller, runId), operation); // read again: what it waits behind changes
         await runEvents.wait(runId, Math.min(POLL_MS, leftMs), signal);
       }
     },

@@ -6,11 +6,13 @@ import type { Log } from '#base/log';
 import { tinkerRequestBlob, tinkerStateBlob } from '#domain/blob-names';
 import { AppError, publicError, type ErrorCode } from '#domain/errors';
 import type { TinkerOperation, TinkerRun } from '#domain/tinker';
+import type { WaitingFor } from '#domain/training-job';
 import type { OptimizerParams } from '#engine/training-engine';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 import type { OperationEnd } from '#storage/tinker-store';
 import { getCheckpointFiles } from '../models/checkpoint-files.ts';
+import { createDelayedWaits, isSameWait } from '../delayed-waits.ts';
 import type { JobEvents } from '../jobs/job-events.ts';
 import { forgetOldOperations } from './forget-operations.ts';
 import type { LoadBody, SaveBody } from './operation-bodies.ts';
@@ -62,6 +64,16 @@ export async function executeRun(
   let updatedSeq = stateSeq;
   let savedMs = clock.now();
   let losses = { seq: 0, count: 0 };
+  let noted: WaitingFor | null = null;
+  const waits = createDelayedWaits(
+    { kind: 'training_client', id: claimed.id, entity: claimed.entity },
+    async (now) => {
+      if (isSameWait(noted, now)) return;
+      await storage.tinker.noteWaiting(claimed, now);
+      noted = now;
+    },
+    (err) => log.warn('tinker_run.wait_not_noted', { err }),
+  );
 
   try {
     while (!signal.aborted) {
@@ -76,6 +88,7 @@ export async function executeRun(
       if (updatedSeq > stateSeq && clock.now() - savedMs >= saveEveryMs) await saveState();
     }
   } finally {
+    waits.end();
     await leave();
   }
 
@@ -110,6 +123,7 @@ export async function executeRun(
       if (isLost || operation.kind === 'optim_step') await drop(); // the next session starts from the log
       if (isLost) {
         losses = { seq: operation.seq, count: losses.seq === operation.seq ? losses.count + 1 : 1 };
+        waits.waitsFor({ kind: 'trainer', id: null });
         log.warn('tinker_run.trainer_lost', { seq: operation.seq, losses: losses.count, err: error });
         await runEvents.wait(claimed.id, POLL_MS, signal);
         if (losses.count < LOSSES_MAX) return null;
@@ -151,7 +165,8 @@ export async function executeRun(
   async function getSession(): Promise<RunSession> {
     if (session) return session;
     const replay = planReplay(await finishedOperations());
-    session = await openRunSession(claimed, await startOf(), replay, trainer, deps, signal);
+    session = await openRunSession(claimed, await startOf(), replay, trainer, deps, signal, waits.holder);
+    waits.waitsFor(null); // not for a trainer either
     updatedSeq = replay.operations.findLast(({ kind }) => kind === 'optim_step')?.seq ?? stateSeq;
     return session;
   }
@@ -174,7 +189,7 @@ export async function executeRun(
     const from = await deps.saves.filesOf(claimed, path);
     await drop();
     const start = { from, resetOptimizer: !optimizer };
-    session = await openRunSession(claimed, start, { operations: [], isStepLost: false }, trainer, deps, signal);
+    session = await openRunSession(claimed, start, { operations: [], isStepLost: false }, trainer, deps, signal, waits.holder); // prettier-ignore
     isStepLost = false;
     updatedSeq = seq;
     await saveState();

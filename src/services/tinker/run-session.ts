@@ -67,12 +67,9 @@ export async function openRunSession(
   trainer: RunTrainer,
   { storage, blobs, workDirectory }: RunSessionDeps,
   signal: AbortSignal,
+  holder: SessionHolder,
 ): Promise<RunSession> {
   const lora = { rank: run.lora.rank, alpha: TINKER_ALPHA, seed: run.lora.seed }; // used for fresh adapters; this one brings its own
-  const holder: SessionHolder = {
-    name: { kind: 'training_client', id: run.id, entity: run.entity },
-    onWaiting: () => {},
-  };
   const session = await trainer.engine.open({ from, lora, resetOptimizer, headTokensMax: null }, signal, holder);
 
   async function requestOf({ seq }: TinkerOperation): Promise<Uint8Array> {

@@ -8,7 +8,7 @@ import { silentLog } from '#base/log';
 import { tinkerRequestBlob } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import type { OperationKind, TinkerOperation, TinkerRun } from '#domain/tinker';
-import type { TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
+import type { OptimizerParams, TrainingEngine, TrainingRow, TrainingSession } from '#engine/training-engine';
 import { createMemoryBlobs } from '#storage/blobs/memory';
 import type { Storage } from '#storage/storage';
 import type { TinkerStore } from '#storage/tinker-store';
@@ -23,7 +23,7 @@ import { openStorageInMemory } from '../../../test/support/storage-in-memory.ts'
 /** An engine whose only weight is one number, to which a step adds the gradients. */
 function createSumEngine() {
   const calls: string[] = [];
-  const state = { open: 0, openMost: 0, dies: 0 };
+  const state = { open: 0, openMost: 0, dies: 0, steps: Promise.resolve() };
   const engine: TrainingEngine = {
     limits: { contextLength: 64, rowLengthMax: 64, memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 } },
     async open({ from }) {
@@ -46,6 +46,7 @@ function createSumEngine() {
           return [{ loss: sum, metrics: {}, logprobs: weights }];
         },
         async optimStep() {
+          await state.steps;
           value += gradients;
           calls.push(`step to ${value}`);
           const gradNorm = gradients;
@@ -113,6 +114,7 @@ async function openWorld() {
       resetsOptimizer: false,
       metadata: {},
       attempt: 0,
+      waitingFor: null,
       doneSeq: 0,
       stateSeq: 0,
       stateBlob: null,
@@ -251,6 +253,31 @@ test('a step with a failed part is not applied, and the next step has none of it
   expect(await world.ended(run, 2)).toMatchObject({ status: 'failed', category: 'user' });
   expect(await world.ended(run, 3)).toMatchObject({ status: 'failed', category: 'user' });
   expect(calls.at(-1)).toBe('step to 1');
+});
+
+test('a client that waits for its turn says behind what, and no longer once it has it', async () => {
+  const { engine, state } = createSumEngine();
+  const world = await openWorld();
+  const trainer = sharing(engine);
+  const run = await world.addRun();
+  let goOn = () => {};
+  state.steps = new Promise((resolve) => (goOn = resolve));
+  const from = await mkdtemp(join(work, 'job-'));
+  await writeFile(join(from, 'sum'), '0');
+  const lora = { rank: 1, alpha: 1, seed: 1 };
+  const opening = { from, lora, resetOptimizer: false, headTokensMax: null };
+  const holder = { name: { kind: 'job', id: 'j1', entity: 'team' }, onWaiting() {} } as const;
+  const job = await trainer.open(opening, new AbortController().signal, holder);
+  const stepping = job.optimStep({} as OptimizerParams);
+  await world.work(trainer);
+  await world.data(run, 1, 1);
+  const waitingFor = async () => (await world.storage.tinker.findRun(run.id))?.waitingFor;
+  await expect.poll(waitingFor, { timeout: 30_000 }).toEqual({ kind: 'job', id: 'j1' });
+  goOn();
+  await stepping;
+  await job.close();
+  await world.ended(run, 1);
+  await expect.poll(waitingFor, { timeout: 30_000 }).toBeNull();
 });
 
 test('clients share one trainer by loans, and a job takes precedence over them', async () => {

@@ -158,7 +158,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
         sequenceIds,
         entity,
         bodyHash,
-        answer: { state: 'pending' },
+        answer: { state: 'pending', waitingFor: null },
         endedAtMs: null,
       };
       if (!kept.add(sample))

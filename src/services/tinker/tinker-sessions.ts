@@ -108,6 +108,7 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
       resetsOptimizer,
       metadata: about.metadata,
       attempt: 0,
+      waitingFor: null,
       doneSeq: 0,
       stateSeq: 0,
       stateBlob: null,

@@ -24,6 +24,7 @@ import { episodes } from './migrations/0019-episodes.ts';
 import { episodesByReward } from './migrations/0020-episodes-by-reward.ts';
 import { waiting } from './migrations/0021-waiting.ts';
 import { onlineTraining } from './migrations/0022-online-training.ts';
+import { waitingClients } from './migrations/0023-waiting-clients.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -49,6 +50,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   episodesByReward,
   waiting,
   onlineTraining,
+  waitingClients,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -292,7 +292,7 @@ CREATE TABLE tinker_runs (
   claimed_at_ms bigint not null,
   created_at_ms bigint not null,
   used_at_ms bigint not null
-);
+, waiting_for text);
 
 CREATE TABLE tinker_samplers (
   id text primary key,

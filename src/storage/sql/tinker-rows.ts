@@ -11,6 +11,7 @@ import type {
   TinkerSampler,
   TinkerSession,
 } from '#domain/tinker';
+import type { WaitingFor } from '#domain/training-job';
 
 export interface TinkerTables {
   tinker_sessions: TinkerSessionTable;
@@ -51,6 +52,7 @@ interface TinkerRunTable {
   claimed_at_ms: number;
   created_at_ms: number;
   used_at_ms: number;
+  waiting_for: string | null;
 }
 
 interface TinkerOperationTable {
@@ -136,6 +138,7 @@ export const toRun = (row: Selectable<TinkerRunTable>): TinkerRun => ({
   stateBlob: row.state_blob,
   createdAtMs: row.created_at_ms,
   usedAtMs: row.used_at_ms,
+  waitingFor: row.waiting_for === null ? null : (JSON.parse(row.waiting_for) as WaitingFor),
 });
 
 export const fromRun = (run: TinkerRun): TinkerRunTable => ({
@@ -158,6 +161,7 @@ export const fromRun = (run: TinkerRun): TinkerRunTable => ({
   claimed_at_ms: 0,
   created_at_ms: run.createdAtMs,
   used_at_ms: run.usedAtMs,
+  waiting_for: null,
 });
 
 export const toOperation = (row: Selectable<TinkerOperationTable>): TinkerOperation => ({

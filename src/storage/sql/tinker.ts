@@ -93,6 +93,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
           claimed_at_ms: nowMs,
           lease_until_ms: nowMs + leaseMs,
           attempt: sql<number>`attempt + 1`,
+          waiting_for: null,
         })
         .where('id', '=', next)
         .returningAll()
@@ -102,6 +103,11 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
     async renewRun(run, leaseUntilMs) {
       const { numUpdatedRows } = await held(run).set({ lease_until_ms: leaseUntilMs }).executeTakeFirst();
       return numUpdatedRows > 0n;
+    },
+    async noteWaiting(run, waitingFor) {
+      await held(run)
+        .set({ waiting_for: waitingFor && JSON.stringify(waitingFor) })
+        .execute();
     },
     async releaseRuns() {
       await db.updateTable('tinker_runs').set({ lease_until_ms: 0 }).where('lease_until_ms', '>', 0).execute();

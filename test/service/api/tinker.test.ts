@@ -60,6 +60,11 @@ describe('a Tinker client', () => {
     const waiting = await post('retrieve_future', { request_id: `${run}/8` });
     expect(waiting.statusCode).toBe(408);
     expect(waiting.json()).toMatchObject({ type: 'try_again', queue_state: 'active' });
+    await server.storage.tinker.noteWaiting({ id: run, attempt: 0 }, { kind: 'job', id: 'j1' });
+    expect((await post('retrieve_future', { request_id: `${run}/8` })).json()).toMatchObject({
+      queue_state: 'paused_capacity',
+      queue_state_reason: 'It waits for its turn behind the training job j1',
+    });
     expect((await post('retrieve_future', { request_id: `${run}/99` })).statusCode).toBe(404);
   });
 

@@ -32,6 +32,7 @@ export function tinkerContract(
       resetsOptimizer: false,
       metadata: { renderer: 'x' },
       attempt: 0,
+      waitingFor: null,
       doneSeq: 0,
       stateSeq: 0,
       stateBlob: null,
@@ -124,6 +125,8 @@ export function tinkerContract(
     const held = (await tinker.claimRun('w', LEASE, BASES))!;
     expect(held).toMatchObject({ id: run.id, attempt: 1 });
     expect(await tinker.claimRun('v', LEASE, BASES)).toBeNull();
+    await tinker.noteWaiting(held, { kind: 'job', id: 'j' });
+    expect(await tinker.findRun(run.id)).toMatchObject({ waitingFor: { kind: 'job', id: 'j' } });
     expect(await tinker.finishOperation(held, 1, DONE)).toBe(true);
     expect(await tinker.findOperation(run.id, 1)).toMatchObject({ status: 'done', result: '{}' });
     expect(await tinker.finishOperation(held, 2, { result: null, error: 'no', category: 'user' })).toBe(true);
@@ -133,6 +136,8 @@ export function tinkerContract(
     expect(await tinker.claimRun('v', { ...LEASE, nowMs: NOW + 499 }, BASES)).toBeNull();
     expect(await tinker.claimRun('v', { ...LEASE, nowMs: NOW + 500 }, BASES)).toMatchObject({ attempt: 2, doneSeq: 2 });
     expect(await tinker.finishOperation(held, 5, DONE)).toBe(false);
+    await tinker.noteWaiting(held, { kind: 'job', id: 'j' });
+    expect(await tinker.findRun(run.id)).toMatchObject({ waitingFor: null });
     expect(await tinker.saveState(held, { stateSeq: 2, stateBlob: 'tinker/x' })).toBe(false);
     expect(await tinker.renewRun(held, NOW + 9_000)).toBe(false);
     expect(await tinker.findOperation(run.id, 5)).toMatchObject({ status: 'queued' });

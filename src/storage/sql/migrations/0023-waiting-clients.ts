@@ -1,0 +1,3 @@
+// Append-only: a released migration never changes.
+
+export const waitingClients: readonly string[] = [`alter table tinker_runs add column waiting_for text`];
