@@ -1,10 +1,10 @@
-// How long the main thread of a Node process was busy without turning its event loop, in processor time: what it computed itself, whatever
-// else the machine did. Linux. Optionally with a profile of what it computed.
+// How long the main thread of a Node process did not turn its event loop: what it computed and the disk that it waited for, without the time
+// that it waited for a processor, which is for other work on the machine to answer. Linux. Optionally with a profile of what it computed.
 import { writeFile } from 'node:fs/promises';
 import { inspect } from './inspected.ts';
 
 export interface ThreadWatch {
-  /** The longest turn since the last question, ms of processor time. */
+  /** The longest turn since the last question, ms. */
   longestTurn(): Promise<number>;
   startProfile(): Promise<void>;
   /** A .cpuprofile, for the browser's developer tools. */
@@ -12,15 +12,15 @@ export interface ThreadWatch {
   close(): void;
 }
 
-/** A turn is counted from timer to timer, so a shorter interval finds no longer turns. */
+/** A turn is counted from timer to timer: this long when nothing happens. */
 const TURN_MS = 10;
-/** The first number of schedstat is the time on a processor, ns; the main thread has the id of the process. */
+/** The second number of schedstat is the time for which a thread was ready and had no processor, ns; the main thread has the id of the process. */
 const WATCH = `globalThis.turnWatch ??= (() => {
   const { readFileSync } = process.getBuiltinModule('node:fs');
-  const computed = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'latin1').split(' ')[0]) / 1e6;
+  const now = () => performance.now() - Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'latin1').split(' ')[1]) / 1e6;
   const watch = { longest: 0 };
-  let before = computed();
-  setInterval(() => { const now = computed(); watch.longest = Math.max(watch.longest, now - before); before = now; }, ${TURN_MS}).unref();
+  let before = now();
+  setInterval(() => { const at = now(); watch.longest = Math.max(watch.longest, at - before); before = at; }, ${TURN_MS}).unref();
   return watch;
 })()`;
 

@@ -1,7 +1,7 @@
 // `npm run bench -- hostile`: a real server on the starter model, 64 honest chat streams, and beside them each attack in turn (the files
 // beside this one), then many attacks together. No honest stream may fail, /v1/health must stay quick, memory must return, and an idle
 // server must stop at once. What one attack does is shown on its line: the longest wait for health, and the longest turn of the server's
-// main thread in processor time, which other work on the machine does not change.
+// main thread without its waits for a processor, which other work on the machine lengthens.
 //   --seconds 3    of each attack          --together 60   seconds of attacks together, after each alone (0: none)
 //   --only TEXT    attacks by their names  --profiles DIR  a profile of the main thread during each attack
 // Memory is measured once the attack is over and garbage is collected: live bytes may not grow. What the sampler keeps by design is filled
@@ -118,8 +118,8 @@ async function measure(name: string, clients: readonly (() => Attack)[], forMs: 
   const before = await liveBytes();
   const endings: Endings = new Map();
   honest.take();
-  await watch.longestTurn();
   if (values.profiles) await watch.startProfile();
+  await watch.longestTurn();
   const probe = startProbe(server, 20, ['health']);
   await attackWith(clients, forMs, endings);
   const turnMs = await watch.longestTurn();

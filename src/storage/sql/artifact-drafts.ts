@@ -1,5 +1,5 @@
 // Artifacts that were announced but not yet committed. Their content is stored as one text, because no query needs a part of it.
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { rowBytes, type ArtifactDraft } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
 import type { ArtifactStore } from '../artifact-store.ts';
@@ -28,8 +28,8 @@ export function createDraftStore(db: Kysely<Tables>): Pick<ArtifactStore, 'putDr
       return row ? (JSON.parse(row.about) as ArtifactDraft) : null;
     },
 
-    removeDrafts: (which) =>
-      transactionAlone(db, async (tx) => {
+    async removeDrafts(which) {
+      const remove = async (tx: Transaction<Tables>): Promise<void> => {
         const all = tx.deleteFrom('artifact_drafts').returning('id');
         const gone = await (
           'id' in which ? all.where('id', '=', which.id) : all.where('created_at_ms', '<', which.createdBeforeMs)
@@ -41,6 +41,10 @@ export function createDraftStore(db: Kysely<Tables>): Pick<ArtifactStore, 'putDr
             .where((where) => where.not(where.exists(where.selectFrom('artifacts').select('id').where('id', '=', id))))
             .execute();
         }
-      }),
+      };
+      if (!('id' in which)) return transactionAlone(db, remove);
+      const draft = await this.findDraft(which.id);
+      if (draft) await transactionOf(db, ofEntity(draft.entity), remove);
+    },
   };
 }

@@ -78,7 +78,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     },
 
     async removeUnused(usedBeforeMs, only) {
-      return transactionAlone(db, async (tx) => {
+      const remove = async (tx: Transaction<Tables>) => {
         const unused = tx
           .deleteFrom('artifact_contents')
           .where('used_at_ms', '<', usedBeforeMs)
@@ -100,7 +100,8 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
             )
           : await unused.execute();
         return removed.map(({ blob }) => blob).sort();
-      });
+      };
+      return only ? transactionOf(db, ofEntity(only.entity), remove) : transactionAlone(db, remove);
     },
 
     create(artifact, aliases, payer) {

@@ -1,11 +1,18 @@
 // Checkpoints by model and step.
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Checkpoint } from '#domain/checkpoint';
 import type { CheckpointStore } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, type Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, transactionOf } from './transaction.ts';
 
 export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
+  /** `ifGone`: without the model. */
+  async function ofModel<T>(modelId: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
+    const row = await db.selectFrom('models').select('entity').where('id', '=', modelId).executeTakeFirst();
+    return row ? transactionOf(db, ofEntity(row.entity), work) : ifGone;
+  }
+
   return {
     async find(modelId, step) {
       const row = await db
@@ -73,7 +80,7 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
     },
 
     add: (checkpoint, atLeastStep = 0) =>
-      transactionAlone(db, async (tx) => {
+      ofModel<Checkpoint | null>(checkpoint.modelId, null, async (tx) => {
         const model = await tx
           .updateTable('models')
           .set({
@@ -115,8 +122,10 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
       return rows.flatMap(({ step }) => step ?? []);
     },
 
-    mergeMetrics(id, metrics) {
-      return transactionAlone(db, async (tx) => {
+    async mergeMetrics(id, metrics) {
+      const of = await db.selectFrom('checkpoints').select('model_id').where('id', '=', id).executeTakeFirst();
+      if (!of) return;
+      await ofModel(of.model_id, undefined, async (tx) => {
         const row = await tx.selectFrom('checkpoints').select('metrics').where('id', '=', id).executeTakeFirst();
         if (!row) return;
         const merged = { ...(JSON.parse(row.metrics) as Record<string, number>), ...metrics };

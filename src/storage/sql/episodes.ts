@@ -1,5 +1,7 @@
-// Episodes and their calls. A transaction runs alone (dialect.ts), so that bounds are checked and counts are kept in the same one.
+// Episodes and their calls. Transactions of an entity run one after another (transaction.ts), so that bounds are checked and counts are kept
+// in the same one.
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { invariant } from '#base/invariant';
 import { episodeRows } from '#domain/blob-names';
 import {
   addedTokens,
@@ -22,20 +24,40 @@ import { listPage } from './listing.ts';
 import { makeDue } from './online-training.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import type { Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, orderOf as orderOfTable, transactionAlone, transactionOf } from './transaction.ts';
 import { enqueueEpisodeDeliveries } from './webhooks.ts';
 
 const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
 
 export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
+  /** `work` returns null if it has to add the episode and may not: a new one takes the next number of all entities' episodes. */
+  async function perhapsAdding<T>(
+    { entity, modelId, name }: NewEpisode,
+    work: (tx: Transaction<Tables>, mayAdd: boolean) => Promise<T | null>,
+  ): Promise<T> {
+    if (await named(db, modelId, name)) {
+      const done = await transactionOf(db, ofEntity(entity), (tx) => work(tx, false));
+      if (done !== null) return done; // it was deleted meanwhile
+    }
+    const made = await transactionOf(db, [ofEntity(entity), orderOfTable('episodes')], (tx) => work(tx, true));
+    invariant(made, 'work that may add an episode ends');
+    return made;
+  }
+
+  async function ofEpisode<T>(id: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
+    const row = await db.selectFrom('episodes').select('entity').where('id', '=', id).executeTakeFirst();
+    return row ? transactionOf(db, ofEntity(row.entity), work) : ifGone;
+  }
+
   return {
     create: (episode, bounds, payer, nowMs) =>
       unlessRefused(
         (outcome: EpisodeRefusal) => ({ outcome }),
         () =>
-          transactionAlone(db, async (tx) => {
+          perhapsAdding(episode, async (tx, mayAdd) => {
             const existing = await named(tx, episode.modelId, episode.name);
             if (existing) return { outcome: 'exists' as const, episode: existing };
+            if (!mayAdd) return null;
             const made = await add(tx, episode, bounds, nowMs);
             await charge(tx, made, payer);
             return { outcome: 'created' as const, episode: made };
@@ -44,7 +66,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
 
     capture: (call, of, bounds, payer) =>
       unlessRefused(refused, () =>
-        transactionAlone(db, async (tx) => {
+        perhapsAdding(of, async (tx, mayAdd) => {
           const known = await tx
             .selectFrom('episode_calls')
             .select(['episode_id', 'ordinal'])
@@ -54,7 +76,9 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
             const row = await tx.selectFrom('episodes').selectAll().where('id', '=', known.episode_id).executeTakeFirstOrThrow(); // prettier-ignore
             return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: known.ordinal };
           }
-          const before = (await named(tx, of.modelId, of.name)) ?? (await add(tx, of, bounds, call.createdAtMs));
+          const existing = await named(tx, of.modelId, of.name);
+          if (!existing && !mayAdd) return null;
+          const before = existing ?? (await add(tx, of, bounds, call.createdAtMs));
           if (before.status !== 'open') return { outcome: 'ended' as const, episode: before };
           if (call.parentId !== null && !(await isCallOf(tx, before.id, call.parentId))) throw new Refused('no_parent');
           if (before.callCount >= bounds.callsMax) throw new Refused('too_many_calls');
@@ -136,7 +160,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
     },
 
     reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs, groupSizeMin) =>
-      transactionAlone(db, async (tx) => {
+      ofEpisode<Awaited<ReturnType<EpisodeStore['reward']>>>(id, null, async (tx) => {
         const before = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
         if (!before) return null;
         const { status } = before;
@@ -179,7 +203,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
     },
 
     delete: (id) =>
-      transactionAlone(db, async (tx) => {
+      ofEpisode(id, false, async (tx) => {
         const episode = await tx.selectFrom('episodes').select('model_id').where('id', '=', id).executeTakeFirst();
         if (!episode) return false;
         await makeDue(tx, [episode.model_id]); // its group may be complete without it

@@ -7,7 +7,7 @@ import { toEvaluation } from './evaluation-rows.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
 import { cursorRow, toListing } from './listing.ts';
 import type { Tables } from './rows.ts';
-import { transactionAlone } from './transaction.ts';
+import { ofEntity, transactionOf } from './transaction.ts';
 
 export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): EvaluationStore {
   const running = (jobId: string, attempt: number) =>
@@ -100,8 +100,10 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
       return numUpdatedRows > 0n;
     },
 
-    requestCancel: (jobId, nowMs) =>
-      transactionAlone(db, async (tx) => {
+    async requestCancel(jobId, nowMs) {
+      const of = await db.selectFrom('evaluations').select('entity').where('job_id', '=', jobId).executeTakeFirst();
+      if (!of) return 'not_found';
+      return transactionOf(db, ofEntity(of.entity), async (tx) => {
         const asked = await tx
           .updateTable('evaluations')
           .set({ cancel_requested: 1 })
@@ -116,7 +118,8 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
         if (asked) return 'cancelling';
         const row = await tx.selectFrom('evaluations').select('job_id').where('job_id', '=', jobId).executeTakeFirst();
         return row ? 'already_finished' : 'not_found';
-      }),
+      });
+    },
 
     async listWithOldAnswers(endedBeforeMs, limit) {
       const rows = await db

@@ -10,7 +10,7 @@ import { Refused, unlessRefused } from './refused.ts';
 import { listPage } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
-import { transactionAlone, transactionOf } from './transaction.ts';
+import { ofEntity, orderOf, transactionOf } from './transaction.ts';
 
 export function createRunStore(db: Kysely<Tables>): RunStore {
   return {
@@ -18,7 +18,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       unlessRefused(
         (outcome: 'over_limit') => ({ outcome }),
         () =>
-          transactionAlone(db, async (tx) => {
+          transactionOf(db, [ofEntity(run.entity), orderOf('runs')], async (tx) => {
             const { id, entity, project, name } = run;
             const { numInsertedOrUpdatedRows: inserted } = await tx
               .insertInto('runs')
@@ -83,7 +83,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       };
       return unlessRefused(
         (outcome: 'over_limit') => outcome,
-        () => transactionOf(db, `entity ${owner.entity}`, append),
+        () => transactionOf(db, ofEntity(owner.entity), append),
       );
     },
 
@@ -133,12 +133,15 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       return rows.map(toRun);
     },
 
-    delete: (id) =>
-      transactionAlone(db, async (tx) => {
+    async delete(id) {
+      const of = await db.selectFrom('runs').select('entity').where('id', '=', id).executeTakeFirst();
+      if (!of) return false;
+      return transactionOf(db, ofEntity(of.entity), async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', runRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('runs').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
-      }),
+      });
+    },
   };
 }
 

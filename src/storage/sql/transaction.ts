@@ -23,7 +23,7 @@ export const transactionAlone = <T>(db: Kysely<Tables>, work: Work<T>): Promise<
 
 /**
  * `objects`: such as `job 1234`; every transaction that touches their rows either names them too or runs alone. An entity's are those of its
- * jobs, artifacts, webhooks and charges.
+ * models with their checkpoints and episodes, jobs with their evaluations, artifacts, runs, webhooks and charges.
  */
 export const transactionOf = <T>(db: Kysely<Tables>, objects: string | readonly string[], work: Work<T>): Promise<T> =>
   begin(db, { objects: typeof objects === 'string' ? [objects] : [...objects].sort() }, work); // in one order: none waits for another in a circle
@@ -31,7 +31,8 @@ export const transactionOf = <T>(db: Kysely<Tables>, objects: string | readonly 
 export const ofEntity = (entity: string): string => `entity ${entity}`;
 
 /** For a transaction that gives a row of the table the next number of all entities' rows. */
-export const orderOf = (table: 'models' | 'training_jobs' | 'artifacts'): string => `order of ${table}`;
+export const orderOf = (table: 'models' | 'training_jobs' | 'artifacts' | 'runs' | 'episodes'): string =>
+  `order of ${table}`;
 
 /** Null: a statement outside of transactions, or within one. */
 export const beginningTransaction = (): Beginning | null => beginnings.getStore() ?? null;
