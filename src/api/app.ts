@@ -40,6 +40,7 @@ import { jobInputRoutes } from './training/job-inputs.ts';
 import { keptResponseRoutes } from './responses/kept-responses.ts';
 import { keyRoutes } from './operating/keys.ts';
 import { messageRoutes } from './messages/messages.ts';
+import { modelLabelRoutes } from './models/model-labels.ts';
 import { modelRoutes } from './models/models.ts';
 import { openAIModelRoutes } from './models/openai-models.ts';
 import { overviewRoutes } from './operating/overview.ts';
@@ -128,6 +129,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...tokenizeRoutes(services),
     ...openAIModelRoutes(services),
     ...modelRoutes(services),
+    ...modelLabelRoutes(services),
     ...overviewRoutes(services, version),
     ...checkpointRoutes(services),
     ...trainingJobRoutes(services, limits, draining.begun),

@@ -11,12 +11,22 @@ import { segment, segments } from './paths.ts';
 import { insist, type OnConnection } from './retry.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type {
+  Checkpoint,
+  LoraOptions,
+  Model,
+  ModelFilter,
+  ModelLabels,
+  ModelLabelsChange,
+  ModelProject,
+  ModelSummary,
+  SavePolicy,
+} from './model-wire.ts';
+import type {
   AnsweredPrompt,
   Artifact,
   ArtifactManifest,
   ChatCompletion,
   ChatRequest,
-  Checkpoint,
   DpoJobRequest,
   Evaluation,
   ModelEvaluation,
@@ -24,11 +34,7 @@ import type {
   JobConfig,
   JobGroup,
   LogRequest,
-  LoraOptions,
-  Model,
-  ModelSummary,
   RlJobRequest,
-  SavePolicy,
   SftJobRequest,
   TrainingEvent,
   TrainingJob,
@@ -50,6 +56,7 @@ export type { Episode, EpisodeNamed, EpisodeOptions } from './episodes.ts';
 export type { AnswerReward } from './evaluation.ts';
 export type { OnConnection } from './retry.ts';
 export type * from './episode-wire.ts';
+export type * from './model-wire.ts';
 export type * from './wire.ts';
 
 export interface SubmitOptions {
@@ -136,17 +143,25 @@ export function createClient(options: ClientOptions) {
     /** Applies from the next checkpoint on. Null: all checkpoints are kept. */
     setSavePolicy: (id: string, policy: SavePolicy | null): Promise<Model> =>
       call('PUT', `${modelPath(id)}/save-policy`, { body: { save_policy: policy } }),
-    listModels: (filter: { project?: string; name?: string; base_model?: string } = {}) =>
-      rows<Model>('/v1/preview/models', filter),
+    /** Tags, a note, and whether the model is archived. */
+    setModelLabels: (id: string, change: ModelLabelsChange): Promise<ModelLabels> =>
+      call('PUT', `${modelPath(id)}/labels`, { body: change }),
+    listModels: (filter: ModelFilter & { base_model?: string } = {}) => rows<Model>('/v1/preview/models', filter),
     /** Most recent activity first. `search`: text in `project/name`. */
-    listModelSummaries: (filter: { project?: string; name?: string; search?: string } = {}) =>
+    listModelSummaries: (filter: ModelFilter & { search?: string } = {}) =>
       rows<ModelSummary>('/v1/preview/model-summaries', filter),
+    /** By name. */
+    listModelProjects: () => rows<ModelProject>('/v1/preview/model-projects', {}),
     deleteModel: (id: string): Promise<{ model_id: string; deleted_checkpoints: number }> =>
       call('DELETE', modelPath(id)),
     listBaseModels: (): Promise<string[]> => call('GET', '/v1/preview/base-models'),
-    /** All models that a chat request can name. */
-    listCallableModels: async (): Promise<readonly { id: string; owned_by: string }[]> =>
-      (await call<{ data: { id: string; owned_by: string }[] }>('GET', '/v1/models')).data,
+    /** The models that a chat request can name, or the steps of one. */
+    async listCallableModels(stepsOf?: string): Promise<readonly { id: string; owned_by: string }[]> {
+      const lines: { id: string; owned_by: string }[] = [];
+      for await (const line of rows<{ id: string; owned_by: string }>('/v1/models', { steps_of: stepsOf }))
+        lines.push(line);
+      return lines;
+    },
 
     /** Engines on other machines that are connected to this server. */
     listWorkers: async (): Promise<readonly Worker[]> =>

@@ -1,7 +1,7 @@
 // Decides when a loop of RL jobs ends because its model no longer improves, and which checkpoint is the best. The rules are those of
 // `early_stopping_patience` in SFT and DPO jobs, and of Transformers: any improvement is the new best; an improvement by more than the
 // threshold resets the count of evaluations. Knows only numbers; the loop evaluates and computes rewards.
-import type { Checkpoint } from './wire.ts';
+import type { Checkpoint } from './model-wire.ts';
 
 export interface EarlyStoppingOptions {
   /** Evaluations without improvement after which the loop ends. */

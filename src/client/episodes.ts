@@ -13,7 +13,7 @@ import type {
 } from './episode-wire.ts';
 import type { Http } from './http.ts';
 import { segment } from './paths.ts';
-import type { Model } from './wire.ts';
+import type { Model } from './model-wire.ts';
 
 /** An episode by its id, or by its name; `modelId` is needed if several models have an episode of that name. */
 export interface EpisodeNamed {

@@ -1,4 +1,5 @@
-// `whetstone models`: creates and lists models, sets which checkpoints they keep, and exports their metrics.
+// `whetstone models`: creates and lists models, sets which checkpoints they keep, and exports their metrics. Deleting, archiving and
+// tagging them: model-labels.ts.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,6 +11,7 @@ import { UsageError } from '#domain/errors';
 import { safeName } from './file-name.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { interruptible } from './interrupt.ts';
+import { addModelLabels } from './model-labels.ts';
 import { listModels, withFilters, type ListFlags } from './model-list.ts';
 import { all, confirm, say, show, withJson, withoutWords, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { pipeOut, writeError } from './terminal.ts';
@@ -72,6 +74,7 @@ export function addModels(program: Command, remote: Remote): void {
       show(flags, { save_policy: kept }, () => [kept ? `keeps ${describePolicy(kept)}` : 'keeps all checkpoints']);
     });
 
+  addModelLabels(models, remote);
   addTrainOnline(models, remote);
 
   withJson(remote.command(models, 'metrics <model>'))

@@ -3,6 +3,7 @@
 import type { Clock } from '#base/clock';
 import type { Caller } from '#domain/caller';
 import type { Model } from '#domain/model';
+import { NO_LABELS, type ModelLabels } from '#domain/model-labels';
 import type { Listing, Page } from '#domain/page';
 import type { JobStatus, TrainingJob } from '#domain/training-job';
 import { dayUtcAt, type UsageAmounts } from '#domain/usage';
@@ -27,6 +28,7 @@ export interface Overview {
 
 export interface ModelSummary {
   readonly model: Model;
+  readonly labels: ModelLabels;
   readonly latestJob: TrainingJob | null;
   readonly latestStep: number | null;
   /** Rewards of the last steps that have one, oldest first. */
@@ -90,7 +92,8 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
     async listModels(caller, filter, page) {
       const { rows, hasMore } = await storage.models.list({ ...filter, entity: caller.entity }, page, 'latest');
       const ids = rows.map(({ id }) => id);
-      const [steps, jobs] = await Promise.all([
+      const [labels, steps, jobs] = await Promise.all([
+        storage.models.listLabels(ids),
         storage.checkpoints.listLatest(ids, REWARD_STEPS_MAX),
         storage.jobs.listLatest(ids),
       ]);
@@ -100,7 +103,14 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
         const rewards = own.flatMap(({ step, metrics }) =>
           metrics[REWARD] === undefined ? [] : [{ step, reward: metrics[REWARD] }],
         );
-        return { model, latestJob: jobOf.get(model.id) ?? null, latestStep: own.at(-1)?.step ?? null, rewards };
+        const labelsOf = labels.get(model.id) ?? NO_LABELS;
+        return {
+          model,
+          labels: labelsOf,
+          latestJob: jobOf.get(model.id) ?? null,
+          latestStep: own.at(-1)?.step ?? null,
+          rewards,
+        };
       });
       return { rows: summaries, hasMore };
     },

@@ -5,6 +5,7 @@ import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Account } from '#domain/limits';
 import type { Model } from '#domain/model';
+import type { ModelLabels, ModelProject } from '#domain/model-labels';
 import type { Listing, Order, Page } from '#domain/page';
 import type {
   EventType,
@@ -69,8 +70,14 @@ export interface ModelFilter {
   readonly project?: string;
   readonly name?: string;
   readonly baseModel?: string;
+  /** Models over one of these. */
+  readonly baseModels?: readonly string[];
   /** A substring of `project/name`; ASCII letters match in either case. */
   readonly search?: string;
+  /** The whole tag. */
+  readonly tag?: string;
+  /** Default: archived models are listed with the others. */
+  readonly archived?: 'exclude' | 'only';
 }
 
 export interface ModelStore {
@@ -84,6 +91,12 @@ export interface ModelStore {
   /** Null: all checkpoints are kept, or the model was deleted. */
   findSavePolicy(id: string): Promise<SavePolicy | null>;
   setSavePolicy(id: string, policy: SavePolicy | null): Promise<void>;
+  /** By id; a model that was deleted is missing. */
+  listLabels(ids: readonly string[]): Promise<ReadonlyMap<string, ModelLabels>>;
+  /** What is left out stays as it is. */
+  setLabels(id: string, change: Partial<ModelLabels>): Promise<void>;
+  /** By name, strictly after the cursor, which is the name of a project. */
+  listProjects(entity: string, page: Page): Promise<Listing<ModelProject>>;
   findByName(entity: string, project: string, name: string): Promise<Model | null>;
   /** In order of creation or newest first; or by latest activity: the model was created, or a job of it was created or ended. */
   list(filter: ModelFilter, page: Page, order?: Order | 'latest'): Promise<Listing<Model>>;

@@ -55,6 +55,9 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   kind: 'weights',
   link: EXAMPLE_IDS.link,
   search: 'sum',
+  steps_of: 'demo/sums',
+  tag: 'best',
+  archived: 'include',
   status: 'succeeded',
   group: 0,
   'Episodes/group': 'sum-37',
@@ -160,6 +163,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'PUT /v1/preview/models/{model_id}/save-policy': {
     save_policy: { save_total_limit: 3, metric_for_best_model: 'val/reward' },
   },
+  'PUT /v1/preview/models/{model_id}/labels': { tags: ['best'], note: 'Learned in ten steps.' },
   'PUT /v1/preview/models/{model_id}/online-training': {
     groups_per_step: 16,
     group_size_min: 4,

@@ -3,11 +3,14 @@ import { z } from 'zod';
 import { isPlainName, NOT_PLAIN } from '#base/unseen-characters';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Model } from '#domain/model';
+import type { ModelLabels } from '#domain/model-labels';
 import { isGreaterBetter, type SavePolicy } from '#domain/save-policy';
 import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { Registration } from '#services/models/models';
+import { envelope } from '../http/listing.ts';
 import { boolean, integer } from '#validation/lax';
 import { lora, loraResponse } from './lora.ts';
+import { labelFields, toLabelFields } from './model-labels.ts';
 import { unknownFields, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
@@ -145,14 +148,18 @@ export const oneModelResponse = modelResponse.extend({
     })
     .nullable()
     .meta({ description: 'Which checkpoints are kept when a job creates a new one; null: all are kept.' }),
+  ...labelFields,
 });
 
 export const changedModel = oneModelResponse.extend({ warnings });
 
 export const toOneModelResponse = (
   model: Model,
-  of: CheckpointLora | null,
-  policy: SavePolicy | null,
+  {
+    lora: of,
+    policy,
+    labels,
+  }: { readonly lora: CheckpointLora | null; readonly policy: SavePolicy | null; readonly labels: ModelLabels },
 ): z.input<typeof oneModelResponse> => ({
   ...toModelResponse(model),
   lora: of && { ...of, target_modules: [...of.target_modules] },
@@ -161,6 +168,7 @@ export const toOneModelResponse = (
     metric_for_best_model: policy.bestMetric,
     greater_is_better: policy.greaterIsBetter,
   },
+  ...toLabelFields(labels),
 });
 
 export const createdModel = modelResponse.extend({ warnings });
@@ -208,6 +216,4 @@ export const openAIModel = z
   })
   .meta({ title: 'OpenAIModel' });
 
-export const openAIModelList = z
-  .object({ object: z.literal('list'), data: z.array(openAIModel) })
-  .meta({ title: 'OpenAIModelList' });
+export const openAIModelList = envelope(openAIModel).meta({ title: 'OpenAIModelList' });

@@ -1,6 +1,7 @@
 // Users' models: register, list, read, delete; and the base models that they can start from.
 import { z } from 'zod';
 import type { LoraConfig } from '#domain/lora-config';
+import type { Model } from '#domain/model';
 import type { CheckpointLora } from '#services/models/checkpoint-lora';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -18,6 +19,7 @@ import {
   toModelResponse,
   toOneModelResponse,
 } from './model.ts';
+import { labelQuery, toLabelFilter } from './model-labels.ts';
 import { warned } from '#validation/unknown-fields';
 
 const listQuery = z.looseObject({
@@ -26,12 +28,16 @@ const listQuery = z.looseObject({
   project: z.string().optional(),
   name: z.string().optional(),
   base_model: z.string().optional(),
+  ...labelQuery,
 });
 
 const NO_SECOND_FORK = 'from_checkpoint was not used: the model existed already, and its step 0 was not changed.';
 
 const NO_SECOND_POLICY =
   'save_policy was not used: the model existed already. PUT /v1/preview/models/{model_id}/save-policy changes it.';
+
+const IS_ARCHIVED =
+  'The model is archived: lists leave it out. PUT /v1/preview/models/{model_id}/labels brings it back with {"archived": false}.';
 
 /** Scripts register their model at every start, so only differences from the existing model are reported. The seed is not stored. */
 function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
@@ -50,6 +56,11 @@ function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
 }
 
 export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' | 'baseModels'>): Endpoint[] {
+  const aboutModel = async (model: Model) => ({
+    lora: await models.findLora(model),
+    policy: await models.findSavePolicy(model),
+    labels: await models.findLabels(model),
+  });
   return [
     endpoint({
       method: 'POST',
@@ -67,6 +78,7 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
         const ignored = [
           ...(exists && registration.fromCheckpoint !== null ? [NO_SECOND_FORK] : []),
           ...(exists && registration.savePolicy ? [NO_SECOND_POLICY] : []),
+          ...(exists && (await models.findLabels(model)).archivedAtMs !== null ? [IS_ARCHIVED] : []),
           ...(exists && registration.lora ? otherLora(registration.lora, await models.findLora(model)) : []),
         ];
         return { ...toModelResponse(model), ...warned([...warnings, ...ignored]) };
@@ -88,6 +100,7 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
           ...(project === undefined ? {} : { project }),
           ...(name === undefined ? {} : { name }),
           ...(baseModel === undefined ? {} : { baseModel }),
+          ...toLabelFilter(query),
         };
         return toEnvelope(await models.list(caller, filter, toPage(query)), toModelResponse);
       },
@@ -102,7 +115,7 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       answer: oneModelResponse,
       async handle({ caller, params }) {
         const model = await models.get(caller, params.model_id!);
-        return toOneModelResponse(model, await models.findLora(model), await models.findSavePolicy(model));
+        return toOneModelResponse(model, await aboutModel(model));
       },
     }),
     endpoint({
@@ -116,7 +129,7 @@ export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' |
       answer: changedModel,
       async handle({ caller, params, body: { savePolicy, warnings } }) {
         const model = await models.setSavePolicy(caller, params.model_id!, savePolicy);
-        return { ...toOneModelResponse(model, await models.findLora(model), savePolicy), ...warned(warnings) };
+        return { ...toOneModelResponse(model, await aboutModel(model)), ...warned(warnings) };
       },
     }),
     endpoint({

@@ -1,32 +1,73 @@
 // GET /v1/models in OpenAI's format: everything that chat requests accept as `model`. A model whose base this server does not host is
 // neither listed nor read, because no request can use it.
+import { z } from 'zod';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import { checkpointName, modelName, parseModelName, withSlashes } from '#domain/model-name';
+import { unknownCursor } from '#domain/page';
 import type { BaseModel } from '#services/models/base-models';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { integer } from '#validation/lax';
+import { toEnvelope } from '../http/listing.ts';
+import { labelQuery, toLabelFilter } from './model-labels.ts';
 import { openAIModel, openAIModelList } from './model.ts';
 
-const LISTED_MODELS_MAX = 1_000; // OpenAI's list has no pages; older models and steps can still be used by name
-const LISTED_STEPS_MAX = 100; // per model, newest first
+/** A line takes about 200 bytes. */
+const LINES_MAX = 10_000;
+
+const listQuery = z.looseObject({
+  steps_of: z.string().optional().meta({
+    description:
+      'List the steps of this model instead, newest first. Each can be called by its name, as `entity/project/name:step3`.',
+  }),
+  after: z.string().optional().meta({
+    description:
+      'The `id` of the last line of the previous answer; the list goes on with the model, or the step, after it.',
+  }),
+  limit: integer({ ge: 1, le: LINES_MAX })
+    .default(LINES_MAX)
+    .meta({ description: 'Maximum number of models or steps. `has_more` says whether others follow.' }),
+  ...labelQuery,
+});
 
 type Services = Pick<ApiServices, 'models' | 'baseModels' | 'checkpoints'>;
 
 export function openAIModelRoutes({ models, baseModels, checkpoints }: Services): Endpoint[] {
-  async function ofModel(caller: Caller, model: Model) {
-    const base = baseModels.find(model.baseModel);
-    if (base === null) return [];
-    const { rows } = await checkpoints.list(caller, model.id, { after: null, limit: LISTED_STEPS_MAX }, 'desc');
+  async function find(caller: Caller, name: string): Promise<Model | null> {
+    const parsed = parseModelName(name);
+    if (!parsed || (parsed.entity !== null && parsed.entity !== caller.entity)) return null;
+    const filter = { project: parsed.project, name: parsed.name };
+    return (await models.list(caller, filter, { after: null, limit: 1 })).rows[0] ?? null;
+  }
+
+  async function listModels(caller: Caller, { after, limit, ...labels }: z.output<typeof listQuery>) {
+    const last = after === undefined || baseModels.find(after) ? null : await find(caller, after);
+    if (after !== undefined && !last && !baseModels.find(after)) throw unknownCursor(after);
+    const hosted = baseModels.list();
+    const filter = { ...toLabelFilter(labels), baseModels: hosted.map(({ id }) => id) };
+    const { rows, hasMore } = await models.list(caller, filter, { after: last?.id ?? null, limit });
+    const trained = rows.map((model) => describeModel(model, baseModels.get(model.baseModel)));
+    const bases = after === undefined ? hosted.map(describeBase) : [];
+    return toEnvelope({ rows: [...bases, ...trained], hasMore }, (line) => line);
+  }
+
+  async function listSteps(caller: Caller, name: string, { after, limit }: z.output<typeof listQuery>) {
+    const model = await find(caller, name);
+    const base = model && baseModels.find(model.baseModel);
+    if (!model || !base) throw noModel(name, 'steps_of');
+    const step = after === undefined ? null : (parseModelName(after)?.step ?? null);
+    const last = step === null ? null : await checkpoints.find(caller, model.id, step);
+    if (after !== undefined && last === null) throw unknownCursor(after);
+    const { rows, hasMore } = await checkpoints.list(caller, model.id, { after: last?.id ?? null, limit }, 'desc');
     const latest = describeModel(model, base);
-    const steps = rows.map(({ step, createdAtMs }) => ({
+    return toEnvelope({ rows, hasMore }, ({ step: of, createdAtMs }) => ({
       ...latest,
-      id: checkpointName(model, step),
+      id: checkpointName(model, of),
       created: seconds(createdAtMs),
       parent: latest.id,
     }));
-    return [latest, ...steps];
   }
 
   return [
@@ -34,15 +75,14 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
       method: 'GET',
       path: '/v1/models',
       tag: 'Models',
-      summary: 'List the models that chat requests can use',
+      summary: 'List the models that chat requests can use, one line each, oldest first; or the steps of one',
       access: 'any key',
       role: 'every',
+      errors: [400, 404],
+      query: listQuery,
       answer: openAIModelList,
-      async handle({ caller }) {
-        const { rows } = await models.list(caller, {}, { after: null, limit: LISTED_MODELS_MAX });
-        const trained = await Promise.all(rows.map((model) => ofModel(caller, model)));
-        return { object: 'list', data: [...baseModels.list().map(describeBase), ...trained.flat()] };
-      },
+      handle: ({ caller, query }) =>
+        query.steps_of === undefined ? listModels(caller, query) : listSteps(caller, query.steps_of, query),
     }),
     endpoint({
       method: 'GET',
@@ -59,9 +99,8 @@ export function openAIModelRoutes({ models, baseModels, checkpoints }: Services)
         if (base) return describeBase(base);
         const parsed = parseModelName(name);
         const { servedName } = await models.resolve(caller, name); // throws if the model is not the caller's
-        const filter = parsed && { project: parsed.project, name: parsed.name };
-        const model = filter && (await models.list(caller, filter, { after: null, limit: 1 })).rows[0];
-        if (!model) throw new AppError('model_not_found', `The model \`${name}\` does not exist.`, { param: 'model' });
+        const model = await find(caller, name);
+        if (!model || !parsed) throw noModel(name, 'model');
         return {
           ...describeModel(model, baseModels.get(model.baseModel)),
           id: parsed.step === null ? modelName(model) : servedName,
@@ -90,6 +129,9 @@ const describeModel = (model: Model, base: BaseModel) => ({
   parent: model.baseModel as string | null,
   max_model_len: contextLength(base),
 });
+
+const noModel = (name: string, param: string): AppError =>
+  new AppError('model_not_found', `The model \`${name}\` does not exist.`, { param });
 
 /** A prompt may be shorter than the model allows if the engine has less memory. */
 const contextLength = ({ text, inference }: BaseModel): number => Math.min(text.contextLength, inference.contextLength);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SCOPES } from '#domain/api-key';
 import type { JobOfModel, ModelSummary, Overview } from '#services/overview';
+import { labelFields, toLabelFields } from '../models/model-labels.ts';
 import { modelResponse, toModelResponse } from '../models/model.ts';
 import { jobResponse, toJobResponse } from '../training/training-job.ts';
 import { amounts, toAmounts } from './usage-schema.ts';
@@ -45,6 +46,7 @@ const toJobOfModel = ({ job, model }: JobOfModel) => ({ ...toJobResponse(job), m
 
 export const modelSummaryResponse = modelResponse
   .extend({
+    ...labelFields,
     created_at: z.iso.datetime(),
     latest_step: z.int().nullable().meta({ description: 'The latest step; null: all checkpoints were deleted.' }),
     latest_job: jobResponse.nullable(),
@@ -56,11 +58,13 @@ export const modelSummaryResponse = modelResponse
 
 export const toModelSummaryResponse = ({
   model,
+  labels,
   latestJob,
   latestStep,
   rewards,
 }: ModelSummary): z.input<typeof modelSummaryResponse> => ({
   ...toModelResponse(model),
+  ...toLabelFields(labels),
   created_at: new Date(model.createdAtMs).toISOString(),
   latest_step: latestStep,
   latest_job: latestJob && toJobResponse(latestJob),

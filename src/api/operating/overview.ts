@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { envelope, pageFields, toEnvelope, toPage } from '../http/listing.ts';
+import { labelQuery, toLabelFilter } from '../models/model-labels.ts';
 import {
   modelSummaryResponse,
   overviewResponse,
@@ -18,6 +19,7 @@ const listQuery = z.looseObject({
     .string()
     .optional()
     .meta({ description: 'Text that `project/name` contains. The letters A to Z match in either case.' }),
+  ...labelQuery,
 });
 
 export function overviewRoutes(
@@ -49,7 +51,12 @@ export function overviewRoutes(
       answer: envelope(modelSummaryResponse),
       async handle({ caller, query }) {
         const { project, name, search } = query;
-        const filter = { ...(project ? { project } : {}), ...(name ? { name } : {}), ...(search ? { search } : {}) };
+        const filter = {
+          ...(project ? { project } : {}),
+          ...(name ? { name } : {}),
+          ...(search ? { search } : {}),
+          ...toLabelFilter(query),
+        };
         return toEnvelope(await overviews.listModels(caller, filter, toPage(query)), toModelSummaryResponse);
       },
     }),

@@ -19,6 +19,7 @@ import { PEFT_FILES, refuseDamage } from '../artifacts/checkpoint-artifact.ts';
 export interface Checkpoints {
   /** Throws `model_not_found`, as all of these do for another entity's model. */
   list(caller: Caller, modelId: string, page: Page, order: 'asc' | 'desc'): Promise<Listing<Checkpoint>>;
+  find(caller: Caller, modelId: string, step: number): Promise<Checkpoint | null>;
   /** Idempotent; running requests that use them finish. */
   delete(
     caller: Caller,
@@ -53,6 +54,11 @@ export function createCheckpoints({ storage, blobs, baseModels, clock, log }: Ch
     async list(caller, modelId, page, order) {
       await getOwnModel(storage, caller, modelId);
       return storage.checkpoints.list(modelId, page, order);
+    },
+
+    async find(caller, modelId, step) {
+      await getOwnModel(storage, caller, modelId);
+      return storage.checkpoints.find(modelId, step);
     },
 
     async delete(caller, modelId, steps) {

@@ -19,6 +19,7 @@ import type { Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import type { LoraConfig } from '#domain/lora-config';
 import type { Model } from '#domain/model';
+import { NO_LABELS, type ModelLabels, type ModelProject } from '#domain/model-labels';
 import { ADAPTERS_PROJECT, checkpointName, withSlashes } from '#domain/model-name';
 import type { SavePolicy } from '#domain/save-policy';
 import type { AdapterRef } from '#engine/inference-engine';
@@ -68,6 +69,8 @@ export interface SampledModel {
   readonly step: number | null;
 }
 
+export type LabelsChange = Partial<Pick<ModelLabels, 'tags' | 'note'>> & { readonly archived?: boolean };
+
 export interface Models {
   /** Returns the existing model if one has the id. Throws `base_model_not_found`, `model_conflict`, `invalid_request` (LoRA on a layer that the base model lacks), `not_found` (another entity), `checkpoint_not_found` (to fork). */
   register(caller: Caller, registration: Registration, id: string): Promise<Registered>;
@@ -79,7 +82,12 @@ export interface Models {
   findSavePolicy(model: Model): Promise<SavePolicy | null>;
   /** Applies from the next checkpoint on. Throws `model_not_found`. */
   setSavePolicy(caller: Caller, id: string, policy: SavePolicy | null): Promise<Model>;
+  findLabels(model: Model): Promise<ModelLabels>;
+  /** What is left out stays as it is; archiving an archived model keeps the time. Throws `model_not_found`. */
+  setLabels(caller: Caller, id: string, change: LabelsChange): Promise<ModelLabels>;
   list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
+  /** By name; the cursor is the name of a project. */
+  listProjects(caller: Caller, page: Page): Promise<Listing<ModelProject>>;
   /** Deletes its checkpoints, jobs and their data too; running requests finish. Throws `model_not_found`. */
   delete(caller: Caller, id: string): Promise<{ modelId: string; deletedCheckpoints: number }>;
   /** Null: the default base model. Throws `model_not_found`. */
@@ -98,6 +106,8 @@ export interface ModelsDeps {
 export function createModels({ storage, blobs, baseModels, limits, clock, log }: ModelsDeps): Models {
   const useCheckpoint = createUseCheckpoint(storage, clock);
   const get = (caller: Caller, id: string): Promise<Model> => getOwnModel(storage, caller, id);
+  const findLabels = async ({ id }: Model): Promise<ModelLabels> =>
+    (await storage.models.listLabels([id])).get(id) ?? NO_LABELS;
 
   async function create(
     caller: Caller,
@@ -219,6 +229,19 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       log.info('model.save_policy', { modelId: id, policy });
       return model;
     },
+
+    findLabels,
+
+    async setLabels(caller, id, { archived, ...change }) {
+      const before = await findLabels(await get(caller, id));
+      const archivedAtMs = archived === false ? null : (before.archivedAtMs ?? clock.now());
+      const written = { ...change, ...(archived === undefined ? {} : { archivedAtMs }) };
+      await storage.models.setLabels(id, written);
+      log.info('model.labels', { modelId: id, ...written });
+      return { ...before, ...written };
+    },
+
+    listProjects: ({ entity }, page) => storage.models.listProjects(entity, page),
 
     list: (caller, filter, page) => storage.models.list({ ...filter, entity: caller.entity }, page),
 

@@ -25,6 +25,7 @@ import { episodesByReward } from './migrations/0020-episodes-by-reward.ts';
 import { waiting } from './migrations/0021-waiting.ts';
 import { onlineTraining } from './migrations/0022-online-training.ts';
 import { waitingClients } from './migrations/0023-waiting-clients.ts';
+import { modelLabels } from './migrations/0024-model-labels.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -51,6 +52,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   waiting,
   onlineTraining,
   waitingClients,
+  modelLabels,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -3,8 +3,8 @@ import { sql, type Kysely } from 'kysely';
 import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
 import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
-import { listPage } from './listing.ts';
-import { fromCheckpoint, toCheckpoint, toModel, type Tables } from './rows.ts';
+import { listPage, toListing } from './listing.ts';
+import { fromCheckpoint, toCheckpoint, toLabels, toModel, type Tables } from './rows.ts';
 import { ofEntity, orderOf, transactionAlone, transactionOf } from './transaction.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
@@ -66,14 +66,54 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
       return row ? toModel(row) : null;
     },
 
-    list: ({ entity, project, name, baseModel, search }, page, order = 'asc') =>
+    async listLabels(ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await db
+        .selectFrom('models')
+        .select(['id', 'tags', 'note', 'archived_at_ms'])
+        .where('id', 'in', ids)
+        .execute();
+      return new Map(rows.map((row) => [row.id, toLabels(row)]));
+    },
+
+    async setLabels(id, { tags, note, archivedAtMs }) {
+      const changed = {
+        ...(tags === undefined ? {} : { tags: JSON.stringify(tags) }),
+        ...(note === undefined ? {} : { note }),
+        ...(archivedAtMs === undefined ? {} : { archived_at_ms: archivedAtMs }),
+      };
+      if (Object.keys(changed).length === 0) return;
+      await db.updateTable('models').set(changed).where('id', '=', id).execute();
+    },
+
+    async listProjects(entity, { after, limit }) {
+      const { rows } = await sql<{ project: string; models: number; archived: number; active_at_ms: number }>`
+        select project, count(*) - count(archived_at_ms) as models, count(archived_at_ms) as archived,
+               max(active_at_ms) as active_at_ms
+          from models
+         where entity = ${entity} ${after === null ? sql`` : sql`and project > ${after}`}
+         group by project order by project limit ${limit + 1}`.execute(db);
+      return toListing(rows, limit, (row) => ({
+        project: row.project,
+        modelCount: Number(row.models),
+        archivedCount: Number(row.archived),
+        activeAtMs: Number(row.active_at_ms),
+      }));
+    },
+
+    list: ({ entity, project, name, baseModel, baseModels, search, tag, archived }, page, order = 'asc') =>
       listPage(
         db,
         {
           table: 'models',
           of: { entity },
           where: { project, name, base_model: baseModel },
-          also: search === undefined ? [] : [nameContains(search)],
+          also: [
+            ...(baseModels === undefined ? [] : [isOver(baseModels)]),
+            ...(search === undefined ? [] : [nameContains(search)]),
+            ...(tag === undefined ? [] : [hasTag(tag)]),
+            ...(archived === undefined ? [] : [archived === 'only' ? IS_ARCHIVED : IS_NOT_ARCHIVED]),
+          ],
           by: order === 'latest' ? ['entity', 'active_at_ms', 'ordinal'] : ['ordinal'],
           order: order === 'asc' ? 'asc' : 'desc',
         },
@@ -101,6 +141,14 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
     },
   };
 }
+
+const isOver = (ids: readonly string[]) => (ids.length === 0 ? sql`false` : sql`base_model in (${sql.join(ids)})`);
+
+const IS_ARCHIVED = sql`archived_at_ms is not null`;
+const IS_NOT_ARCHIVED = sql`archived_at_ms is null`;
+
+/** With its quotes, so that it is the whole tag. `like` would ignore the case in SQLite, and not in Postgres. */
+const hasTag = (tag: string) => sql`replace(tags, ${JSON.stringify(tag)}, '') <> tags`;
 
 /** `%` and `_` are taken literally. */
 export const nameContains = (text: string) =>

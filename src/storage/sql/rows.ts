@@ -4,6 +4,7 @@ import type { ApiKey, Scope } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
 import type { Limits } from '#domain/limits';
 import type { Model } from '#domain/model';
+import type { ModelLabels } from '#domain/model-labels';
 import type {
   EventType,
   JobStatus,
@@ -99,6 +100,10 @@ export interface ModelTable {
   active_at_ms: number;
   /** JSON of a SavePolicy; null: all checkpoints are kept. */
   save_policy: ColumnType<string | null, string | null, string | null>;
+  /** A JSON array of texts. */
+  tags: ColumnType<string, never, string>;
+  note: ColumnType<string | null, never, string | null>;
+  archived_at_ms: ColumnType<number | null, never, number | null>;
 }
 
 export interface CheckpointTable {
@@ -240,6 +245,12 @@ export const toModel = (row: Selectable<ModelTable>): Model => ({
   baseModel: row.base_model,
   runId: row.run_id,
   createdAtMs: row.created_at_ms,
+});
+
+export const toLabels = (row: Pick<Selectable<ModelTable>, 'tags' | 'note' | 'archived_at_ms'>): ModelLabels => ({
+  tags: JSON.parse(row.tags) as string[],
+  note: row.note,
+  archivedAtMs: row.archived_at_ms,
 });
 
 export const toCheckpoint = (row: Selectable<CheckpointTable>): Checkpoint => ({

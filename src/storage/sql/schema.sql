@@ -156,7 +156,7 @@ CREATE TABLE models (
   name text not null,
   base_model text not null,
   run_id text,
-  created_at_ms bigint not null, last_step bigint not null default 0, active_at_ms bigint not null default 0, save_policy text,
+  created_at_ms bigint not null, last_step bigint not null default 0, active_at_ms bigint not null default 0, save_policy text, tags text not null default '[]', note text, archived_at_ms bigint,
   unique (entity, project, name)
 );
 

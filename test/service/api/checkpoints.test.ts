@@ -108,15 +108,23 @@ describe('checkpoints', () => {
   });
 
   test('are listed among the models of the OpenAI API, and can be read by name', async () => {
-    const ids = (await send(server, { url: '/v1/models' })).json<List>().data.map((model) => model.id);
-    expect(ids).toEqual(
-      expect.arrayContaining([
-        BASE,
-        'wandb-artifact:///default/p/stepper',
-        'wandb-artifact:///default/p/stepper:step24',
-      ]),
-    );
-    for (const name of ids.filter((each) => each.includes('stepper')).slice(0, 3)) {
+    const list = async (query: string) => {
+      const { data, has_more: hasMore } = (await send(server, { url: `/v1/models${query}` })).json<List>();
+      return { ids: data.map((model) => model.id), hasMore };
+    };
+    const stepper = 'wandb-artifact:///default/p/stepper';
+    const { ids } = await list('');
+    expect(ids[0]).toBe(BASE);
+    expect(ids.filter((each) => each.includes('stepper'))).toEqual([stepper]); // one line a model
+    expect(await list(`?limit=1&after=${BASE}`)).toEqual({ ids: [ids[1]], hasMore: ids.length > 2 });
+    expect(await list(`?after=${ids.at(-1)!}`)).toEqual({ ids: [], hasMore: false });
+    const steps = await list('?steps_of=p/stepper');
+    expect(steps.ids.slice(0, 2)).toEqual([`${stepper}:step24`, `${stepper}:step23`]);
+    const rest = await list(`?steps_of=p/stepper&limit=2&after=${stepper}:step3`);
+    expect(rest).toEqual({ ids: [`${stepper}:step2`, `${stepper}:step1`], hasMore: true });
+    for (const [query, status] of [['?steps_of=p/unknown', 404], ['?steps_of=p/stepper&after=p/stepper', 400], ['?after=p/unknown', 400]] as const)
+      expect((await send(server, { url: `/v1/models${query}` })).statusCode, query).toBe(status); // prettier-ignore
+    for (const name of [stepper, ...steps.ids.slice(0, 2)]) {
       const response = await send(server, { url: `/v1/models/${encodeURIComponent(name)}` });
       expect(response.json(), response.body).toMatchObject({ id: name, object: 'model', owned_by: 'default' });
     }

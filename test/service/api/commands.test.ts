@@ -47,6 +47,12 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   'models list': [NO_SERVER, NOBODY],
   'models create': [['p/m', ...NO_SERVER], NOBODY],
   'models keep': [['p/m', '--all', ...NO_SERVER], NOBODY],
+  'models rm': [['p/m', ...NO_SERVER], NOBODY],
+  'models archive': [['p/m', ...NO_SERVER], NOBODY],
+  'models unarchive': [['p/m', ...NO_SERVER], NOBODY],
+  'models tag': [['p/m', 'a', ...NO_SERVER], NOBODY],
+  'models note': [['p/m', 'a', ...NO_SERVER], NOBODY],
+  'models projects': [NO_SERVER, NOBODY],
   'models train-online': [['p/m', ...NO_SERVER], NOBODY],
   'models metrics': [['p/m', ...NO_SERVER], NOBODY],
   'checkpoints list': [['p/m', ...NO_SERVER], NOBODY],
@@ -220,6 +226,21 @@ describe('--json', () => {
     expect(await json('checkpoints', 'export', 'p/listed', '--out', peft, ...remote)).toEqual({ out: peft });
     const again = await run('checkpoints', 'export', 'p/listed', '--out', peft, ...remote);
     expect(again.said).toBe(`${peft} is not empty. Choose another path with --out.`);
+  });
+
+  test('labels and deletion of models', async () => {
+    for (const name of ['kept', 'gone']) await register(await server, name, 'labels');
+    await json('models', 'tag', 'labels/kept', 'a', 'b', 'a', ...remote);
+    expect(await json('models', 'tag', 'labels/kept', 'b', '--remove', ...remote)).toEqual({ tags: ['a'] });
+    expect(await json('models', 'note', 'labels/kept', 'try again', ...remote)).toEqual({ note: 'try again' });
+    expect(await json('models', 'archive', 'labels/kept', 'labels/gone', ...remote)).toHaveLength(2);
+    const archived = await json('models', '--archived', ...remote);
+    expect(archived).toMatchObject([{ id: 'labels/gone' }, { id: 'labels/kept', tags: ['a'], note: 'try again' }]);
+    expect(await json('models', 'unarchive', 'labels/kept', ...remote)).toMatchObject([{ archived_at: null }]);
+    expect(await json('models', 'projects', ...remote)).toMatchObject([{ id: 'labels', archived_count: 1 }, {}]);
+    await asks('Delete labels/gone with all checkpoints, jobs and episodes?', 'models', 'rm', 'labels/gone', ...remote);
+    expect((await run('models', 'rm', 'labels/kept:step0', '--yes', ...remote)).said).toContain('names a step');
+    expect(await json('models', 'rm', 'labels/kept', '--yes', ...remote)).toMatchObject([{ deleted_checkpoints: 1 }]);
   });
 
   test('episodes', async () => {

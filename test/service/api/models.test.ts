@@ -282,6 +282,76 @@ test('models in brief are found by a part of their name, the one with the latest
   await send(server, { method: 'POST', url: `/v1/preview/training-jobs/${job.json<{ id: string }>().id}/cancel` });
 });
 
+describe('labels of a model', () => {
+  const url = (id: string) => `/v1/preview/models/${id}/labels`;
+  const put = (id: string, body: object) => send(server, { method: 'PUT', url: url(id), body });
+  const names = async (path: string) =>
+    (await send(server, { url: path }))
+      .json<{ data: { name?: string; id: string }[] }>()
+      .data.map((row) => row.name ?? row.id);
+
+  test('stay as they are where the request leaves them out; lists leave archived models out, calls do not', async () => {
+    const id = await register(server, 'labelled');
+    const at = new Date(server.clock.now()).toISOString();
+    const tagged = await put(id, { tags: ['b', 'a', 'b'], note: 'Two\nlines', wow: 1 });
+    const labels = { tags: ['b', 'a'], note: 'Two\nlines', archived_at: null };
+    expect(tagged.json()).toMatchObject({
+      object: 'model_labels',
+      model_id: id,
+      ...labels,
+      warnings: [containing('wow')],
+    });
+    expect((await put(id, { archived: true })).json()).toMatchObject({ ...labels, archived_at: at });
+    server.clock.advance(1_000);
+    expect((await put(id, { archived: true, note: '' })).json()).toMatchObject({ note: null, archived_at: at });
+    expect((await send(server, { url: `/v1/preview/models/${id}` })).json()).toMatchObject({
+      tags: ['b', 'a'],
+      archived_at: at,
+    });
+    for (const list of ['/v1/preview/models', '/v1/preview/model-summaries']) {
+      expect(await names(`${list}?tag=a`)).toEqual([]);
+      for (const asked of ['tag=a&archived=include', 'tag=b&archived=only', 'name=labelled'])
+        expect(await names(`${list}?${asked}`), `${list}?${asked}`).toEqual(['labelled']);
+      expect(await names(`${list}?name=labelled&archived=exclude`)).toEqual([]);
+    }
+    const listed = 'wandb-artifact:///default/p/labelled';
+    expect(await names('/v1/models')).not.toContain(listed);
+    expect(await names('/v1/models?archived=only')).toContain(listed);
+    const asked = chat({ model: 'p/labelled' });
+    expect((await send(server, { url: '/v1/chat/completions', body: asked })).statusCode).toBe(200);
+    const body = { project: 'p', name: 'labelled', base_model: BASE, return_existing: true };
+    const again = await send(server, { url: '/v1/preview/models', body });
+    expect(again.json()).toMatchObject({ id, warnings: [containing('is archived')] });
+    expect((await put(id, { archived: false })).json()).toMatchObject({ archived_at: null });
+    expect(await names('/v1/preview/models?tag=a')).toEqual(['labelled']);
+    const projects = (await send(server, { url: '/v1/preview/model-projects?limit=1' })).json<List>();
+    expect(projects).toMatchObject({ data: [{ id: 'p', archived_count: 0 }], last_id: 'p' });
+  });
+
+  test.each([
+    [{ tags: ['a b'] }, 'no spaces'],
+    [{ tags: ['a"'] }, 'quotes'],
+    [{ tags: ['a\u202e'] }, 'direction of writing'],
+    [{ tags: [''] }, 'at least 1 character'],
+    [{ tags: 'a' }, 'valid list'],
+    [{ note: 'a\u001b[2J' }, 'control characters'],
+    [{ note: 'x'.repeat(4001) }, 'at most 4000'],
+    [{ archived: 'perhaps' }, 'valid boolean'],
+  ])('%j is refused', async (body, why) => {
+    const refused = await put(createId(), body);
+    expect(refused.json()).toMatchObject({ detail: [{ msg: containing(why) }] });
+    expect(refused.statusCode).toBe(422);
+  });
+
+  test('of another entity’s model are not found', async () => {
+    const id = await register(server, 'labelled-too');
+    const headers = await strangerHeaders();
+    const refused = await send(server, { method: 'PUT', url: url(id), body: { tags: ['x'] }, headers });
+    expect(refused.statusCode).toBe(404);
+    expect((await send(server, { url: '/v1/preview/model-projects', headers })).json<List>().data).toEqual([]);
+  });
+});
+
 describe('another entity', () => {
   test('cannot see a model: 404 everywhere', async () => {
     const id = await register(server, 'secret');

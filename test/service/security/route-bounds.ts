@@ -111,6 +111,8 @@ export const ROUTE_BOUNDS: Readonly<Record<string, keyof typeof KINDS>> = {
   'GET /v1/preview/models/{model_id}': 'none',
   'DELETE /v1/preview/models/{model_id}': 'none',
   'PUT /v1/preview/models/{model_id}/save-policy': 'json',
+  'PUT /v1/preview/models/{model_id}/labels': 'json',
+  'GET /v1/preview/model-projects': 'page',
   'PUT /v1/preview/models/{model_id}/online-training': 'json',
   'GET /v1/preview/models/{model_id}/online-training': 'none',
   'DELETE /v1/preview/models/{model_id}/online-training': 'none',

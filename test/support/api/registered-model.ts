@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import { BASE, send, type TestServer } from './test-server.ts';
 
-export async function register(server: TestServer, name: string): Promise<string> {
-  const response = await send(server, { url: '/v1/preview/models', body: { project: 'p', name, base_model: BASE } });
+export async function register(server: TestServer, name: string, project = 'p'): Promise<string> {
+  const response = await send(server, { url: '/v1/preview/models', body: { project, name, base_model: BASE } });
   expect(response.statusCode, response.body).toBe(200);
   return response.json<{ id: string }>().id;
 }

@@ -14,6 +14,7 @@ import { responseContract } from './response-store.ts';
 import { runContract } from './run-store.ts';
 import { NOW, FIRST, aJob, anEvent, addModel, failing } from './stored-rows.ts';
 import { tinkerContract } from './tinker-store.ts';
+import { modelLabelContract } from './model-label-store.ts';
 import { savePolicyContract } from './save-policy-store.ts';
 import { trajectoryLogContract } from './trajectory-log-store.ts';
 import { usageContract } from './usage-store.ts';
@@ -93,6 +94,7 @@ export function storageContract(name: string, open: () => Promise<Storage>): voi
 
     modelContract(open);
     jobContract(open);
+    modelLabelContract(open);
     savePolicyContract(open);
     idempotencyContract(open);
     artifactContract(open);

@@ -167,7 +167,7 @@ describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
     for (const { client } of [serve, train])
       await expect(client.getTrainingJob(id)).rejects.toMatchObject(elsewhere('api'));
     for (const { client, url } of servers) {
-      expect((await client.listCallableModels()).some((each) => each.id.endsWith('/m:step1'))).toBe(true);
+      expect((await client.listCallableModels('p/m')).some((each) => each.id.endsWith('/m:step1'))).toBe(true);
       expect((await fetch(`${url}/v1/system-check`)).status).toBe(200);
     }
     expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0]);

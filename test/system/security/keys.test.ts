@@ -141,6 +141,7 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
   }),
   '/v1/preview/models/{model_id}/log': () => ({ split: 'val', trajectory_groups: [] }),
   '/v1/preview/models/{model_id}/save-policy': () => ({ save_policy: null }),
+  '/v1/preview/models/{model_id}/labels': () => ({ tags: ['x'] }),
   '/v1/preview/models/{model_id}/online-training': () => ({}),
   '/v1/preview/models/{model_id}/checkpoints': () => ({ steps: [0] }),
   '/v1/preview/episodes': ({ model_id }) => ({ model_id }),

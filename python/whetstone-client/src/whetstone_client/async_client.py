@@ -19,6 +19,7 @@ from whetstone_client.early_stopping import Evaluated, gain_of
 from whetstone_client.episodes import EpisodeMethods
 from whetstone_client.errors import ApiError, TrainingFailedError
 from whetstone_client.http import ANSWER_BYTES_MAX, TIMEOUT_S, Http
+from whetstone_client.models import ModelMethods, model_path
 from whetstone_client.retry import OnConnection, insist, is_refusal, pause_before
 from whetstone_client.sse import read_events
 from whetstone_client.wire import (
@@ -30,10 +31,7 @@ from whetstone_client.wire import (
     DpoJob,
     Evaluation,
     HistoryStep,
-    Lora,
-    Model,
     RlJob,
-    SavePolicy,
     SftJob,
     TrainingEvent,
     TrainingJob,
@@ -68,10 +66,6 @@ def _job(job_id: str) -> str:
     return f"/v1/preview/training-jobs/{quote(segment(job_id), safe='')}"
 
 
-def _model(model_id: str) -> str:
-    return f"/v1/preview/models/{quote(segment(model_id), safe='')}"
-
-
 async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
     try:
         return await asyncio.wait_for(waiting, deadline_s)
@@ -79,7 +73,7 @@ async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
         raise TimeoutError(f"{what} did not end within {deadline_s:g} s; it continues on the server.") from error
 
 
-class AsyncClient(EpisodeMethods):
+class AsyncClient(ModelMethods, EpisodeMethods):
     def __init__(
         self,
         base_url: str | None = None,
@@ -105,42 +99,10 @@ class AsyncClient(EpisodeMethods):
     async def __aexit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         await self.close()
 
-    # Models and checkpoints
-
-    async def register_model(
-        self,
-        project: str,
-        name: str,
-        base_model: str,
-        *,
-        lora: Lora | None = None,
-        from_checkpoint: str | None = None,
-        save_policy: SavePolicy | None = None,
-        return_existing: bool = True,
-    ) -> Model:
-        """`lora`: the adapter to train; `from_checkpoint`: forks a model, given as `entity/project/name@N`."""
-        body = {"project": project, "name": name, "base_model": base_model, "return_existing": return_existing}
-        adapter = {} if lora is None else {"lora": lora.model_dump(exclude_none=True)}
-        forked = {} if from_checkpoint is None else {"from_checkpoint": from_checkpoint}
-        kept = {} if save_policy is None else {"save_policy": save_policy.model_dump(exclude_none=True)}
-        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **adapter, **forked, **kept})
-
-    async def set_save_policy(self, model_id: str, policy: SavePolicy | None) -> Model:
-        """Sets which checkpoints are kept, from the next one on. None: all of them."""
-        body = {"save_policy": policy and policy.model_dump(exclude_none=True)}
-        return await self._http.call(Model, "PUT", f"{_model(model_id)}/save-policy", body)
-
-    async def get_model(self, model_id: str) -> Model:
-        return await self._http.call(Model, "GET", _model(model_id))
-
-    def list_models(self, project: str | None = None, name: str | None = None) -> AsyncIterator[Model]:
-        return self._http.rows(Model, "/v1/preview/models", {"project": project, "name": name})
-
-    async def delete_model(self, model_id: str) -> None:
-        await self._http.call(dict[str, Any], "DELETE", _model(model_id))
+    # Checkpoints
 
     def list_checkpoints(self, model_id: str) -> AsyncIterator[Checkpoint]:
-        return self._http.rows(Checkpoint, f"{_model(model_id)}/checkpoints")
+        return self._http.rows(Checkpoint, f"{model_path(model_id)}/checkpoints")
 
     async def best_checkpoint(self, model_id: str, metric: str, *, greater_is_better: bool = True) -> Evaluated | None:
         """Returns the oldest checkpoint with the best value of a metric such as `val/reward`. None: no checkpoint has it."""
@@ -152,7 +114,7 @@ class AsyncClient(EpisodeMethods):
         return best
 
     async def delete_checkpoints(self, model_id: str, steps: Sequence[int]) -> None:
-        await self._http.call(dict[str, Any], "DELETE", f"{_model(model_id)}/checkpoints", {"steps": list(steps)})
+        await self._http.call(dict[str, Any], "DELETE", f"{model_path(model_id)}/checkpoints", {"steps": list(steps)})
 
     async def download_checkpoint(
         self, model_id: str, step: int | None, file: Path | str, *, on_connection: OnConnection | None = None
@@ -163,12 +125,12 @@ class AsyncClient(EpisodeMethods):
         if step is None:
             newest = [each.step async for each in self.list_checkpoints(model_id)][-1:]
             step = newest[0] if newest else None  # pinned, because the latest may change before a download resumes
-        path = f"{_model(model_id)}/checkpoints/{'latest' if step is None else step}/download"
+        path = f"{model_path(model_id)}/checkpoints/{'latest' if step is None else step}/download"
         await artifact_files.save(self._http, path, Path(file), on_connection)
 
     def list_history(self, model_id: str) -> AsyncIterator[HistoryStep]:
         """Yields the metrics of each step."""
-        return self._http.rows(HistoryStep, f"{_model(model_id)}/metrics")
+        return self._http.rows(HistoryStep, f"{model_path(model_id)}/metrics")
 
     # Chat
 
@@ -338,7 +300,7 @@ class AsyncClient(EpisodeMethods):
             return None
         job = await self.get_training_job(job_id)
         body = {"split": "val", "evaluation_job_id": job_id, "trajectory_groups": groups}
-        logged = await self._http.call(dict[str, Any], "POST", f"{_model(job.model_id)}/log", body)
+        logged = await self._http.call(dict[str, Any], "POST", f"{model_path(job.model_id)}/log", body)
         return float(logged["metrics"]["val/reward"])
 
     async def log(
@@ -346,7 +308,7 @@ class AsyncClient(EpisodeMethods):
     ) -> None:
         groups = [group.model_dump(mode="json", exclude_none=True) for group in trajectory_groups]
         body = {"split": split, "trajectory_groups": groups, **({} if step is None else {"step": step})}
-        await self._http.call(dict[str, Any], "POST", f"{_model(model_id)}/log", body)
+        await self._http.call(dict[str, Any], "POST", f"{model_path(model_id)}/log", body)
 
     # Artifacts
 

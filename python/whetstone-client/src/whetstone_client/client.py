@@ -89,6 +89,8 @@ class Client:
     register_model = _waiting(AsyncClient.register_model)
     get_model = _waiting(AsyncClient.get_model)
     list_models = _iterating(AsyncClient.list_models)
+    list_model_projects = _iterating(AsyncClient.list_model_projects)
+    set_model_labels = _waiting(AsyncClient.set_model_labels)
     delete_model = _waiting(AsyncClient.delete_model)
     list_checkpoints = _iterating(AsyncClient.list_checkpoints)
     best_checkpoint = _waiting(AsyncClient.best_checkpoint)

@@ -32,11 +32,32 @@ class Model(Wire):
     """Those of the latest checkpoint; set only when a single model is read."""
     save_policy: SavePolicy | None = None
     """None: all checkpoints are kept. Set only when a single model is read."""
+    tags: list[str] | None = None
+    """Tags, note and time of archiving are set only when a single model is read."""
+    note: str | None = None
+    archived_at: str | None = None
 
     @property
     def path(self) -> str:
         """The model's name for chat; append `:step3` for one of its checkpoints."""
         return f"{self.entity}/{self.project}/{self.name}"
+
+
+class ModelLabels(Wire):
+    model_id: str
+    tags: list[str]
+    note: str | None = None
+    archived_at: str | None = None
+    """None: lists show the model."""
+
+
+class ModelProject(Wire):
+    id: str
+    """The project's name."""
+    model_count: int
+    """Models that are not archived."""
+    archived_count: int
+    active_at: str
 
 
 class Lora(Wire):
