@@ -126,7 +126,8 @@ async function start(
   open.add(() => together(stopListening(app, config.stop, log), background.endTraining()));
   const firstKey = await makeFirstKey(apiKeys, config);
   const localKey = await findLocalKey(apiKeys, config.dataDirectory);
-  await lock.announce(url).catch((err: unknown) => log.warn('data_directory.not_announced', { err })); // commands then need --url
+  const announced = { url, models: Object.fromEntries(hosted.directories) };
+  await lock.announce(announced).catch((err: unknown) => log.warn('data_directory.not_announced', { err })); // commands then need --url
   log.info('server.started', {
     url,
     version: VERSION,

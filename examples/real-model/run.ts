@@ -16,6 +16,7 @@ const GAIN_MIN = SHORT ? 0.05 : 0.4;
 const EXAMPLES_RATE_MIN = 0.95;
 
 const DIRECTORY = resolve('.whetstone/real-model');
+const DATA = `${DIRECTORY}/data`;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const CLI = here('../../dist/cli.js');
 const REWARD = here('one-word.mjs');
@@ -50,8 +51,8 @@ async function run(shown: string, file: string, args: readonly string[], env: No
 const successIn = (output: string): number => Number(/^success +([\d.]+) %/m.exec(output)?.[1]);
 
 /** Each command that the README shows, in its order. Returns what is not as promised. */
-async function quickstart(server: RunningServer, model: string): Promise<string[]> {
-  const env = { WHETSTONE_URL: server.url, WHETSTONE_API_KEY: server.apiKey };
+async function quickstart(server: RunningServer): Promise<string[]> {
+  const env = { WHETSTONE_URL: server.url, WHETSTONE_API_KEY: server.apiKey, WHETSTONE_DATA: DATA };
   const whetstone = (...words: readonly string[]) =>
     run(`npx whetstone ${words.join(' ').replaceAll(REWARD, 'one-word.mjs')}`, process.execPath, [CLI, ...words], env);
   const node = (name: string, ...words: readonly string[]) =>
@@ -69,7 +70,7 @@ async function quickstart(server: RunningServer, model: string): Promise<string[
   await node('learn.mjs', 'topics.jsonl', 'real/topics', String(STEPS));
   const after = await probe('topics-held-out.jsonl', '--model', 'real/topics');
 
-  const gguf = ['--merged', '--format', 'gguf', '--base', model, '--out', 'topics.gguf'];
+  const gguf = ['--merged', '--format', 'gguf', '--out', 'topics.gguf'];
   await whetstone('checkpoints', 'export', 'real/topics', ...gguf);
   if (HAS_LLAMA_CPP) await node('llama.mjs', 'topics.gguf', 'topics-held-out.jsonl', 'real/topics');
   else say('\nllama.cpp is left out: npm install --prefix bench/peers --ignore-scripts');
@@ -89,10 +90,10 @@ const fetched = await run('bash examples/real-model/fetch.sh', 'bash', [
   resolve('.whetstone/models'),
 ]);
 const model = fetched.trim();
-const server = await startServer(`${DIRECTORY}/data`, ['--model', model]);
+const server = await startServer(DATA, ['--model', model]);
 say(`\nwhetstone is ready at ${server.url}`);
 try {
-  const missed = await quickstart(server, model);
+  const missed = await quickstart(server);
   for (const each of missed) say(`not as promised: ${each}`);
   process.exitCode = missed.length === 0 ? 0 : 1;
   if (KEEP) {

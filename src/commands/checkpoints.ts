@@ -1,7 +1,7 @@
 // `whetstone checkpoints`: list, best, download, export.
-import { mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { makeDirectories } from '#base/make-directories';
 import { silentLog } from '#base/log';
@@ -100,7 +100,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     )
     .option(
       '--base <model>',
-      'base model for --merged and GGUF: starter, a directory, a GGUF file or a Hub id (default: the model’s own)',
+      'base model of the adapter: starter, a directory, a GGUF file or a Hub id (default: the model’s own, where the server on this machine has it, else by its name)',
     )
     .action(async (name: string, step: string | undefined, flags: ExportFlags) => {
       const client = remote.connect(flags);
@@ -121,12 +121,17 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       };
       const exportTo = async () => {
         await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
-        if (isPeft) return finish(adapter, out);
-        const base = await getBase(flags.base ?? model.base_model, starterDirectory, join(adapter, 'gguf')).catch(
-          (error: unknown) => {
+        const hosted = flags.base === undefined ? remote.findModel(model.base_model) : null;
+        if (isPeft) {
+          await nameBase(adapter, flags.base === 'starter' ? starterDirectory : flags.base, hosted);
+          return finish(adapter, out);
+        }
+        const named = flags.base ?? model.base_model;
+        const base =
+          hosted ??
+          (await getBase(named, starterDirectory, join(adapter, 'gguf')).catch((error: unknown) => {
             throw flags.base === undefined ? withoutBase(error, model.base_model) : error;
-          },
-        );
+          }));
         await write({ base, adapter, out, name: `${model.name}-${fixed}` }, flags);
       };
       await interruptible(interruption, exportTo).finally(() => rm(adapter, { recursive: true, force: true }));
@@ -159,6 +164,26 @@ async function makeUnfinished(out: string): Promise<string> {
   await makeDirectories(directory);
   return directory;
 }
+
+/**
+ * Names a base that PEFT can load in the adapter's config: what --base says, else the directory of the local server's model if it has
+ * weights in Hugging Face's format. The id of a model on the Hub stays, because it can be loaded on other machines too.
+ */
+async function nameBase(adapter: string, asked: string | undefined, hosted: string | null): Promise<void> {
+  const [{ ADAPTER_CONFIG_FILE }, { isOnHub }] = await Promise.all([
+    import('#model-files/peft-directory'),
+    import('#model-files/resolve-model'),
+  ]);
+  const path = join(adapter, ADAPTER_CONFIG_FILE);
+  const config = JSON.parse(await readFile(path, 'utf8')) as { base_model_name_or_path: string };
+  if (asked === undefined && (isOnHub(config.base_model_name_or_path) || !(await hasWeights(hosted)))) return;
+  const base = asked ?? hosted!;
+  const named = { ...config, base_model_name_or_path: (await pathExists(base)) ? resolve(base) : base };
+  await writeFile(path, `${JSON.stringify(named, null, 2)}\n`);
+}
+
+const hasWeights = async (directory: string | null): Promise<boolean> =>
+  directory !== null && (await readdir(directory)).some((name) => name.endsWith('.safetensors'));
 
 /** Moves the directory into place; replaces an empty directory, if there is one. */
 async function finish(directory: string, out: string): Promise<void> {

@@ -29,7 +29,7 @@ import { SETTINGS } from '#config/settings';
 import { readServerConfig, readStoreConfig } from '#config/server-config';
 import { localKeyPath } from '#config/data-directory';
 import { readExistingStore } from '#config/existing-store';
-import { findServerUrl } from '#server/lock-holder';
+import { findServedModel, findServerUrl } from '#server/lock-holder';
 import { watchNpmParent } from '#server/npm-parent';
 import type { RunWorkerOptions } from '#server/run-worker';
 import { keepHeapSteady } from '#server/steady-heap';
@@ -56,6 +56,7 @@ function findKey(): string | null {
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
 }
 const findUrl = () => findServerUrl(dataDirectory());
+const findModel = (id: string) => findServedModel(dataDirectory(), id);
 
 /** `fail`: ends the process. Errors of use are thrown as commander's, after a line about them. */
 export function createProgram(fail: (error: unknown) => never): { readonly program: Command; readonly remote: Remote } {
@@ -94,7 +95,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
     fail,
   });
 
-  const remote = createRemote({ findUrl, findKey });
+  const remote = createRemote({ findUrl, findKey, findModel });
   addWorkers(program, remote, { load: runWorker, watchParent });
 
   program.commandsGroup('Use a server:');

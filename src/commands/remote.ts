@@ -22,6 +22,8 @@ export interface Remote {
   address(flags: RemoteFlags): { readonly url: string; readonly key: string };
   /** The last address that was used, for messages. */
   lastUrl(): string | null;
+  /** Where the last server keeps a model that it hosts, if it runs on this machine; null: unknown. */
+  findModel(id: string): string | null;
   /** Whether a server answered anything at all. */
   hasAnswered(): boolean;
 }
@@ -38,9 +40,13 @@ const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostna
 export interface LocalServer {
   readonly findUrl: () => string | null;
   readonly findKey: () => string | null;
+  /** The directory of a model that it hosts. */
+  readonly findModel: (id: string) => string | null;
 }
 
-export function createRemote({ findUrl, findKey }: LocalServer = { findUrl: () => null, findKey: () => null }): Remote {
+const NO_SERVER: LocalServer = { findUrl: () => null, findKey: () => null, findModel: () => null };
+
+export function createRemote({ findUrl, findKey, findModel }: LocalServer = NO_SERVER): Remote {
   let lastUrl: string | null = null;
   let hasAnswered = false;
   const fetchAndNote: typeof fetch = async (...request) => {
@@ -68,6 +74,10 @@ export function createRemote({ findUrl, findKey }: LocalServer = { findUrl: () =
         .addOption(settingOption(REMOTE_SETTINGS.key)),
     address,
     lastUrl: () => lastUrl,
+    findModel(id) {
+      const [used, local] = [lastUrl, findUrl()];
+      return used !== null && local !== null && new URL(used).origin === local ? findModel(id) : null;
+    },
     hasAnswered: () => hasAnswered,
     connect(flags) {
       const { url: baseUrl, key: apiKey } = address(flags);

@@ -14,6 +14,9 @@ import { HUB_ID, parseHubModel } from './hub-model.ts';
 
 const STARTER_ID = 'whetstone/starter';
 
+/** Whether the id of a base model may be a name on the Hub, from which other programs load it. */
+export const isOnHub = (id: string): boolean => HUB_ID.test(id) && id !== STARTER_ID;
+
 export interface ResolveModelOptions {
   /** Where the package keeps models/starter. */
   readonly starterDirectory: string;

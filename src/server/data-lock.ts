@@ -7,11 +7,11 @@ import { access, constants, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { AppError } from '#domain/errors';
-import { lockHolderPath, readLockHolder, writeLockHolder } from './lock-holder.ts';
+import { lockHolderPath, readLockHolder, writeLockHolder, type Announced } from './lock-holder.ts';
 
 export interface DataLock {
-  /** Tells commands on this machine where the server listens. */
-  announce(url: string): Promise<void>;
+  /** Tells commands on this machine where the server listens and where its models are. */
+  announce(announced: Announced): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function lockDataDirectory(directory: string): Promise<DataLock> {
     await release();
     throw error;
   }
-  return { release, announce: (url) => writeLockHolder(directory, url) };
+  return { release, announce: (announced) => writeLockHolder(directory, announced) };
 }
 
 const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';

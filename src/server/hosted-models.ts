@@ -1,4 +1,5 @@
 // All base models of this server, and which of them it samples and trains. One of them is hosted-model.ts.
+import { resolve } from 'node:path';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
 import type { TrainingEngine } from '#engine/training-engine';
@@ -24,6 +25,8 @@ export interface HostedModels {
   /** By the base model's id: shared by training clients and jobs. */
   readonly runTrainers: ReadonlyMap<string, RunTrainer>;
   readonly trainingEngines: readonly TrainingEngine[];
+  /** Of the models whose weights are on this machine, by id. */
+  readonly directories: ReadonlyMap<string, string>;
   /** Those with an engine on this server. */
   readonly sampled: () => readonly BaseModel[];
   /** Why no job can run now; empty if jobs can run. */
@@ -66,6 +69,7 @@ export async function hostModels(
     baseModels,
     trainers,
     runTrainers,
+    directories: new Map(here.map(({ id, directory }) => [id, resolve(directory)])),
     trainingEngines: hosted.flatMap(({ trainer }) => trainer?.engine ?? []),
     sampled: () => (config.roles.includes('serve') ? baseModels.list() : []),
     trainingFaults: () => [...trainers].flatMap(([id, { engine }]) => faultsOf(id, engine)),

@@ -139,7 +139,13 @@ describe('serve', () => {
     expect((await run(['checkpoints', 'export', 'p/m', '--out', peft], env)).stdout).toBe(`${peft}\n`);
     expect((await readdir(peft)).sort()).toEqual(['adapter_config.json', 'adapter_model.safetensors']);
     const merged = join(dataDirectory, 'merged');
-    const flags = ['--merged', '--dtype', 'f32', '--base', modelDirectory, '--out', merged];
+    const { base_model_name_or_path: named } = JSON.parse(
+      await readFile(join(peft, 'adapter_config.json'), 'utf8'),
+    ) as {
+      base_model_name_or_path: string;
+    };
+    expect(named).toBe(modelDirectory); // where PEFT finds it
+    const flags = ['--merged', '--dtype', 'f32', '--out', merged]; // the server says where its base model is
     const exported = await run(['checkpoints', 'export', 'p/m', '2', ...flags], env);
     expect(exported.code, exported.stderr).toBe(0);
     expect(await readdir(merged)).toEqual(expect.arrayContaining(await readdir(modelDirectory)));
