@@ -2,9 +2,12 @@
 // services read `type` and `loc`. Knows zod; knows no HTTP status (see error-response.ts).
 import { z } from 'zod';
 
+/** Where a value is in a request: keys and indices, as in pydantic's errors. */
+export type Loc = readonly (string | number)[];
+
 export interface ValidationItem {
   readonly type: string;
-  readonly loc: readonly (string | number)[];
+  readonly loc: Loc;
   readonly msg: string;
   readonly input: unknown;
   readonly ctx?: Readonly<Record<string, unknown>>;
@@ -21,17 +24,17 @@ export class ValidationError extends Error {
 }
 
 /** Source of a value: the first element of every `loc`. */
-export type Place = 'body' | 'query' | 'path';
+export type RequestPart = 'body' | 'query' | 'path';
 
 export const ITEMS_MAX = 50; // a long array of invalid items must not produce an answer longer than the request
 
-export function parse<S extends z.ZodType>(schema: S, value: unknown, place: Place): z.output<S> {
-  if (value === undefined && place === 'body') {
+export function parse<S extends z.ZodType>(schema: S, value: unknown, source: RequestPart): z.output<S> {
+  if (value === undefined && source === 'body') {
     throw new ValidationError([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }]);
   }
   const result = check(schema, value);
   if (result.success) return result.data;
-  const items = result.error.issues.flatMap((issue) => itemsOf(issue, value, [], [place]));
+  const items = result.error.issues.flatMap((issue) => itemsOf(issue, value, [], [source]));
   throw new ValidationError(items.slice(0, ITEMS_MAX));
 }
 
@@ -59,11 +62,11 @@ export function countNodes(value: unknown, most: number): number {
 }
 
 /** A rule without a type in pydantic; `loc` starts with the source. */
-export function refuse(loc: readonly (string | number)[], message: string, input: unknown): never {
+export function refuse(loc: Loc, message: string, input: unknown): never {
   throw new ValidationError([valueError(loc, message, input)]);
 }
 
-const valueError = (loc: readonly (string | number)[], message: string, input: unknown): ValidationItem => ({
+const valueError = (loc: Loc, message: string, input: unknown): ValidationItem => ({
   type: 'value_error',
   loc,
   msg: `Value error, ${message}`,
@@ -80,12 +83,7 @@ export interface Complaint {
 
 type Issue = z.core.$ZodIssue;
 
-function itemsOf(
-  issue: Issue,
-  root: unknown,
-  at: readonly PropertyKey[],
-  loc: readonly (string | number)[],
-): ValidationItem[] {
+function itemsOf(issue: Issue, root: unknown, at: readonly PropertyKey[], loc: Loc): ValidationItem[] {
   const path = [...at, ...issue.path];
   const here = [...loc, ...issue.path.map(locElement)];
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {

@@ -19,7 +19,7 @@ import { extensionFields, MAX_STOPS } from '../chat/generation-fields.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { boolean, integer, list, number, union } from '#validation/lax';
 import { formatConstraint } from '../chat/structured-output.ts';
-import { parse, refuse } from '#validation/parse';
+import { parse, refuse, type Loc } from '#validation/parse';
 import { COUNT_DECISIONS, MESSAGES_DECISIONS } from './messages-decisions.ts';
 
 const describe = (description: string) => ({ description });
@@ -196,43 +196,37 @@ function promptOptions(wire: Conversing, messages: readonly ChatMessage[]): Prom
   };
 }
 
-type Place = readonly (string | number)[];
-
-function toSystem(system: string | readonly Block[], place: Place): ChatMessage {
+function toSystem(system: string | readonly Block[], loc: Loc): ChatMessage {
   if (typeof system === 'string') return { role: 'system', content: system };
-  return { role: 'system', content: system.map((each, index) => textBlock(each, [...place, index])) };
+  return { role: 'system', content: system.map((each, index) => textBlock(each, [...loc, index])) };
 }
 
 const content = (parts: readonly { type: 'text'; text: string }[]): ChatMessage['content'] =>
   parts.length === 1 ? parts[0]!.text : parts;
 
-function textBlock({ type, text: words }: Block, place: Place): { type: 'text'; text: string } {
+function textBlock({ type, text: words }: Block, loc: Loc): { type: 'text'; text: string } {
   if (type !== 'text')
     refuse(
-      [...place, 'type'],
+      [...loc, 'type'],
       `Blocks of type ${type.slice(0, 50)} are not supported: models here read text only.`,
       type,
     );
-  if (words === undefined) refuse([...place, 'text'], 'A text block must have a text.', null);
+  if (words === undefined) refuse([...loc, 'text'], 'A text block must have a text.', null);
   return { type: 'text', text: words };
 }
 
 /** One turn on the wire may become several turns of a template: each tool result is one. */
-function toMessages(
-  { role, content: said }: Wire['messages'][number],
-  place: Place,
-  warnings: string[],
-): ChatMessage[] {
+function toMessages({ role, content: said }: Wire['messages'][number], loc: Loc, warnings: string[]): ChatMessage[] {
   if (typeof said === 'string') return [{ role, content: said }];
-  return role === 'assistant' ? [toAssistant(said, place, warnings)] : toTurns(role, said, place);
+  return role === 'assistant' ? [toAssistant(said, loc, warnings)] : toTurns(role, said, loc);
 }
 
-function toAssistant(parts: readonly Block[], place: Place, warnings: string[]): ChatMessage {
+function toAssistant(parts: readonly Block[], loc: Loc, warnings: string[]): ChatMessage {
   const texts: { type: 'text'; text: string }[] = [];
   const thoughts: string[] = [];
   const calls: NonNullable<ChatMessage['tool_calls']>[number][] = [];
   for (const [index, each] of parts.entries()) {
-    const here = [...place, index];
+    const here = [...loc, index];
     if (each.type === 'thinking') thoughts.push(each.thinking ?? '');
     else if (each.type === 'redacted_thinking')
       warnings.push('redacted_thinking of another server cannot be read: it was not used.');
@@ -247,12 +241,12 @@ function toAssistant(parts: readonly Block[], place: Place, warnings: string[]):
   };
 }
 
-function toCall({ id, name, input }: Block, place: Place) {
-  if (name === undefined) refuse([...place, 'name'], 'A tool_use block must have a name.', null);
+function toCall({ id, name, input }: Block, loc: Loc) {
+  if (name === undefined) refuse([...loc, 'name'], 'A tool_use block must have a name.', null);
   return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
 }
 
-function toTurns(role: string, parts: readonly Block[], place: Place): ChatMessage[] {
+function toTurns(role: string, parts: readonly Block[], loc: Loc): ChatMessage[] {
   const turns: ChatMessage[] = [];
   let texts: { type: 'text'; text: string }[] = [];
   const endTurn = () => {
@@ -260,7 +254,7 @@ function toTurns(role: string, parts: readonly Block[], place: Place): ChatMessa
     texts = [];
   };
   for (const [index, each] of parts.entries()) {
-    const here = [...place, index];
+    const here = [...loc, index];
     if (each.type !== 'tool_result') {
       texts.push(textBlock(each, here));
       continue;
@@ -273,14 +267,14 @@ function toTurns(role: string, parts: readonly Block[], place: Place): ChatMessa
 }
 
 /** The error flag is passed on, because templates may read it. */
-function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, place: Place): ChatMessage {
+function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, loc: Loc): ChatMessage {
   if (id === undefined)
-    refuse([...place, 'tool_use_id'], 'A tool_result block must have the tool_use_id of its call.', null);
+    refuse([...loc, 'tool_use_id'], 'A tool_result block must have the tool_use_id of its call.', null);
   const parts = typeof result === 'string' ? result : parse(blocks.nullish(), result ?? null, 'body');
   const said =
     typeof parts === 'string'
       ? parts
-      : content((parts ?? []).map((each, index) => textBlock(each, [...place, 'content', index])));
+      : content((parts ?? []).map((each, index) => textBlock(each, [...loc, 'content', index])));
   return { role: 'tool', tool_call_id: id, content: said, ...(isError ? { is_error: true } : {}) };
 }
 
@@ -288,14 +282,10 @@ function toTool(
   { type, name, description, input_schema: parameters, strict }: z.output<typeof tool>,
   index: number,
 ): ToolDefinition {
-  const place = ['body', 'tools', index];
+  const loc = ['body', 'tools', index];
   if (type && type !== 'custom')
-    refuse(
-      [...place, 'type'],
-      `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`,
-      type,
-    );
-  if (parameters === undefined) refuse([...place, 'input_schema'], 'A tool must have an input_schema.', null);
+    refuse([...loc, 'type'], `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`, type);
+  if (parameters === undefined) refuse([...loc, 'input_schema'], 'A tool must have an input_schema.', null);
   return {
     type: 'function',
     function: { name, ...(description ? { description } : {}), parameters, ...(strict ? { strict: true } : {}) },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ChatMessage, ToolCall } from '#domain/chat';
 import { MAX_MESSAGES } from '../chat/chat-request.ts';
 import { joinedName } from './namespaced-name.ts';
-import { refuse } from '#validation/parse';
+import { refuse, type Loc } from '#validation/parse';
 
 const text = z.string();
 
@@ -27,20 +27,18 @@ export const ITEMS_MAX = 2 * MAX_MESSAGES;
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
-type Place = readonly (string | number)[];
-
 /** `before`: how many items come from the previous conversation; the client did not send them, so errors have no location there. */
 export function toMessages(input: readonly Item[], before: number, warnings: Set<string>): ChatMessage[] {
   const turns = createTurns();
   for (const [at, item] of input.entries()) {
-    const place = ['body', 'input', at - before];
+    const loc = ['body', 'input', at - before];
     const type = item.type ?? 'message';
-    if (type === 'message') turns.say(roleOf(item, place), contentOf(item.content, [...place, 'content']));
-    else if (type === 'function_call') turns.call(toCall(item, place));
-    else if (type === 'custom_tool_call') turns.call(toCustomCall(item, place));
-    else if (type === 'function_call_output' || type === 'custom_tool_call_output') turns.result(toResult(item, place));
+    if (type === 'message') turns.say(roleOf(item, loc), contentOf(item.content, [...loc, 'content']));
+    else if (type === 'function_call') turns.call(toCall(item, loc));
+    else if (type === 'custom_tool_call') turns.call(toCustomCall(item, loc));
+    else if (type === 'function_call_output' || type === 'custom_tool_call_output') turns.result(toResult(item, loc));
     else if (type === 'reasoning') turns.think(thoughtOf(item, warnings));
-    else refuse([...place, 'type'], `Items of type ${type.slice(0, 50)} are not supported.`, type);
+    else refuse([...loc, 'type'], `Items of type ${type.slice(0, 50)} are not supported.`, type);
   }
   return turns.end();
 }
@@ -89,9 +87,9 @@ function createTurns() {
   };
 }
 
-function roleOf({ role }: Item, place: Place): string {
+function roleOf({ role }: Item, loc: Loc): string {
   if (role !== undefined && ROLES.includes(role)) return role;
-  refuse([...place, 'role'], `The role of a message must be one of ${ROLES.join(', ')}.`, role ?? null);
+  refuse([...loc, 'role'], `The role of a message must be one of ${ROLES.join(', ')}.`, role ?? null);
 }
 
 const TEXT_FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = {
@@ -101,39 +99,39 @@ const TEXT_FIELDS: Readonly<Record<string, 'text' | 'refusal'>> = {
   refusal: 'refusal',
 };
 
-function contentOf(content: unknown, place: Place): ChatMessage['content'] {
+function contentOf(content: unknown, loc: Loc): ChatMessage['content'] {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) refuse(place, 'Content must be a text, or a list of parts.', content ?? null);
-  const parts = (content as unknown[]).map((part, index) => ({ type: 'text', text: textOf(part, [...place, index]) }));
+  if (!Array.isArray(content)) refuse(loc, 'Content must be a text, or a list of parts.', content ?? null);
+  const parts = (content as unknown[]).map((part, index) => ({ type: 'text', text: textOf(part, [...loc, index]) }));
   return parts.length === 1 ? parts[0]!.text : parts;
 }
 
-function textOf(part: unknown, place: Place): string {
+function textOf(part: unknown, loc: Loc): string {
   const { type, ...rest } = (part ?? {}) as { type?: unknown } & Record<string, unknown>;
   const field = typeof type === 'string' ? TEXT_FIELDS[type] : undefined;
   const text = field === undefined ? undefined : rest[field];
   if (typeof text === 'string') return text;
   refuse(
-    [...place, 'type'],
+    [...loc, 'type'],
     `Parts of type ${String(type).slice(0, 50)} are not supported: models here read text only.`,
     part,
   );
 }
 
 /** The model reads the name under which a function of a namespace is offered to it. */
-function toCall({ call_id: id, name, namespace, arguments: text }: Item, place: Place): ToolCall {
-  if (name === undefined) refuse([...place, 'name'], 'A function_call must have a name.', null);
+function toCall({ call_id: id, name, namespace, arguments: text }: Item, loc: Loc): ToolCall {
+  if (name === undefined) refuse([...loc, 'name'], 'A function_call must have a name.', null);
   const known = namespace ? joinedName({ namespace, name }) : name;
   return { id, type: 'function', function: { name: known, arguments: text ?? '' } };
 }
 
 /** A call with free text, of another server: templates see a function with one argument, as in chat. */
-const toCustomCall = ({ input, ...item }: Item, place: Place): ToolCall =>
-  toCall({ ...item, arguments: JSON.stringify({ input: input ?? '' }) }, place);
+const toCustomCall = ({ input, ...item }: Item, loc: Loc): ToolCall =>
+  toCall({ ...item, arguments: JSON.stringify({ input: input ?? '' }) }, loc);
 
-function toResult({ call_id: id, output }: Item, place: Place): ChatMessage {
-  if (id === undefined) refuse([...place, 'call_id'], 'The output of a call must have the call_id of its call.', null);
-  return { role: 'tool', tool_call_id: id, content: contentOf(output, [...place, 'output']) };
+function toResult({ call_id: id, output }: Item, loc: Loc): ChatMessage {
+  if (id === undefined) refuse([...loc, 'call_id'], 'The output of a call must have the call_id of its call.', null);
+  return { role: 'tool', tool_call_id: id, content: contentOf(output, [...loc, 'output']) };
 }
 
 /** Reasoning of our own answers; content encrypted by other servers cannot be read. */

@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import type { ToolDefinition } from '#domain/chat';
 import type { ToolChoice } from '#services/chat/chat-request';
-import { refuse } from '#validation/parse';
+import { refuse, type Loc } from '#validation/parse';
 import { joinedName, type NamespacedName } from './namespaced-name.ts';
 import type { functionTool, Wire } from './responses-fields.ts';
 
@@ -18,8 +18,6 @@ export interface OfferedTools {
 }
 
 type Tool = z.output<typeof functionTool>;
-type Place = readonly (string | number)[];
-
 const isWebSearch = (type: string): boolean => /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
 
 /** Throws a ValidationError for tools that are not supported, and for two functions with one name. */
@@ -28,14 +26,14 @@ export function offeredTools(tools: Wire['tools']): OfferedTools {
   const namespaces: Record<string, NamespacedName> = {};
   const warnings: string[] = [];
   for (const [index, each] of (tools ?? []).entries()) {
-    const place = ['body', 'tools', index];
+    const loc = ['body', 'tools', index];
     if (isWebSearch(each.type))
       warnings.push(`${each.type} was not offered to the model: this server does not search the web.`);
     else if (each.type === 'namespace') {
       const { name: namespace } = each;
-      if (namespace === undefined) refuse([...place, 'name'], 'A namespace must have a name.', null);
+      if (namespace === undefined) refuse([...loc, 'name'], 'A namespace must have a name.', null);
       for (const [at, inside] of (each.tools ?? []).entries()) {
-        const definition = toFunction(inside, [...place, 'tools', at]);
+        const definition = toFunction(inside, [...loc, 'tools', at]);
         const name = joinedName({ namespace, name: definition.function.name });
         namespaces[name] = { namespace, name: definition.function.name };
         const description = [each.description, definition.function.description].filter(Boolean).join('\n');
@@ -44,7 +42,7 @@ export function offeredTools(tools: Wire['tools']): OfferedTools {
           function: { ...definition.function, name, ...(description ? { description } : {}) },
         });
       }
-    } else definitions.push(toFunction(each, place));
+    } else definitions.push(toFunction(each, loc));
   }
   if (Object.keys(namespaces).length > 0) refuseTwins(definitions);
   return { definitions, namespaces, warnings };
@@ -65,20 +63,20 @@ function refuseTwins(definitions: readonly ToolDefinition[]): void {
   }
 }
 
-function toFunction({ type, name, description, parameters, strict }: Tool, place: Place): ToolDefinition {
+function toFunction({ type, name, description, parameters, strict }: Tool, loc: Loc): ToolDefinition {
   if (type === 'custom')
     refuse(
-      [...place, 'type'],
+      [...loc, 'type'],
       'Custom tools, which take free text, are not supported. Send a function with one string parameter instead.',
       type,
     );
   if (type !== 'function')
     refuse(
-      [...place, 'type'],
+      [...loc, 'type'],
       `Built-in tools such as ${type.slice(0, 50)} are not supported. Send your own functions.`,
       type,
     );
-  if (name === undefined) refuse([...place, 'name'], 'A function must have a name.', null);
+  if (name === undefined) refuse([...loc, 'name'], 'A function must have a name.', null);
   return {
     type,
     function: {

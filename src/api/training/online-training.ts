@@ -38,10 +38,10 @@ const setOnlineTraining = z
   })
   .meta({ title: 'OnlineTrainingRequest' });
 
-type Asked = Omit<NewOnlineTraining, 'id' | 'modelId' | 'entity' | 'keyId'>;
+type OnlineTrainingFields = Omit<NewOnlineTraining, 'id' | 'modelId' | 'entity' | 'keyId'>;
 
 /** Throws ValidationError. */
-function readOnlineTraining(raw: unknown): { asked: Asked; warnings: readonly string[] } {
+function readOnlineTraining(raw: unknown): { fields: OnlineTrainingFields; warnings: readonly string[] } {
   const wire = parse(setOnlineTraining, raw, 'body');
   const { config = {}, warnings: ofConfig = [] } = wire.experimental_config ?? {};
   const { max_staleness: stale = null } = wire;
@@ -55,7 +55,7 @@ function readOnlineTraining(raw: unknown): { asked: Asked; warnings: readonly st
   const all = [...unknownFields(setOnlineTraining, wire), ...ofConfig, ...ofEvaluation];
   const sent = isObject(raw) ? raw : {};
   return {
-    asked: {
+    fields: {
       groupsPerStep: wire.groups_per_step,
       groupSizeMin: wire.group_size_min,
       maxStaleness: stale ?? config.maxStaleness ?? null,
@@ -158,8 +158,8 @@ export function onlineTrainingRoutes({ onlineTrainings }: Pick<ApiServices, 'onl
       body: { schema: setOnlineTraining, read: readOnlineTraining },
       answer: changedOnlineTraining,
       async handle({ caller, params, body, newId }) {
-        const asked = { ...body.asked, id: newId, modelId: params.model_id! };
-        return { ...toResponse(await onlineTrainings.put(caller, asked)), ...warned(body.warnings) };
+        const fields = { ...body.fields, id: newId, modelId: params.model_id! };
+        return { ...toResponse(await onlineTrainings.put(caller, fields)), ...warned(body.warnings) };
       },
     }),
     endpoint({

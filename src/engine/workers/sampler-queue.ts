@@ -14,7 +14,7 @@ export interface QueueLimits {
   readonly readyMs: number;
 }
 
-export interface Place {
+export interface Slot {
   readonly worker: ConnectedWorker;
   /** All choices of the request have ended. */
   leave(): void;
@@ -22,7 +22,7 @@ export interface Place {
 
 export interface SamplerQueue {
   /** Codes: `too_many_requests`, `engine_unavailable` (no sampler for too long, or closed), `cancelled`. */
-  enter(arrival: Arrival, wanted: Wanted, signal: AbortSignal): Promise<Place>;
+  enter(arrival: Arrival, wanted: Wanted, signal: AbortSignal): Promise<Slot>;
   /** Samplers connected, left, or have more room. */
   dispatch(): void;
   /** Choices that this server has sent to a sampler. */
@@ -36,7 +36,7 @@ const PASSED_MAX = 256;
 
 interface Waiting extends Ranked {
   readonly wanted: Wanted;
-  readonly begin: (place: Place) => void;
+  readonly begin: (place: Slot) => void;
   readonly giveUp: (error: AppError) => void;
 }
 
@@ -100,7 +100,7 @@ export function createSamplerQueue(
     return load === 0 || load + size <= worker.hello.sampler!.sequencesMax;
   }
 
-  function take(worker: ConnectedWorker, size: number): Place {
+  function take(worker: ConnectedWorker, size: number): Slot {
     loads.set(worker.sessionId, loadOf(worker) + size);
     let left = false;
     return {

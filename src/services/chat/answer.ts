@@ -49,7 +49,7 @@ export interface SaidToken {
   readonly delta: TextDelta;
 }
 
-export interface Asked {
+export interface AnswerRequest {
   readonly model: SampledModel;
   /** Its seed is not null. */
   readonly generate: GenerateRequest;
@@ -77,7 +77,7 @@ export interface AnswerDeps {
 export function beginAnswer(
   { recordUsage, clock, log }: AnswerDeps,
   { caller, project, requestId, signal }: ChatContext,
-  { model, generate, choice, beamSearch, remember, capture }: Asked,
+  { model, generate, choice, beamSearch, remember, capture }: AnswerRequest,
 ): Answer {
   const { inference, capabilities, text } = model.base;
   const replaying = (asked: GenerateRequest) => generateWithReplay(inference, asked, capabilities, log, signal);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createSampledTokens, type Asked } from './sampled-tokens.ts';
+import { createSampledTokens, type ConversationKey } from './sampled-tokens.ts';
 
-const asked: Asked = { entity: 'e', baseModel: 'm', modelId: 'own', conversation: 'c' };
+const asked: ConversationKey = { entity: 'e', baseModel: 'm', modelId: 'own', conversation: 'c' };
 const words = (content: string) => ({ content, calls: [] });
 const sampling = (promptTokens: number[], tokenIds: number[], logprob = -0.5, isConstrained = false) => ({
   promptTokens,

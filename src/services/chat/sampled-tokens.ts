@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { createSharedLists, type SharedList } from './shared-lists.ts';
 
 /** Which entity asked which model what. */
-export interface Asked {
+export interface ConversationKey {
   readonly entity: string;
   readonly baseModel: string;
   /** The trainable model. Answers of other models over the same base are searched if this one has none. */
@@ -47,12 +47,12 @@ export interface Sampling {
 type Logprobs = readonly (number | null)[] | null;
 
 export interface SampledTokens {
-  remember(asked: Asked, words: Words, sampling: Sampling, answer?: AnswerId | null): void;
+  remember(asked: ConversationKey, words: Words, sampling: Sampling, answer?: AnswerId | null): void;
   /** Null also if several answers had this id. */
-  findAnswer(who: Omit<Asked, 'conversation'>, answer: AnswerId): Sampling | null;
+  findAnswer(who: Omit<ConversationKey, 'conversation'>, answer: AnswerId): Sampling | null;
   /** The latest possible prompt; null also if the candidates had different prompts. */
-  findWords(asked: Asked, words: Words, logprobs: Logprobs): Sampling | null;
-  findTokens(asked: Asked, tokenIds: readonly number[], logprobs: Logprobs): Sampling | null;
+  findWords(asked: ConversationKey, words: Words, logprobs: Logprobs): Sampling | null;
+  findTokens(asked: ConversationKey, tokenIds: readonly number[], logprobs: Logprobs): Sampling | null;
   /** Approximate heap size. */
   readonly sizeBytes: number;
 }
@@ -182,16 +182,17 @@ export const agree = (sampled: ArrayLike<number>, given: NonNullable<Logprobs>):
   sampled.length === given.length &&
   given.every((logprob, i) => logprob === null || Math.abs(logprob - sampled[i]!) <= LOGPROB_TOLERANCE);
 
-function keyOfWords(asked: Asked, { content, calls }: Words): string {
+function keyOfWords(asked: ConversationKey, { content, calls }: Words): string {
   return keyOf(asked, JSON.stringify([content, calls.map(({ name, arguments: text }) => [name, text])]));
 }
 
-const keyOfTokens = (asked: Asked, tokenIds: readonly number[]): string => keyOf(asked, Int32Array.from(tokenIds));
+const keyOfTokens = (asked: ConversationKey, tokenIds: readonly number[]): string =>
+  keyOf(asked, Int32Array.from(tokenIds));
 
-const keyOfAnswer = (who: Omit<Asked, 'conversation'>, { id, index }: AnswerId): string =>
+const keyOfAnswer = (who: Omit<ConversationKey, 'conversation'>, { id, index }: AnswerId): string =>
   keyOf({ ...who, conversation: '' }, JSON.stringify([id, index]));
 
-const keyOf = ({ entity, baseModel, conversation }: Asked, answer: string | Int32Array): string =>
+const keyOf = ({ entity, baseModel, conversation }: ConversationKey, answer: string | Int32Array): string =>
   createHash('sha256')
     .update(JSON.stringify([entity, baseModel, conversation, typeof answer]))
     .update(answer)

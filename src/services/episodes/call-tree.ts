@@ -16,7 +16,7 @@ export interface TreeCall extends Pick<CallTokens, 'promptTail'> {
   readonly toolsDigest: string;
 }
 
-export interface Place {
+export interface TreePosition {
   readonly parent: TreeCall;
   readonly parentChoice: number | null;
   readonly sharedTokenCount: number;
@@ -30,9 +30,9 @@ const SHARED_TOKENS_MIN = 16;
 export function placeOf(
   calls: readonly TreeCall[],
   { promptTokens, messageDigests }: { promptTokens: ArrayLike<number>; messageDigests: readonly string[] },
-): Place | null {
+): TreePosition | null {
   const reached = new Map<TreeCall, number>();
-  let best: Omit<Place, 'sharedMessages'> | null = null;
+  let best: Omit<TreePosition, 'sharedMessages'> | null = null;
   for (const call of calls) {
     reached.set(call, reachInPrompt(call, promptTokens, reached));
     for (let choice = -1; choice < call.choices.length; choice++) {

@@ -6,18 +6,18 @@ import type { Evaluation, EvaluationBody, PromptAnswers } from '#domain/evaluati
 import type { BlobStore } from '#storage/blobs';
 import { parseSealedJson, sealJson } from '../jobs/data/sealed-json.ts';
 
-type Place = Pick<Evaluation, 'jobId' | 'modelId'>;
+type EvaluatedJob = Pick<Evaluation, 'jobId' | 'modelId'>;
 
 export const putEvaluationBody = (
   blobs: Pick<BlobStore, 'put'>,
-  { modelId, jobId }: Place,
+  { modelId, jobId }: EvaluatedJob,
   body: EvaluationBody,
 ): Promise<{ sizeBytes: number }> => blobs.put(evaluationBodyBlob(modelId, jobId), sealJson(body));
 
 /** Throws `damaged_data`, or `not_found` if they have been deleted. */
 export async function readEvaluationBody(
   blobs: Pick<BlobStore, 'find'>,
-  { modelId, jobId }: Place,
+  { modelId, jobId }: EvaluatedJob,
 ): Promise<EvaluationBody> {
   const bytes = await blobs.find(evaluationBodyBlob(modelId, jobId));
   if (!bytes) throw new AppError('not_found', `The prompts of the evaluation of job ${jobId} are not stored any more.`);
@@ -28,7 +28,7 @@ export async function readEvaluationBody(
 
 export async function putAnswers(
   blobs: Pick<BlobStore, 'put'>,
-  { modelId, jobId }: Place,
+  { modelId, jobId }: EvaluatedJob,
   prompt: number,
   answers: PromptAnswers,
 ): Promise<{ blob: string; sizeBytes: number }> {
@@ -39,7 +39,7 @@ export async function putAnswers(
 /** Returns null if there are none, or the stored bytes are damaged. */
 export async function findAnswers(
   blobs: Pick<BlobStore, 'find'>,
-  { modelId, jobId }: Place,
+  { modelId, jobId }: EvaluatedJob,
   prompt: number,
 ): Promise<{ answers: PromptAnswers; blob: string; sizeBytes: number } | null> {
   const blob = answersBlob(modelId, jobId, prompt);

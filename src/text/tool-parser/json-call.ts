@@ -11,12 +11,12 @@ const SCALAR_START = /[-\dtfn]/;
 const TAG_START = '<';
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters']);
 
-type Place = 'start' | 'key' | 'colon' | 'value' | 'in string' | 'in scalar' | 'in container' | 'behind value';
+type ReadingState = 'start' | 'key' | 'colon' | 'value' | 'in string' | 'in scalar' | 'in container' | 'behind value';
 
 /** `needsArguments`: an object without them is not a call, whatever its name. */
 export function createJsonCall({ needsArguments }: { needsArguments: boolean }): CallReader {
   let state: CallReader['state'] = 'reading';
-  let place: Place = 'start';
+  let place: ReadingState = 'start';
   let name: string | null = null;
   let key: string | null = null; // null while a key is read
   let raw = ''; // of the string or scalar that is being read

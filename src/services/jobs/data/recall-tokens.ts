@@ -6,7 +6,7 @@ import type { Model } from '#domain/model';
 import type { History, NamedToken, SampledTurn, Trajectory, TrajectoryGroup } from '#domain/trajectory';
 import { createPromptFolding } from '#training/folded-prompts';
 import { createConversationDigest, textOf } from '../../chat/conversation-digest.ts';
-import { agree, type Asked, type SampledTokens, type Sampling } from '../../chat/sampled-tokens.ts';
+import { agree, type ConversationKey, type SampledTokens, type Sampling } from '../../chat/sampled-tokens.ts';
 
 /** One group at a time, with folded prompts: unfolded, they may be much longer than the body. */
 export async function* recallTokens(
@@ -28,7 +28,11 @@ export async function* recallTokens(
   }
 }
 
-function recallHistory({ turns, tools }: History, who: Omit<Asked, 'conversation'>, memory: SampledTokens): History {
+function recallHistory(
+  { turns, tools }: History,
+  who: Omit<ConversationKey, 'conversation'>,
+  memory: SampledTokens,
+): History {
   const conversation = createConversationDigest();
   const fold = createPromptFolding();
   const recalled = turns.map((turn) => {
@@ -42,7 +46,7 @@ function recallHistory({ turns, tools }: History, who: Omit<Asked, 'conversation
   return { turns: recalled, tools };
 }
 
-function recallTurn({ answer, ...turn }: SampledTurn, asked: Asked, memory: SampledTokens): SampledTurn {
+function recallTurn({ answer, ...turn }: SampledTurn, asked: ConversationKey, memory: SampledTokens): SampledTurn {
   const found = (answer && memory.findAnswer(asked, answer)) ?? findSampling(turn, asked, memory);
   if (!found) return turn;
   const promptTokenIds = turn.promptTokenIds ?? found.promptTokens;
@@ -70,7 +74,7 @@ const isSampling = ({ tokens, logprobs }: SampledTurn, found: Sampling): boolean
 
 function findSampling(
   { tokens, logprobs, message }: SampledTurn,
-  asked: Asked,
+  asked: ConversationKey,
   memory: SampledTokens,
 ): Sampling | null {
   if (tokens?.every(isId)) return memory.findTokens(asked, tokens, logprobs);
