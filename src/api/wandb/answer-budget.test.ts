@@ -1,17 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildSchema, execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { createKeyedLock } from '#base/keyed-lock';
 import { createAnswerBudget, FIELDS_MAX, READS_MAX } from './answer-budget.ts';
 
 test('fields are counted over the whole answer', async () => {
-  const budget = createAnswerBudget(new AbortController().signal);
+  const budget = createAnswerBudget(new AbortController().signal, 'team', createKeyedLock());
   for (let i = 0; i < FIELDS_MAX; i++) void budget.field(() => i);
   await expect(budget.field(() => 0)).rejects.toThrow(/more than 100000 fields/);
 });
 
 test('reads are counted, each lets others run, and none begins after the client has left', async () => {
   const client = new AbortController();
-  const budget = createAnswerBudget(client.signal);
+  const budget = createAnswerBudget(client.signal, 'team', createKeyedLock());
   let reads = 0;
   const store = budget.reading({ read: async () => ++reads });
   let turns = 0;
@@ -26,8 +27,25 @@ test('reads are counted, each lets others run, and none begins after the client 
   expect(reads).toBe(3);
 });
 
+test('reads that are asked for at once run one after another, also those of two documents of one account', async () => {
+  const lock = createKeyedLock();
+  const { signal } = new AbortController();
+  let [running, turns, turnsBefore] = [0, 0, -1];
+  const read = async () => {
+    expect(++running).toBe(1);
+    expect(turns).toBeGreaterThan(turnsBefore);
+    turnsBefore = turns;
+    await Promise.resolve();
+    running--;
+  };
+  const count = () => void (turns++, turns < 1_000 && setImmediate(count));
+  setImmediate(count);
+  const stores = [1, 2].map(() => createAnswerBudget(signal, 'team', lock).reading({ read }));
+  await Promise.all(stores.flatMap((store) => [1, 2, 3].map(() => store.read())));
+});
+
 test('the budget of reads ends lists in lists', async () => {
-  const budget = createAnswerBudget(new AbortController().signal);
+  const budget = createAnswerBudget(new AbortController().signal, 'team', createKeyedLock());
   const store = budget.reading({ read: async () => 0 });
   const all = await Promise.allSettled(Array.from({ length: READS_MAX + 5 }, () => store.read()));
   expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(5);
@@ -38,7 +56,7 @@ test('an answer that ends in the middle leaves no field behind whose failure nob
   const note = (reason: unknown): void => void left.push(reason);
   process.on('unhandledRejection', note);
   const client = new AbortController();
-  const budget = createAnswerBudget(client.signal);
+  const budget = createAnswerBudget(client.signal, 'team', createKeyedLock());
   const schema = buildSchema('type Query { rows: [Row!]! } type Row { id: Int! slow: Int! }');
   const slow = async (): Promise<number> => {
     await nextTurn();

@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { aroundMethods } from '#base/around-methods';
 import { createBudget, type Budget } from '#base/budget';
+import type { KeyedLock } from '#base/keyed-lock';
 import { AppError } from '#domain/errors';
 
 /** A page of 5,000 files has 20,000 fields. */
@@ -26,15 +27,15 @@ export interface AnswerBudget {
    * wait to themselves, and the first of them that fails would end the process.
    */
   field<T>(resolve: () => T): Promise<Awaited<T>>;
-  /** Counts the calls of a service. */
+  /** Counts the calls of a service. They run one after another, with a turn of others between two: all of them share one connection. */
   reading<T extends object>(service: T): T;
 }
 
 const refuse = (what: string) => (most: number) =>
   new AppError('invalid_request', `The answer to this GraphQL document ${what.replace('#', String(most))}. Ask for less at once.`, { param: 'query' }); // prettier-ignore
 
-/** `signal`: the client has left. */
-export function createAnswerBudget(signal: AbortSignal): AnswerBudget {
+/** `signal`: the client has left. `lock`: the documents of one account take turns at reading. */
+export function createAnswerBudget(signal: AbortSignal, account: string, lock: KeyedLock): AnswerBudget {
   const fields = createBudget(FIELDS_MAX, refuse('has more than # fields'));
   const reads = createBudget(READS_MAX, refuse('takes more than # reads of the database'));
   let sinceMs = performance.now();
@@ -68,9 +69,11 @@ export function createAnswerBudget(signal: AbortSignal): AnswerBudget {
       aroundMethods(service, async (_, call) => {
         goOn();
         reads.spend(1);
-        await nextTurn();
-        goOn();
-        return call();
+        return lock(account, async () => {
+          await setImmediate();
+          goOn();
+          return call();
+        });
       }),
   };
 }

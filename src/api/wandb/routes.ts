@@ -9,6 +9,7 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { whenOver } from '../http/ended-answers.ts';
 import { answerSignal } from '../http/sse.ts';
 import { receiveFile, sendFile } from './artifact-bytes.ts';
+import { createKeyedLock } from '#base/keyed-lock';
 import { createAnswerBudget } from './answer-budget.ts';
 import { createRequestContext, FILES_PATH } from './request-context.ts';
 import { fileStream, toRunPiece } from './file-stream.ts';
@@ -41,6 +42,7 @@ export function wandbRoutes(
   const { apiKeys, runs, accountLimits, clock, log } = services;
   const links = createSignedLinks(apiKeys, clock);
   const asking = { ...services, links };
+  const reading = createKeyedLock();
   return [
     endpoint({
       method: 'POST',
@@ -52,7 +54,7 @@ export function wandbRoutes(
       body: { schema: graphQLRequest, read: (raw) => parse(graphQLRequest, raw, 'body') },
       answer: graphQLAnswer,
       async handle({ caller, body: { query, variables, operationName = null }, request, reply }) {
-        const budget = createAnswerBudget(answerSignal(reply));
+        const budget = createAnswerBudget(answerSignal(reply), caller.entity, reading);
         const context = createRequestContext(request, caller, asking, budget, basePath);
         const [{ answerGraphQL }, { createRoot }] = await loadGraphQL();
         const answer = await answerGraphQL({ query, variables: variables ?? {}, operationName }, budget, () =>

@@ -295,13 +295,25 @@ async function giveAliases(
   }
 }
 
+/** Other requests are answered between the pieces. If the version is deleted meanwhile, it has no files. */
+async function filesOf(db: Db, id: string) {
+  const all = db.selectFrom('artifact_files').select(['path', 'sha256', 'size_bytes']).where('artifact_id', '=', id);
+  const files: Awaited<ReturnType<typeof all.execute>> = [];
+  for (let last: string | null = null; ; await setImmediate()) {
+    const rest: typeof all = last === null ? all : all.where('path', '>', last);
+    const some: typeof files = await rest.orderBy('path').limit(PIECE).execute();
+    files.push(...some);
+    if (some.length < PIECE) break;
+    last = some.at(-1)!.path;
+  }
+  if (files.length < PIECE) return files;
+  const row = await db.selectFrom('artifacts').select('id').where('id', '=', id).executeTakeFirst();
+  return row ? files : [];
+}
+
 async function complete(db: Db, row: Selectable<ArtifactTable>): Promise<ArtifactVersion> {
   const aliases = await db.selectFrom('artifact_aliases').select('alias').where('artifact_id', '=', row.id).execute();
-  const files = await db
-    .selectFrom('artifact_files')
-    .select(['path', 'sha256', 'size_bytes'])
-    .where('artifact_id', '=', row.id)
-    .execute();
+  const files = await filesOf(db, row.id);
   return {
     id: row.id,
     entity: row.entity,
