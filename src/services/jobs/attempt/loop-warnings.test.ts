@@ -56,16 +56,29 @@ test('where most groups are equal, no rate is blamed', () => {
   ]);
 });
 
-test('an entropy that fell threefold gets a warning, once', () => {
-  const entropies = (...values: (number | null)[]) => values.map((entropy) => step({ entropy }));
-  expect(entropyWarnings(entropies(1.2, 1.1, 0.6), 0.39)).toEqual([
-    expect.stringMatching(/fell from 1\.2 to 0\.39 nats/),
+test('an entropy that fell threefold while the reward did not rise gets a warning, once', () => {
+  const warned = (values: readonly (number | null)[], entropy: number | null, reward = 0.5) =>
+    entropyWarnings(
+      values.map((each) => step({ entropy: each })),
+      step({ entropy, reward }),
+    );
+  expect(warned([1.2, 1.1, 0.6], 0.39)).toEqual([
+    expect.stringMatching(/fell from 1\.2 to 0\.39 nats within 5 steps, and the reward did not rise \(0\.5, 0\.5\)/),
   ]);
-  expect(entropyWarnings(entropies(1.2, 1.1, 0.6), 0.41)).toEqual([]);
-  expect(entropyWarnings(entropies(1.2, 1.1, 0.39), 0.3)).toEqual([]); // said in the step before
-  expect(entropyWarnings(entropies(9, 1, 1, 1, 1, 1), 0.5)).toEqual([]); // long ago
-  expect(entropyWarnings(entropies(null, 1.2), 0.3)).toHaveLength(1);
-  expect(entropyWarnings(entropies(null, null), 0.3)).toEqual([]);
-  expect(entropyWarnings(entropies(1.2), null)).toEqual([]);
-  expect(entropyWarnings([], 0.3)).toEqual([]);
+  expect(warned([1.2, 1.1, 0.6], 0.41)).toEqual([]);
+  expect(warned([1.2, 1.1, 0.39], 0.3)).toEqual([]); // said in the step before
+  expect(warned([9, 1, 1, 1, 1, 1], 0.5)).toEqual([]); // long ago
+  expect(warned([null, 1.2], 0.3)).toHaveLength(1);
+  expect(warned([null, null], 0.3)).toEqual([]);
+  expect(warned([1.2], null)).toEqual([]);
+  expect(warned([], 0.3)).toEqual([]);
+  expect(warned([1.2, 1.1, 0.6], 0.39, 0.64)).toHaveLength(1); // two standard errors of 0.05 each: 0.141
+  expect(warned([1.2, 1.1, 0.6], 0.39, 0.65)).toEqual([]);
+});
+
+test('a fall that came with a rise is said when the reward falls back', () => {
+  const risen = [step({ entropy: 1.2, reward: 0.2 }), step({ entropy: 0.3, reward: 0.9 })];
+  expect(entropyWarnings(risen.slice(0, 1), risen[1]!)).toEqual([]);
+  expect(entropyWarnings(risen, step({ entropy: 0.2, reward: 0.9 }))).toEqual([]);
+  expect(entropyWarnings(risen, step({ entropy: 0.1, reward: 0.2 }))).toHaveLength(1);
 });

@@ -41,34 +41,50 @@ export const STEPS_COMPARED = STEPS_FLAT - 1;
 
 /** Before the job trains. `before`: the model's latest steps, oldest first. `rate`: null if the job's own is already warned about. */
 export function loopWarnings(before: readonly LoopStep[], plan: PlannedStep, rate: Rate | null): string[] {
-  const { reward } = plan.rewards;
-  if (reward === undefined) return [];
-  const now: LoopStep = {
-    reward,
-    standardError: plan.rewardStandardError,
-    equalGroups: plan.comparedGroups > 0 ? plan.equalGroups / plan.comparedGroups : null,
-    entropy: null,
-  };
+  if (plan.rewards.reward === undefined) return [];
+  const now = measuredStep(plan);
   const steps = [...before, now];
   const equal = plan.rows.length === 0 ? [] : mostlyEqual(steps, plan);
   const isStuck = equal.length > 0 || plan.rows.length === 0; // no rate moves what has no signal
   return [...fallingRewards(steps), ...equal, ...(isStuck || rate === null ? [] : flatRewards(steps, rate))];
 }
 
-/** After the job has trained with this entropy. Said once for a fall, in the step that passes the threshold. */
-export function entropyWarnings(before: readonly LoopStep[], entropy: number | null): string[] {
-  const known = before.map((step) => step.entropy).filter((each) => each !== null);
-  const last = known.at(-1);
-  if (entropy === null || last === undefined) return [];
-  const highest = Math.max(...known.slice(-STEPS_OF_ENTROPY));
-  const earlier = known.slice(-STEPS_OF_ENTROPY - 1, -1);
-  const hadFallen = earlier.length > 0 && last * ENTROPY_FALL <= Math.max(...earlier);
-  if (entropy * ENTROPY_FALL > highest || hadFallen) return [];
+/** Of the job itself, before it trains. */
+export const measuredStep = (plan: Omit<PlannedStep, 'rows'>): LoopStep => ({
+  reward: plan.rewards['reward'] ?? NaN,
+  standardError: plan.rewardStandardError,
+  equalGroups: plan.comparedGroups > 0 ? plan.equalGroups / plan.comparedGroups : null,
+  entropy: null,
+});
+
+/**
+ * After the job has trained. Said once, in the step in which the threshold is passed. A policy that learns becomes surer of its answers:
+ * while the reward rises with that, it is no fault.
+ */
+export function entropyWarnings(before: readonly LoopStep[], now: LoopStep): string[] {
+  const steps = [...before, now];
+  const from = fallenFrom(steps);
+  if (from === null || fallenFrom(before) !== null) return [];
   return [
-    `The entropy of the answers fell from ${short(highest)} to ${short(entropy)} nats within ${STEPS_OF_ENTROPY} steps: they become alike, and ` +
-      'groups of equal answers teach nothing. If the reward does not rise as well, go back to an earlier step and lower the learning rate, or set kl_penalty_coef.',
+    `The entropy of the answers fell from ${short(from.entropy!)} to ${short(now.entropy!)} nats within ${STEPS_OF_ENTROPY} steps, and the reward did not rise ` +
+      `(${rewardsIn([from, now])}): they become alike, and groups of equal answers teach nothing. Go back to an earlier step and lower the learning rate, or set kl_penalty_coef.`,
   ];
 }
+
+/** The step from which the entropy fell to that of the last one, without a rise of the reward. Null: it did not. */
+function fallenFrom(steps: readonly LoopStep[]): LoopStep | null {
+  const last = steps.at(-1);
+  const earlier = steps.slice(0, -1).filter(({ entropy }) => entropy !== null);
+  const [first, ...others] = earlier.slice(-STEPS_OF_ENTROPY);
+  if (!first || last?.entropy == null) return null;
+  const highest = others.reduce((most, step) => (step.entropy! > most.entropy! ? step : most), first);
+  if (last.entropy * ENTROPY_FALL > highest.entropy! || isRise(highest, last)) return null;
+  return highest;
+}
+
+/** Where the standard errors are unknown, any rise is one. */
+const isRise = (from: LoopStep, to: LoopStep): boolean =>
+  to.reward - from.reward > STANDARD_ERRORS_OF_RISE * Math.hypot(from.standardError ?? 0, to.standardError ?? 0);
 
 /** The fall is the difference of two means, so its standard error combines those of both. */
 function fallingRewards(steps: readonly LoopStep[]): string[] {

@@ -11,7 +11,7 @@ import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 import { prepareJob } from './job-preparation.ts';
 import { jobWarnings } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
-import { entropyWarnings, STEPS_COMPARED, type LoopStep } from './loop-warnings.ts';
+import { entropyWarnings, measuredStep, STEPS_COMPARED, type LoopStep } from './loop-warnings.ts';
 import { resolvedRl } from '../data/resolved-config.ts';
 import { digestRows } from './rows-digest.ts';
 import { createTokenRecorder } from './token-recorder.ts';
@@ -81,7 +81,7 @@ export async function readRlWork(
       const measured = mismatch();
       return [
         ...(measured ? mismatchWarnings(measured, plan.config.loss, capabilities.precision) : []),
-        ...entropyWarnings(before, entropy),
+        ...entropyWarnings(before, { ...measuredStep(plan), entropy }),
       ];
     },
     async measure(_session, lastStep) {
