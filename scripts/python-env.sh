@@ -2,7 +2,8 @@
 # Makes a virtual environment with the packages of python/<name>/requirements.txt: golden (the default, in .venv), clients (in
 # .venv-clients), frameworks (in .venv-frameworks), sdks (in .venv-sdks), suites (in .venv-suites), tinker (in .venv-tinker), deploy (in .venv-deploy: what
 # test/python/deploy looks at deploy/ with), or whetstone-worker, called worker (in .venv-worker), which is itself installed too; ray (in .venv-ray) is the worker beside Ray, vllm (in .venv-vllm) the worker beside
-# vLLM's build for processors, 3.5 GB; peers (in .venv-peers) is what the bench constraints and coverage:schemas compare with, 6 GB. Exit 0:
+# vLLM's build for processors, 3.5 GB; bench (in .venv-bench) is what the bench
+# time-to-reward compares with: TRL; peers (in .venv-peers) is what the bench constraints and coverage:schemas compare with, 6 GB. Exit 0:
 # they are there, and the interpreter is the only line on stdout. Exit 1: the packages could not be installed. Exit 2: this machine
 # cannot have them: no Python that is new enough, or too little room. The reason is on stderr.
 # Whetstone itself needs no Python: only tests, fixtures and workers do.
