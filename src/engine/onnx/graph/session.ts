@@ -28,10 +28,12 @@ export interface SessionOptions {
    * that all processes share. Default: true.
    */
   packsConstants?: boolean;
+  /** How long a thread without work waits for more by spinning before it sleeps. Default: ONNX Runtime's, long enough to never sleep within a run. */
+  spinsMicroseconds?: number;
 }
 
 export async function openSession(graph: Graph, options: SessionOptions): Promise<Session> {
-  const { threads, memoryPattern = false, packsConstants = true } = options;
+  const { threads, memoryPattern = false, packsConstants = true, spinsMicroseconds } = options;
   const { model, filesDirectory } = serializeGraph(graph);
   const overflows = multipliesBytes(graph) && !(await sumsBytesExactly());
   const session = await InferenceSession.create(model, {
@@ -48,6 +50,7 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
         // If sums of signed by unsigned bytes overflow, weights become unsigned, which is slower.
         x64quantprecision: overflows ? '1' : '0',
         disable_prepacking: packsConstants ? '0' : '1',
+        ...(spinsMicroseconds === undefined ? {} : { intra_op: { spin_duration_us: String(spinsMicroseconds) } }),
         ...(filesDirectory === null ? {} : { model_external_initializers_file_folder_path: filesDirectory }),
       },
     },
