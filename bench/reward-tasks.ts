@@ -99,9 +99,15 @@ function toolAt(index: number): Task {
   };
 }
 
-/** Half for the right tool, half for an answer with its result. */
+/** Names the right tool, and no other. */
+const namesTool = (text: string, right: string): boolean =>
+  TOOLS.every(([tool]) => text.toLowerCase().includes(tool) === (tool === right));
+
+/** A quarter for the right tool, one more for its name alone, and half for an answer with its result. */
 const rewardOfTool = ({ first, answer }: Task, [tool, last]: readonly string[]): number =>
-  (wordOf(tool!) === first!.answer ? 0.5 : 0) + (last!.includes(answer) ? 0.5 : 0);
+  (namesTool(tool!, first!.answer) ? 0.25 : 0) +
+  (wordOf(tool!) === first!.answer ? 0.25 : 0) +
+  (last!.includes(answer) ? 0.5 : 0);
 
 const HEROES = ['a lighthouse keeper', 'a young fox', 'two brothers', 'an old sailor', 'a lost robot'];
 
@@ -121,7 +127,7 @@ function rewardOfStory(_task: Task, [text]: readonly string[]): number {
 
 /** What the environment says after a first answer. */
 export const replyTo = ({ first }: Task, answer: string): string =>
-  wordOf(answer) === first!.answer ? first!.reply : first!.otherwise;
+  namesTool(answer, first!.answer) ? first!.reply : first!.otherwise;
 
 const EIGHT_BY_EIGHT = { tasksPerStep: 8, answersPerTask: 8 };
 export const REWARD_TASKS: Readonly<Record<string, RewardTask>> = {
