@@ -14,8 +14,8 @@ export interface RlStep {
 }
 
 export interface RlContestant {
-  step(index: number): Promise<RlStep>;
-  close(): Promise<void>;
+  readonly step: (index: number) => Promise<RlStep>;
+  readonly close: () => Promise<void>;
 }
 
 export interface RlJob {

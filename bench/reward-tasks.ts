@@ -16,9 +16,9 @@ export interface RewardTask {
   /** Bound of the tokens of each turn. */
   readonly maxTokens: readonly number[];
   /** Task number `index` of the endless list of tasks. */
-  taskAt(index: number): Task;
+  readonly taskAt: (index: number) => Task;
   /** Between 0 and 1. `turns`: what the model said, first turn first. */
-  rewardOf(task: Task, turns: readonly string[]): number;
+  readonly rewardOf: (task: Task, turns: readonly string[]) => number;
 }
 
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length]!;

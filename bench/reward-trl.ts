@@ -52,6 +52,13 @@ async function startTrl(python: string, job: object) {
     if (line.done) throw new Error(`TRL's process ended:\n${words}`);
     return JSON.parse(line.value) as Answer;
   };
+  const close = async (): Promise<void> => {
+    child.stdin.end();
+    kill();
+    await exited;
+    process.off('exit', kill);
+    await rm(scratch, { recursive: true, force: true });
+  };
   say({ ...job, scratch, threads: availableParallelism() });
   const { ready } = await next();
   return {
@@ -59,13 +66,7 @@ async function startTrl(python: string, job: object) {
     promptTokens: ready!,
     say,
     next,
-    async close() {
-      child.stdin.end();
-      kill();
-      await exited;
-      process.off('exit', kill);
-      await rm(scratch, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

@@ -36,7 +36,7 @@ interface Whetstone {
   readonly client: Client;
   readonly baseModel: string;
   readonly pids: readonly number[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 async function start(model: string, trainer: TrainerChoice): Promise<Whetstone> {
