@@ -14,7 +14,7 @@ const listsIn = (levels: number): string =>
   levels === 0 ? 'id' : `artifactSequence { artifacts(first: 50) { edges { node { id ${listsIn(levels - 1)} } } } }`;
 const names = (many: number, field: string) => Array.from({ length: many }, (_, i) => `a${i}: ${field}`).join(' ');
 const ofRun = (fields: string) => `{ project(name: "hostile") { run(name: "r") { ${fields} } } }`;
-const ofArtifact = (fields: string) => `{ project(name: "hostile") { artifact(name: "rows") { ${fields} } } }`;
+const ofArtifact = (fields: string) => `{ project(name: "hostile") { artifact(name: "many") { ${fields} } } }`;
 const FRAGMENTS = once(() => {
   const doubling = Array.from({ length: 30 }, (_, i) => `fragment f${i} on Query { ...f${i + 1} ...f${i + 1} }`);
   return `{ ...f0 } ${doubling.join(' ')} fragment f30 on Query { __typename }`;

@@ -1,12 +1,15 @@
 // The Hub's own cache on disk: blobs by content, a snapshot of links per commit, refs from names of revisions to commits. Downloads of
 // other tools are found here, and theirs find ours. Makes no network requests.
-import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { readBoundedText } from '#base/bounded-file';
 import { pathExists } from '#base/path-exists';
 import { findGguf, isGgufRepository, type GgufChoice } from './gguf/gguf-tags.ts';
 import { isCommit, joinInside } from './hub-file.ts';
 import type { HubModel } from './hub-model.ts';
+
+/** A commit has 40. */
+const REF_BYTES_MAX = 1_000;
 
 export interface CachedModel {
   readonly snapshot: string;
@@ -29,7 +32,7 @@ export async function findCachedModel(
   const folder = modelFolder(model, cacheDirectory);
   const commit = isCommit(model.revision)
     ? model.revision
-    : (await readFile(joinInside(folder, 'refs', model.revision), 'utf8').catch(() => '')).trim();
+    : (await readBoundedText(joinInside(folder, 'refs', model.revision), REF_BYTES_MAX).catch(() => '')).trim();
   if (!isCommit(commit)) return null;
   const snapshot = join(folder, 'snapshots', commit);
   if (model.tag === null && (await hasModelFiles(snapshot, parts))) return { snapshot, gguf: null };

@@ -108,6 +108,17 @@ test('a part of a split model is refused with how to join the parts', async () =
   );
 });
 
+test('a list of more items than any vocabulary has is refused before it becomes one', async () => {
+  const bytes = Buffer.alloc(11_000_000);
+  bytes.write('GGUF');
+  bytes.writeUInt32LE(3, 4);
+  bytes.writeBigUInt64LE(1n, 16); // one key, without a name
+  bytes.writeUInt32LE(9, 32); // a list
+  bytes.writeBigUInt64LE(10_900_000n, 40); // of bytes
+  await writeFile((path = join(scratch, 'long.gguf')), bytes);
+  await expect(openGgufFile(path)).rejects.toThrow(/its header has more than 10000000 entries/);
+});
+
 test('a length within a file of gigabytes is refused without reading them', async () => {
   const liar = join(scratch, 'liar.gguf');
   const bytes = Buffer.alloc(64);

@@ -1,5 +1,6 @@
 // The header of a GGUF file (ggml's docs/gguf.md, versions 2 and 3): metadata by key, and the position of each tensor. Decides whether a file is
 // well formed; architectures.ts and gguf-tokenizer.ts interpret the keys. Arrays of numbers and strings become JavaScript arrays.
+import { createBudget } from '#base/budget';
 import { AppError } from '#domain/errors';
 import { shown } from '../shown.ts';
 import { ggmlType, ggmlTypeName, READABLE_TYPES } from './ggml-types.ts';
@@ -35,6 +36,8 @@ export class UnreadType extends AppError {}
 
 /** Ten times the largest vocabularies and their merges. A file that lies about its lengths is not read into memory as a whole. */
 const HEADER_BYTES_MAX = 2 ** 28;
+/** Keys, items of lists and tensors: ten times a vocabulary of 260,000 tokens with its kinds, scores and merges is less. */
+const ENTRIES_MAX = 10_000_000;
 const DIMENSIONS_MAX = 4;
 /** Powers of two, as the format has them; llama.cpp writes 32. */
 const ALIGNMENTS: readonly number[] = Array.from({ length: 14 }, (_, i) => 8 << i);
@@ -46,9 +49,13 @@ export function parseGgufHeader(bytes: Uint8Array, path: string, byteLength: num
   read.skip(8);
   const [tensorCount, valueCount] = [read.u64(), read.u64()];
   const metadata = new Map<string, GgufValue>();
-  for (let i = 0; i < valueCount; i++) metadata.set(read.string(), read.value(read.u32()));
+  for (let i = 0; i < valueCount; i++) {
+    read.entries.spend(1);
+    metadata.set(read.string(), read.value(read.u32()));
+  }
   refuseParts(metadata, path);
   const found = Array.from({ length: Math.min(tensorCount, bytes.length) }, () => {
+    read.entries.spend(1);
     const name = read.string();
     const dimensions = read.u32();
     if (dimensions > DIMENSIONS_MAX) throw badGguf(path, `tensor ${name} has ${dimensions} dimensions`);
@@ -123,6 +130,7 @@ function sizeOf({ name, shape, type }: Pick<GgufTensor, 'name' | 'shape' | 'type
 function valueReader(bytes: Uint8Array, path: string, byteLength: number) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const text = new TextDecoder();
+  const entries = createBudget(ENTRIES_MAX, (most) => badGguf(path, `its header has more than ${most} entries`));
   let at = 0;
   function take(size: number): number {
     const end = at + size;
@@ -169,7 +177,8 @@ function valueReader(bytes: Uint8Array, path: string, byteLength: number) {
     const itemType = u32();
     const count = u64();
     at = take(count); // each item has at least one byte
+    entries.spend(count);
     return Array.from({ length: count }, () => scalar(itemType));
   };
-  return { u32, u64, string, value, skip: take, position: () => at };
+  return { entries, u32, u64, string, value, skip: take, position: () => at };
 }

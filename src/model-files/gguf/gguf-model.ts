@@ -1,8 +1,9 @@
 // A GGUF file as a model directory: small files with its configuration and tokenizer in Hugging Face's form, and one that names the
 // GGUF file, from which weights are read when needed. The directory's name is a hash of its contents, which never change.
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import { parseDecoderConfig, readDecoderConfig } from '../decoder-config.ts';
@@ -69,7 +70,7 @@ async function readRopeFactors(file: GgufFile): Promise<readonly number[] | null
 
 /** Null: `directory` does not belong to a GGUF file. */
 export async function findGgufPointer(directory: string): Promise<GgufPointer | null> {
-  const text = await readFile(join(directory, GGUF_POINTER), 'utf8').catch(() => null);
+  const text = await readBoundedText(join(directory, GGUF_POINTER)).catch(() => null);
   return text === null ? null : (JSON.parse(text) as GgufPointer);
 }
 

@@ -1,7 +1,7 @@
 // tokenizer.json and the files next to it → metadata from which llama.cpp makes the same tokens. Byte-level BPE only; its way of splitting text
 // must be one that llama.cpp has a name for.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
 import { refuseGguf, text, u32 } from './model-metadata.ts';
 import { PRE_TOKENIZERS } from './pre-tokenizers.ts';
@@ -38,8 +38,25 @@ export async function tokenizerMetadata(directory: string, rows: number): Promis
   };
 }
 
-const readJson = async (path: string): Promise<Json> =>
-  JSON.parse(await readFile(path, 'utf8').catch(() => '{}')) as Json;
+/** The longest tokenizers, of 260,000 tokens, have 35 MB. */
+const TOKENIZER_BYTES_MAX = 128 * 2 ** 20;
+
+/** Null: there is no such file. */
+const readText = (path: string): Promise<string | null> =>
+  readBoundedText(path, TOKENIZER_BYTES_MAX).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw refuseGguf(`${path} cannot be read: ${error.message}`);
+  });
+
+async function readJson(path: string): Promise<Json> {
+  try {
+    const json: unknown = JSON.parse((await readText(path)) ?? '{}');
+    if (isObject(json)) return json;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw refuseGguf(`${path} is no JSON object`);
+}
 
 const tokenText = (value: unknown): string | null =>
   typeof value === 'string' ? value : isObject(value) && typeof value['content'] === 'string' ? value['content'] : null;
@@ -48,7 +65,8 @@ function tokensOf(tokenizer: Json, model: Json, rows: number): { tokens: string[
   const tokens: string[] = Array.from({ length: rows }, (_, id) => `[PAD${id}]`);
   const types: number[] = Array.from({ length: rows }, () => TOKEN_TYPE.unused);
   const set = (id: number, token: string, type: number) => {
-    if (id >= rows) throw refuseGguf(`token ${JSON.stringify(token)} has id ${id}, the embedding has ${rows} rows`);
+    if (!Number.isInteger(id) || id < 0 || id >= rows)
+      throw refuseGguf(`token ${JSON.stringify(token)} has id ${id}, the embedding has ${rows} rows`);
     tokens[id] = token;
     types[id] = type;
   };
@@ -102,7 +120,7 @@ function addsBos(postProcessor: unknown, config: Json): boolean {
 }
 
 async function chatTemplates(directory: string, config: Json): Promise<Record<string, TypedValue>> {
-  const file = await readFile(join(directory, 'chat_template.jinja'), 'utf8').catch(() => null);
+  const file = await readText(join(directory, 'chat_template.jinja'));
   const given = file ?? config['chat_template'];
   if (typeof given === 'string') return { 'tokenizer.chat_template': text(given) };
   const named = (Array.isArray(given) ? given : []) as readonly { name: string; template: string }[];

@@ -1,5 +1,5 @@
 // Tokenizers stored in the metadata of a GGUF file make the same ids as tokenizer.json; llama.cpp, if installed, makes them too.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -181,3 +181,15 @@ test.each<[string, Record<string, TypedValue>, RegExp]>([
   const values = { ...GENERAL, ...(await tokenizerMetadata(STARTER_DIRECTORY, ROWS)), ...change };
   expect(() => tokenizerOf(asRead(values))).toThrow(message);
 });
+
+test.each<[string, (path: string, json: Record<string, unknown>) => Promise<void>, RegExp]>([
+  ['a negative id', (path, json) => writeFile(path, JSON.stringify({ ...json, added_tokens: [{ id: -1, content: 'x' }] })), /token "x" has id -1/],
+  ['no object', (path) => writeFile(path, 'null'), /tokenizer\.json is no JSON object/],
+  ['more bytes than a tokenizer has', (path) => truncate(path, 2 ** 31), /cannot be read: it has 2147483648 bytes/],
+])('a tokenizer.json with %s is not exported', async (_, change, message) => {
+  const path = join(scratch, 'tokenizer.json');
+  const json = await readFile(join(STARTER_DIRECTORY, 'tokenizer.json'), 'utf8');
+  await writeFile(path, json);
+  await change(path, JSON.parse(json) as Record<string, unknown>);
+  await expect(tokenizerMetadata(scratch, ROWS)).rejects.toThrow(message);
+}); // prettier-ignore
