@@ -53,7 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const INTERFACES: Readonly<Record<string, RegExp>> = {
   engine: /^engine\/(capabilities|inference-engine|training-engine|loss-program|engine-lost)$/,
   storage:
-    /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|episode-store|evaluation-store|inventory|online-training-store|response-store|tinker-store|webhook-store)$/,
+    /^storage\/(storage|account-store|artifact-store|blobs|directory-checksums|episode-store|evaluation-store|inventory|online-training-store|response-store|run-store|tinker-store|webhook-store)$/,
 };
 
 interface Import {
@@ -323,6 +323,7 @@ const PAGES_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   evaluations: ['api', 'ui', 'groups'],
   trajectories: ['api', 'ui', 'episodes', 'groups'],
   models: ['api', 'ui', 'charts', 'jobs', 'evaluations'],
+  runs: ['api', 'ui', 'charts'],
   home: ['api', 'ui', 'jobs'],
   data: ['api', 'ui', 'tokens', 'groups'],
   playground: ['api', 'ui', 'tokens', 'groups'],

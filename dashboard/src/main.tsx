@@ -17,6 +17,7 @@ import './trajectories/trajectories.css';
 import './evaluations/evaluations.css';
 import './data/data.css';
 import './playground/playground.css';
+import './runs/runs.css';
 
 takeKeyFromAddress();
 addEventListener('hashchange', takeKeyFromAddress); // the link was opened in a tab of this page

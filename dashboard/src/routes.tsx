@@ -15,6 +15,10 @@ import { JobsPage } from './pages/jobs.tsx';
 import { JobPage } from './pages/job.tsx';
 import { Keys } from './pages/keys.tsx';
 import { ModelPage } from './pages/model.tsx';
+import { RUN_PATH, RUN_PROJECT_PATH, RUNS_PATH } from './runs/addresses.ts';
+import { RunPage } from './pages/run.tsx';
+import { RunProjectPage } from './pages/run-project.tsx';
+import { RunProjectsPage } from './pages/runs.tsx';
 import { Workers } from './pages/workers.tsx';
 import { TrajectoriesPage } from './pages/trajectories.tsx';
 import type { PageProps } from './router.ts';
@@ -37,6 +41,9 @@ export const ROUTES: readonly Route[] = [
   { path: ANSWERS_PATH, title: 'Held-out answers', page: AnswersPage },
   { path: EPISODES_PATH, title: 'Episodes', nav: true, page: EpisodesPage },
   { path: EPISODE_PATH, title: 'Episode', page: EpisodePage },
+  { path: RUNS_PATH, title: 'Runs', nav: true, page: RunProjectsPage },
+  { path: RUN_PROJECT_PATH, title: 'Runs of a project', page: RunProjectPage },
+  { path: RUN_PATH, title: 'Run', page: RunPage },
   { path: '/playground', title: 'Playground', nav: true, page: PlaygroundPage },
   { path: '/data', title: 'Data', nav: true, page: DataPage },
   { path: '/data/{entity}/{project}/{artifact}', title: 'Artifact', page: ArtifactPage },

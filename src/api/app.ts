@@ -57,6 +57,7 @@ import { webhookRoutes } from './operating/webhooks.ts';
 import { workerRoutes } from './operating/workers.ts';
 import { parse } from '#validation/parse';
 import { tinkerRoutes } from './tinker/tinker-routes.ts';
+import { firstSegments, runLink } from './http/run-links.ts';
 import { takeUpgrades } from './http/upgrades.ts';
 import { wandbRoutes } from './wandb/routes.ts';
 import { withoutWords } from './http/without-words.ts';
@@ -161,7 +162,12 @@ export function createApp(deps: AppDeps): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => fail(services, error, request, reply));
   const paths = createPathIndex(endpoints);
-  app.setNotFoundHandler((request, reply) => notFound(paths, request, reply));
+  const taken = firstSegments(endpoints);
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]!;
+    const link = dashboard && runLink({ method: request.method, path, accept: request.headers.accept }, taken);
+    return link ? reply.redirect(link, 307) : notFound(paths, request, reply);
+  });
   return app;
 }
 

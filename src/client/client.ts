@@ -9,6 +9,7 @@ import { bestCheckpoint, type Evaluated } from './early-stopping.ts';
 import { rewardAnswers, type AnswerReward } from './evaluation.ts';
 import { segment, segments } from './paths.ts';
 import { insist, type OnConnection } from './retry.ts';
+import { createRunCalls } from './runs.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import type {
   Checkpoint,
@@ -55,6 +56,7 @@ export {
 export type { Episode, EpisodeNamed, EpisodeOptions } from './episodes.ts';
 export type { AnswerReward } from './evaluation.ts';
 export type { OnConnection } from './retry.ts';
+export type * from './runs.ts';
 export type * from './episode-wire.ts';
 export type * from './model-wire.ts';
 export type * from './wire.ts';
@@ -249,6 +251,7 @@ export function createClient(options: ClientOptions) {
       call('POST', `${modelPath(modelId)}/log`, { body }),
 
     ...createEpisodeCalls(http),
+    ...createRunCalls(http),
 
     listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
       rows<Artifact>('/v1/artifacts', filter),

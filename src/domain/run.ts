@@ -47,6 +47,15 @@ export interface Run extends RunName, RunAbout {
   readonly updatedAtMs: number;
 }
 
+export interface RunProject {
+  readonly project: string;
+  readonly runs: number;
+  /** How many of them have not ended. */
+  readonly running: number;
+  /** Of the run that was changed last. */
+  readonly updatedAtMs: number;
+}
+
 export interface HistoryLine {
   /** Starts at 0; a number is missing if its line never arrived. */
   readonly line: number;

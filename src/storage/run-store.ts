@@ -1,5 +1,5 @@
 // Rows of runs: their properties, and their history line by line. Part of storage.ts.
-import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName } from '#domain/run';
+import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName, RunProject, RunState } from '#domain/run';
 import type { Listing, Order, Page } from '#domain/page';
 import type { Payer } from './account-store.ts';
 
@@ -19,6 +19,9 @@ export interface HistoryPiece {
 export interface RunFilter {
   readonly entity: string;
   readonly project?: string;
+  readonly state?: RunState;
+  /** A text in the name, the display name, the group or the tags. The letters A to Z match in either case. */
+  readonly search?: string;
 }
 
 export interface RunStore {
@@ -27,6 +30,10 @@ export interface RunStore {
   find(name: RunName): Promise<Run | null>;
   /** In order of creation, or newest first. */
   list(filter: RunFilter, page: Page, order?: Order): Promise<Listing<Run>>;
+  /** Ignores the state. A state that no run has is missing. */
+  countByState(filter: RunFilter): Promise<Readonly<Partial<Record<RunState, number>>>>;
+  /** In order of their names; the cursor is a name. */
+  listProjects(entity: string, page: Page): Promise<Listing<RunProject>>;
   /** Both in one transaction, charged to the payer. Null: the run was deleted. */
   append(
     id: string,
@@ -35,8 +42,11 @@ export interface RunStore {
     payer: Payer,
     nowMs: number,
   ): Promise<Run | 'over_limit' | null>;
-  /** By number, starting with this one: up to `limit` and up to some megabytes, but one if there is one. */
-  history(id: string, from: number, limit: number): Promise<readonly HistoryLine[]>;
+  /**
+   * By number, starting with this one: up to `limit` and up to some megabytes, but one if there is one. `stride` n: only numbers that n
+   * divides.
+   */
+  history(id: string, from: number, limit: number, stride?: number): Promise<readonly HistoryLine[]>;
   /** Idempotent. */
   noteArtifact(id: string, artifactId: string, how: ArtifactUse): Promise<void>;
   /** Ids of artifacts, in no particular order; includes deleted artifacts. */

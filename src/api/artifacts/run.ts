@@ -1,13 +1,25 @@
 // Runs: domain → wire. NaN and Infinity, which JSON lacks, are strings.
 import { z } from 'zod';
-import type { HistoryLine, Run } from '#domain/run';
+import type { HistoryLine, Run, RunProject } from '#domain/run';
 import { readLoggedObject } from '#services/runs/run-json';
 import { integer } from '#validation/lax';
-import { orderField, pageFields } from '../http/listing.ts';
+import { envelope, orderField, pageFields } from '../http/listing.ts';
 
 const values = z.record(z.string(), z.unknown());
 
-export const runsQuery = z.looseObject({ ...pageFields, ...orderField, project: z.string().optional() });
+const STATES = ['running', 'finished', 'failed'] as const;
+
+export const runsQuery = z.looseObject({
+  ...pageFields,
+  ...orderField,
+  entity: z.string().optional().meta({ description: 'Your own team, or omitted. Returns 404 for another team.' }),
+  project: z.string().optional(),
+  state: z.enum(STATES).optional().meta({ description: 'Return only runs with this state.' }),
+  search: z.string().optional().meta({
+    description:
+      'Text that the id, the display name, the group or a tag contains. The letters A to Z match in either case.',
+  }),
+});
 
 export const runResponse = z
   .object({
@@ -20,7 +32,7 @@ export const runResponse = z
     job_type: z.string().nullable(),
     notes: z.string().nullable(),
     tags: z.array(z.string()),
-    state: z.enum(['running', 'finished', 'failed']).meta({
+    state: z.enum(STATES).meta({
       description: '`running` until the client reports the end of the run; a client that was killed never does.',
     }),
     exit_code: z.int().nullable(),
@@ -31,6 +43,61 @@ export const runResponse = z
     updated_at: z.iso.datetime(),
   })
   .meta({ title: 'Run' });
+
+const runCount = z.int().meta({ description: 'Number of runs with this state.' });
+
+export const runList = envelope(runResponse)
+  .extend({
+    counts: z.object({ running: runCount, finished: runCount, failed: runCount }).meta({
+      description: 'Of all runs that the other filters find, by state: of every page, and whatever `state` asks for.',
+    }),
+  })
+  .meta({ title: 'RunList' });
+
+export const runProjectResponse = z
+  .object({
+    id: z.string().meta({ description: 'The project, as the cursor of this list.' }),
+    object: z.literal('run_project'),
+    project: z.string(),
+    runs: z.int().meta({ description: 'Number of runs.' }),
+    running: z.int().meta({ description: 'Number of runs that have not ended.' }),
+    updated_at: z.iso.datetime().meta({ description: 'When a run of the project was changed last.' }),
+  })
+  .meta({ title: 'RunProject' });
+
+export const toRunProjectResponse = ({ project, runs, running, updatedAtMs }: RunProject) => ({
+  id: project,
+  object: 'run_project' as const,
+  project,
+  runs,
+  running,
+  updated_at: new Date(updatedAtMs).toISOString(),
+});
+
+const POINTS_MAX = 1_000;
+
+export const runCurvesQuery = z.looseObject({
+  points: integer({ ge: 1, le: POINTS_MAX })
+    .default(500)
+    .meta({ description: 'Maximum number of points of a curve. Consecutive lines share a point, which has the last.' }),
+});
+
+export const runCurvesResponse = z
+  .object({
+    object: z.literal('run_curves'),
+    history_lines: z.int(),
+    curves: z
+      .record(
+        z.string(),
+        z.object({
+          steps: z.array(z.number()).meta({ description: '`_step` of the line, or its number.' }),
+          values: z.array(z.number()).meta({ description: 'As many as `steps`.' }),
+        }),
+      )
+      .meta({ description: 'By name. Numbers inside objects are named `outer.inner`.' }),
+    left_out: z.int().meta({ description: 'Number of names without a curve, because the run logs too many names.' }),
+  })
+  .meta({ title: 'RunCurves' });
 
 export function toRunResponse(run: Run): z.input<typeof runResponse> {
   return {

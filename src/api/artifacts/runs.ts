@@ -2,18 +2,24 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
 import type { RunName } from '#domain/run';
 import type { Runs } from '#services/runs/runs';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { envelope, toEnvelope, toPage } from '../http/listing.ts';
+import { envelope, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
 import {
   HISTORY_LINES,
   historyLineResponse,
+  runCurvesQuery,
+  runCurvesResponse,
   runHistoryQuery,
+  runList,
+  runProjectResponse,
   runResponse,
   runsQuery,
   toHistoryLine,
+  toRunProjectResponse,
   toRunResponse,
 } from './run.ts';
 
@@ -33,12 +39,32 @@ export function runRoutes({ runs }: Pick<ApiServices, 'runs'>): Endpoint[] {
       tag: 'Runs',
       summary: 'List your runs, of all projects or of one',
       access: 'read',
+      errors: [404],
       query: runsQuery,
-      answer: envelope(runResponse),
+      answer: runList,
       async handle({ caller, query }) {
-        const filter = query.project === undefined ? {} : { project: query.project };
-        return toEnvelope(await runs.list(caller, filter, toPage(query), query.order), toRunResponse);
+        const { entity, project, state, search } = query;
+        if (entity !== undefined && entity !== '~' && entity !== caller.entity)
+          throw new AppError(
+            'not_found',
+            `This key is of the team ${caller.entity}: it has no runs of ${entity.slice(0, 100)}.`,
+          );
+        const filter = { ...(project === undefined ? {} : { project }), ...(search ? { search } : {}) };
+        const asked = state === undefined ? filter : { ...filter, state };
+        const page = toEnvelope(await runs.list(caller, asked, toPage(query), query.order), toRunResponse);
+        return { ...page, counts: await runs.countByState(caller, filter) };
       },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/run-projects',
+      tag: 'Runs',
+      summary: 'List the projects that have runs, in order of their names, with the number of runs',
+      access: 'read',
+      query: pageQuery,
+      answer: envelope(runProjectResponse),
+      handle: async ({ caller, query }) =>
+        toEnvelope(await runs.listProjects(caller, toPage(query)), toRunProjectResponse),
     }),
     endpoint({
       method: 'GET',
@@ -70,6 +96,28 @@ export function runRoutes({ runs }: Pick<ApiServices, 'runs'>): Endpoint[] {
         }
         await runs.get(caller, name); // before the first byte
         return reply.type(HISTORY_LINES).send(Readable.from(historyText(runs, caller, name, from)));
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${RUN}/curves`,
+      tag: 'Runs',
+      summary: 'Read the numbers that a run logged as curves, with as many points as a chart can show',
+      access: 'read',
+      errors: [404],
+      query: runCurvesQuery,
+      answer: runCurvesResponse,
+      async handle({ caller, params, query }) {
+        const name = nameOf(params, caller);
+        const { historyLines } = await runs.get(caller, name);
+        const { curves, leftOut } = await runs.curves(caller, name, query.points);
+        const all = [...curves].map(([key, { steps, values }]) => [key, { steps, values }] as const);
+        return {
+          object: 'run_curves' as const,
+          history_lines: historyLines,
+          curves: Object.fromEntries(all),
+          left_out: leftOut,
+        };
       },
     }),
     endpoint({

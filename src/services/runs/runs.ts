@@ -6,11 +6,14 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Listing, Order, Page } from '#domain/page';
-import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName } from '#domain/run';
+import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName, RunProject, RunState } from '#domain/run';
 import { isPlainName } from '#base/unseen-characters';
+import { createYielder } from '#base/yield-to-loop';
+import type { RunFilter } from '#storage/run-store';
 import type { Storage } from '#storage/storage';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { tooMuch } from '../accounts/stored-bytes.ts';
+import { createCurveSampler, type Curve } from './run-curves.ts';
 import { readLoggedObject } from './run-json.ts';
 
 export interface RunPiece {
@@ -35,7 +38,20 @@ export interface Runs {
   /** Ids, including those of deleted artifacts. */
   artifactsOf(caller: Caller, name: RunName, how: ArtifactUse): Promise<readonly string[]>;
   runsOf(caller: Caller, artifactId: string, how: ArtifactUse): Promise<readonly Run[]>;
-  list(caller: Caller, filter: { readonly project?: string }, page: Page, order?: Order): Promise<Listing<Run>>;
+  list(caller: Caller, filter: OwnRuns, page: Page, order?: Order): Promise<Listing<Run>>;
+  /** Of all runs that the filter finds, whatever state it names. */
+  countByState(caller: Caller, filter: OwnRuns): Promise<Readonly<Record<RunState, number>>>;
+  listProjects(caller: Caller, page: Page): Promise<Listing<RunProject>>;
+  /** Reads a bounded part of the history. Throws `not_found`. */
+  curves(caller: Caller, name: RunName, pointsMax: number): Promise<RunCurves>;
+}
+
+export type OwnRuns = Omit<RunFilter, 'entity'>;
+
+export interface RunCurves {
+  readonly curves: ReadonlyMap<string, Curve>;
+  /** Names that are too many to have a curve. */
+  readonly leftOut: number;
 }
 
 export interface RunsDeps {
@@ -55,6 +71,11 @@ const DOCUMENT_CHARACTERS_MAX = 1_000_000;
 const LINE_CHARACTERS_MAX = 100_000;
 /** One step per second for two weeks; a page of the history is found by number, so its cost does not grow. */
 const LINES_MAX = 1_000_000;
+
+/** Read for curves: of a longer history, only every second line, every third, and so on. */
+const CURVE_LINES_MAX = 50_000;
+const CURVE_BYTES_MAX = 64_000_000;
+const CURVE_PAGE_LINES = 1_000;
 
 /** How many are shown for one artifact or run. */
 const LINKS_MAX = 1_000;
@@ -129,8 +150,32 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
     },
 
     list: (caller, filter, page, order) => runs.list({ ...filter, entity: caller.entity }, page, order),
+    countByState: async (caller, filter) => ({
+      ...NONE_OF_EACH,
+      ...(await runs.countByState({ ...filter, entity: caller.entity })),
+    }),
+    listProjects: ({ entity }, page) => runs.listProjects(entity, page),
+
+    async curves(caller, name, pointsMax) {
+      const { id, historyLines, historyBytes } = await get(caller, name);
+      const stride = Math.max(1, Math.ceil(historyLines / CURVE_LINES_MAX), Math.ceil(historyBytes / CURVE_BYTES_MAX));
+      const sampler = createCurveSampler(pointsMax, historyLines);
+      const yieldToLoop = createYielder();
+      for (let next = 0; next < historyLines;) {
+        const lines = await runs.history(id, next, CURVE_PAGE_LINES, stride);
+        if (lines.length === 0) break;
+        for (const { line, content } of lines) {
+          sampler.add(line, content);
+          await yieldToLoop();
+        }
+        next = lines.at(-1)!.line + 1;
+      }
+      return { curves: sampler.curves(), leftOut: sampler.leftOut() };
+    },
   };
 }
+
+const NONE_OF_EACH: Readonly<Record<RunState, number>> = { running: 0, finished: 0, failed: 0 };
 
 const refused = (what: string, param: string): AppError => new AppError('invalid_request', `${what}.`, { param });
 

@@ -84,3 +84,7 @@ export async function cursorRow<Row>(
   if (row === undefined) throw unknownCursor(after);
   return row;
 }
+
+/** Whether a column, or texts that are joined, contain this one. The letters A to Z match in either case. */
+export const containsText = (texts: RawBuilder<unknown>, text: string): RawBuilder<boolean> =>
+  sql<boolean>`lower(${texts}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`;

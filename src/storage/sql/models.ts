@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
 import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
-import { listPage, toListing } from './listing.ts';
+import { containsText, listPage, toListing } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, toLabels, toModel, type Tables } from './rows.ts';
 import { ofEntity, orderOf, transactionAlone, transactionOf } from './transaction.ts';
 
@@ -151,8 +151,7 @@ const IS_NOT_ARCHIVED = sql`archived_at_ms is null`;
 const hasTag = (tag: string) => sql`replace(tags, ${JSON.stringify(tag)}, '') <> tags`;
 
 /** `%` and `_` are taken literally. */
-export const nameContains = (text: string) =>
-  sql`lower(project || '/' || name) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`;
+export const nameContains = (text: string) => containsText(sql`project || '/' || name`, text);
 
 /** Within the transaction that creates or ends a job of the model. */
 export async function noteActivity(tx: Kysely<Tables>, modelId: string, atMs: number): Promise<void> {

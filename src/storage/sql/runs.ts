@@ -7,7 +7,7 @@ import type { Payer } from '../account-store.ts';
 import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
 import { Refused, unlessRefused } from './refused.ts';
-import { listPage } from './listing.ts';
+import { containsText, listPage, toListing } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
 import { ofEntity, orderOf, transactionOf } from './transaction.ts';
@@ -50,14 +50,56 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       return row ? toRun(row) : null;
     },
 
-    list: ({ entity, project }, page, order = 'asc') =>
+    list: ({ entity, project, state, search }, page, order = 'asc') =>
       listPage(
         db,
-        { table: 'runs', of: { entity }, where: { project }, by: ['ordinal'], order },
+        {
+          table: 'runs',
+          of: { entity },
+          where: { project, state },
+          also: search === undefined ? [] : [mentions(search)],
+          by: ['ordinal'],
+          order,
+        },
         page,
         toRun,
         runWeight,
       ),
+
+    async countByState({ entity, project, search }) {
+      let query = db
+        .selectFrom('runs')
+        .select((eb) => ['state', eb.fn.countAll<number | string>().as('count')])
+        .where('entity', '=', entity)
+        .groupBy('state');
+      if (project !== undefined) query = query.where('project', '=', project);
+      if (search !== undefined) query = query.where(mentions(search));
+      return Object.fromEntries((await query.execute()).map(({ state, count }) => [state, Number(count)]));
+    },
+
+    async listProjects(entity, { after, limit }) {
+      let query = db
+        .selectFrom('runs')
+        .select((eb) => [
+          'project',
+          eb.fn.countAll<number | string>().as('runs'),
+          sql<number | string>`sum(case when state = 'running' then 1 else 0 end)`.as('running'),
+          eb.fn.max('updated_at_ms').as('updated_at_ms'),
+        ])
+        .where('entity', '=', entity);
+      if (after !== null) query = query.where('project', '>', after);
+      const rows = await query
+        .groupBy('project')
+        .orderBy('project')
+        .limit(limit + 1)
+        .execute();
+      return toListing(rows, limit, (row) => ({
+        project: row.project,
+        runs: Number(row.runs),
+        running: Number(row.running),
+        updatedAtMs: Number(row.updated_at_ms),
+      }));
+    },
 
     async append(id, { offset, lines }, change, payer, nowMs) {
       const owner = await db.selectFrom('runs').select('entity').where('id', '=', id).executeTakeFirst();
@@ -87,8 +129,9 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       );
     },
 
-    async history(id, from, limit) {
-      const after = db.selectFrom('run_history').where('run_id', '=', id).where('line', '>=', from).orderBy('line');
+    async history(id, from, limit, stride = 1) {
+      const all = db.selectFrom('run_history').where('run_id', '=', id).where('line', '>=', from).orderBy('line');
+      const after = stride === 1 ? all : all.where(sql<boolean>`line % ${sql.lit(stride)} = 0`);
       const sizes = await after
         .select(['line', sql<number>`length(content)`.as('characters')])
         .limit(limit)
@@ -171,6 +214,9 @@ async function replace(tx: Transaction<Tables>, id: string, offset: number, line
   }
   return replaced;
 }
+
+const mentions = (text: string) =>
+  containsText(sql`name || ' ' || display_name || ' ' || coalesce(group_name, '') || ' ' || tags`, text);
 
 /** Accepts any query that has conditions. */
 function named<Q extends { where(column: 'entity' | 'project' | 'name', operator: '=', value: string): Q }>(

@@ -37,6 +37,20 @@ test('a prefix without its slash redirects to the page, so that relative links r
   expect([statusCode, headers.location]).toEqual([307, 'training/']);
 });
 
+test('the link of a run leads a browser to its page, under any prefix; a program gets a 404, as anyone does for an unknown path', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  for (const prefix of ['', '/api/training']) {
+    const found = await send(built, { url: `${prefix}/team/demo/runs/r1`, headers: { ...KEYLESS, accept } });
+    expect([found.statusCode, found.headers.location]).toEqual([307, '../../../#/runs/team/demo/r1']);
+  }
+  for (const [server, url, headers] of [
+    [built, '/team/demo', KEYLESS],
+    [built, '/v1/demo', { ...KEYLESS, accept }],
+    [bare, '/team/demo', { ...KEYLESS, accept }],
+  ] as const)
+    expect((await send(server, { url, headers })).statusCode).toBe(404);
+});
+
 test('assets may be cached forever, and are sent gzipped to clients that accept that', async () => {
   for (const url of ['/assets/index-abc.js', '/api/training/assets/index-abc.js']) {
     const plain = await send(built, { url, headers: KEYLESS });

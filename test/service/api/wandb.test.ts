@@ -102,6 +102,13 @@ test('a run is made once, keeps its points whatever is repeated, and is read bac
       },
     },
   });
+  const curves = await send(server, { url: '/v1/runs/~/p/r1/curves' });
+  expect(curves.json()).toMatchObject({ history_lines: 5, left_out: 0, curves: { loss: { steps: [0, 1, 3, 4] } } });
+  const listed = await send(server, { url: '/v1/runs?entity=default&project=p&search=R1&state=finished' });
+  expect(listed.json()).toMatchObject({ data: [{ run: 'r1' }], counts: { running: 0, finished: 1, failed: 0 } });
+  expect((await send(server, { url: '/v1/runs?entity=others' })).statusCode).toBe(404);
+  const projects = await send(server, { url: '/v1/run-projects' });
+  expect(projects.json()).toMatchObject({ data: [{ id: 'p', runs: 1, running: 0 }], has_more: false });
   expect((await send(server, { method: 'DELETE', url: '/v1/runs/~/p/r1' })).json()).toEqual({ deleted: true });
   expect((await send(server, { url: '/v1/runs/~/p/r1' })).statusCode).toBe(404);
 });

@@ -36,6 +36,10 @@ test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Item<`${Episode}/tokens`>>().toExtend<Wire.EpisodeCallTokens>();
   expectTypeOf<Answer<`${Episode}/reward`, 'post'>>().toExtend<Wire.EpisodeData>();
   expectTypeOf<Answer<`${Model}/online-training`>>().toExtend<Wire.OnlineTraining>();
+  expectTypeOf<Item<'/v1/runs'>>().toExtend<Wire.Run>();
+  expectTypeOf<Item<'/v1/run-projects'>>().toExtend<Wire.RunProject>();
+  expectTypeOf<Item<'/v1/runs/{entity}/{project}/{run}/history'>>().toExtend<Wire.RunHistoryLine>();
+  expectTypeOf<Answer<'/v1/runs/{entity}/{project}/{run}/curves'>>().toExtend<Wire.RunCurves>();
   expectTypeOf<Item<'/v1/artifacts'>>().toExtend<Wire.Artifact>();
   expectTypeOf<Item<'/v1/workers'>>().toExtend<Wire.Worker>();
   type Answered = Item<`${Job}/evaluation/answers`>; // the document leaves the type of its messages open

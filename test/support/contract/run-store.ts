@@ -48,6 +48,7 @@ export function runContract(open: () => Promise<Storage>): void {
       [1_198, 1_199].map((line) => ({ line, content: lines[line] })),
     );
     expect(await runs.history(run.id, 0, 3)).toHaveLength(3);
+    expect((await runs.history(run.id, 1, 3, 500)).map(({ line }) => line)).toEqual([500, 1_000]);
     await runs.append(run.id, { offset: 1_199, lines: ['{}', '{"more":1}'] }, { state: 'finished' }, PAYER, NOW);
     expect((await runs.history(run.id, 1_199, 10)).map(({ content }) => content)).toEqual(['{}', '{"more":1}']);
     expect(await runs.find(run)).toMatchObject({ historyLines: 1_201, state: 'finished' });
@@ -114,6 +115,33 @@ export function runContract(open: () => Promise<Storage>): void {
     expect(await runs.delete(made[0]!.id)).toBe(false);
     expect(await runs.history(made[0]!.id, 0, 10)).toEqual([]);
     expect(await accounts.storedBytes(ACCOUNT)).toBe(0);
+  });
+
+  test('runs are found by state and by a part of their names, tags and groups, and counted; projects by name', async () => {
+    const { runs } = await open();
+    const made = [aRun('Alpha_1'), aRun('beta'), { ...aRun('gamma'), project: 'q' }, aRun('x', 'others')];
+    await runs.upsert(made[0]!, { state: 'failed', tags: ['Fast'] }, PAYER, NOW);
+    await runs.upsert(made[1]!, { displayName: '100% alpha', groupName: 'sweep' }, PAYER, NOW);
+    await runs.upsert(made[2]!, { state: 'finished' }, PAYER, NOW + 7);
+    await runs.upsert(made[3]!, {}, PAYER, NOW);
+    const namesOf = async (filter: object) =>
+      (await runs.list({ entity: 'team', ...filter }, FIRST)).rows.map(({ name }) => name);
+    expect(await namesOf({ search: 'ALPHA' })).toEqual(['Alpha_1', 'beta']);
+    expect(await namesOf({ search: 'fast' })).toEqual(['Alpha_1']);
+    expect(await namesOf({ search: 'weep', project: 'q' })).toEqual([]);
+    expect(await namesOf({ search: '0%' })).toEqual(['beta']);
+    expect(await namesOf({ search: 'alpha_', state: 'failed' })).toEqual(['Alpha_1']);
+    expect(await namesOf({ state: 'finished' })).toEqual(['gamma']);
+    expect(await runs.countByState({ entity: 'team', search: 'alpha', state: 'failed' })).toEqual({
+      failed: 1,
+      running: 1,
+    });
+    const [p, q] = [
+      { project: 'p', runs: 2, running: 1, updatedAtMs: NOW },
+      { project: 'q', runs: 1, running: 0, updatedAtMs: NOW + 7 },
+    ];
+    expect(await runs.listProjects('team', { after: null, limit: 1 })).toEqual({ rows: [p], hasMore: true });
+    expect(await runs.listProjects('team', { after: 'p', limit: 1 })).toEqual({ rows: [q], hasMore: false });
   });
 
   test('what a run logged and used is recorded once, and found from both sides', async () => {

@@ -14,6 +14,7 @@ from whetstone_client.episodes import (
 )
 from whetstone_client.errors import AnswerError, ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
+from whetstone_client.runs import Run, RunCurves, RunHistoryLine, RunProject
 from whetstone_client.wire import (
     Answer,
     AnsweredPrompt,
@@ -74,6 +75,10 @@ __all__ = [
     "Place",
     "RlJob",
     "RolloutFailure",
+    "Run",
+    "RunCurves",
+    "RunHistoryLine",
+    "RunProject",
     "SavePolicy",
     "SftConfig",
     "SftJob",

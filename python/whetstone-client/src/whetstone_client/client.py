@@ -140,6 +140,13 @@ class Client:
     get_online_training = _waiting(AsyncClient.get_online_training)
     delete_online_training = _waiting(AsyncClient.delete_online_training)
 
+    list_runs = _iterating(AsyncClient.list_runs)
+    list_run_projects = _iterating(AsyncClient.list_run_projects)
+    get_run = _waiting(AsyncClient.get_run)
+    list_run_history = _iterating(AsyncClient.list_run_history)
+    get_run_curves = _waiting(AsyncClient.get_run_curves)
+    delete_run = _waiting(AsyncClient.delete_run)
+
     list_artifacts = _iterating(AsyncClient.list_artifacts)
     get_artifact = _waiting(AsyncClient.get_artifact)
     push_artifact = _waiting(AsyncClient.push_artifact)

@@ -23,7 +23,10 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
     "application/json": {"object":"list","data":[{"id":"1","line":1,"size_bytes":96,"messages":[{"role":"user","content":"Say yes."}],"chosen":null,"rejected":null,"tools":null,"problem":null,"beginning":null,"sequences":[{"token_ids":[1618,268,10,733],"texts":["<|im_start|>","user","\n","Say"],"trained":[false,false,false,false]}]}],"first_id":"1","last_id":"1","has_more":false},
   },
   "GET /v1/runs": {
-    "application/json": {"object":"list","data":[{"id":"15899f24-6b65-49ac-ab0f-db00cb6f0f0a","entity":"default","project":"demo","run":"first-run","name":"first-run","group":null,"job_type":null,"notes":null,"tags":[],"state":"running","exit_code":null,"config":{"lr":0.1},"summary":{},"history_lines":2,"created_at":"2026-11-23T18:05:02.720Z","updated_at":"2026-11-23T18:05:02.902Z"}],"first_id":"15899f24-6b65-49ac-ab0f-db00cb6f0f0a","last_id":"15899f24-6b65-49ac-ab0f-db00cb6f0f0a","has_more":false},
+    "application/json": {"object":"list","data":[{"id":"72db5c36-41c1-4fbc-9481-9a48de67c45a","entity":"default","project":"demo","run":"first-run","name":"first-run","group":null,"job_type":null,"notes":null,"tags":[],"state":"running","exit_code":null,"config":{"lr":0.1},"summary":{},"history_lines":2,"created_at":"2026-11-26T04:38:36.852Z","updated_at":"2026-11-26T04:38:37.014Z"}],"first_id":"72db5c36-41c1-4fbc-9481-9a48de67c45a","last_id":"72db5c36-41c1-4fbc-9481-9a48de67c45a","has_more":false,"counts":{"running":1,"finished":0,"failed":0}},
+  },
+  "GET /v1/run-projects": {
+    "application/json": {"object":"list","data":[{"id":"demo","object":"run_project","project":"demo","runs":1,"running":1,"updated_at":"2026-11-26T04:38:37.014Z"}],"first_id":"demo","last_id":"demo","has_more":false},
   },
   "GET /v1/runs/{entity}/{project}/{run}": {
     "application/json": {"id":"15899f24-6b65-49ac-ab0f-db00cb6f0f0a","entity":"default","project":"demo","run":"first-run","name":"first-run","group":null,"job_type":null,"notes":null,"tags":[],"state":"running","exit_code":null,"config":{"lr":0.1},"summary":{},"history_lines":2,"created_at":"2026-11-23T18:05:02.720Z","updated_at":"2026-11-23T18:05:02.902Z"},
@@ -34,6 +37,9 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "GET /v1/runs/{entity}/{project}/{run}/history": {
     "application/json": {"object":"list","data":[{"id":"0","line":0,"values":{"_step":0,"loss":1.5}}],"first_id":"0","last_id":"1","has_more":false},
     "application/jsonl": "{\"id\":\"0\",\"line\":0,\"values\":{\"_step\":0,\"loss\":1.5}}\n",
+  },
+  "GET /v1/runs/{entity}/{project}/{run}/curves": {
+    "application/json": {"object":"run_curves","history_lines":2,"curves":{"loss":{"steps":[0,1],"values":[1.5,1.2]}},"left_out":0},
   },
   "GET /v1/usage": {
     "application/json": {"object":"list","data":[{"id":"e80bb18a8b106200683b356798d19adf","object":"usage","date":"2026-11-23","api_key_id":"bootstrap","project":"demo","model":"wandb-artifact:///default/demo/sums:step1","requests":1,"prompt_tokens":18,"cached_tokens":0,"completion_tokens":3,"total_tokens":21}],"first_id":"e80bb18a8b106200683b356798d19adf","last_id":"5077ded203a9ecb7a6c4e690d1ff67ae","has_more":false,"totals":{"requests":10,"prompt_tokens":148,"cached_tokens":115,"completion_tokens":37,"total_tokens":185}},
