@@ -52,13 +52,14 @@ export const chooser =
     replacePlace(hrefTo(pattern, Object.fromEntries(kept)));
   };
 
-/** Changes some of what the current address says and keeps the rest; null and [] remove it. A list is said once for each of its texts. */
+/** Changes some of what the current address says and keeps the rest; null, '' and [] remove it. A list is said once for each of its texts. */
 export function changeQuery(changed: Readonly<Record<string, string | number | readonly string[] | null>>): void {
   const [path = '', query] = location.hash.split('?', 2);
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changed)) {
     next.delete(name);
-    const texts: readonly string[] = value === null ? [] : typeof value === 'object' ? value : [String(value)];
+    const texts: readonly string[] =
+      value === null || value === '' ? [] : typeof value === 'object' ? value : [String(value)];
     for (const each of texts) next.append(name, each);
   }
   const href = `${path === '' ? '#/' : path}${next.size === 0 ? '' : `?${next}`}`;

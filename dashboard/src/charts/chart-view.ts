@@ -89,10 +89,9 @@ export const queryOf = ({ axis, smoothing, isLogarithmic, metrics, range, at }: 
   smooth: smoothing === 0 ? null : smoothing,
   scale: isLogarithmic ? 'log' : null,
   metric: metrics,
-  from: range && shortOf(range.min),
-  to: range && shortOf(range.max),
+  from: range && range.min,
+  to: range && range.max,
   at,
 });
 
-const shortOf = (value: number): number => Number(value.toPrecision(9));
 const keyOf = (view: ChartView): string => JSON.stringify(queryOf(view));

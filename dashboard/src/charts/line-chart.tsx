@@ -79,7 +79,7 @@ export function LineChart(props: LineChartProps) {
     current.setData([[...x], ...lines.map(({ values }) => drawable(values, isLogarithmic))], range === null);
     if (range !== null) current.setScale('x', { ...range });
   }, [x, lines, range, drawn, isLogarithmic, height, syncKey, scheme]);
-  useEffect(() => chart.current?.redraw(), [pinned]);
+  useEffect(() => chart.current?.redraw(false), [pinned]); // with the scales that the numbers just set
 
   const named = lines.filter(({ isFaint }) => !isFaint);
   const at = placeShown(x, named, pointer, pinned, range);

@@ -53,7 +53,7 @@ export function chartOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
       ...(syncKey ? { sync: { key: syncKey } } : {}),
     },
     scales: {
-      x: { time: false, range: (_, min, max) => (min === max ? [min - 1, max + 1] : [min, max]) },
+      x: { time: false },
       y: { range: (_, min, max) => rangeOf(min, max) },
     },
     axes: [
@@ -88,7 +88,7 @@ export function chartOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
         (chart) => {
           const { left, width } = chart.select;
           if (width < CLICK_PX_MAX) return;
-          drawing.onZoom({ min: chart.posToVal(left, 'x'), max: chart.posToVal(left + width, 'x') });
+          drawing.onZoom({ min: placeAt(chart, left), max: placeAt(chart, left + width) });
           chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
         },
       ],
@@ -105,6 +105,9 @@ function yAxisPx(chart: uPlot, labels: readonly string[] | null): number {
   const widest = Math.max(0, ...labels.map((label) => chart.ctx.measureText(label).width));
   return Math.max(Y_AXIS_PX_MIN, widest / devicePixelRatio + 14);
 }
+
+/** With no more digits than an address should have. */
+const placeAt = (chart: uPlot, px: number): number => Number(chart.posToVal(px, 'x').toPrecision(9));
 
 /** A lone value has no line: without its dot, it would not be seen. */
 function areFew({ data }: uPlot, series: number, from: number, to: number): boolean {

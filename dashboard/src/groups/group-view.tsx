@@ -1,12 +1,13 @@
 // A group: its prompt and rewards, then the answers to that prompt side by side, best first; or one trajectory in full.
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
 import { goTo } from '../router.ts';
 import { ShadingChoice } from '../tokens/shading-choice.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import { PageHead } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 import { Completion } from './completion.tsx';
 import type { Group, GroupPlace } from './group-data.ts';
 import { GroupHead } from './group-head.tsx';
@@ -26,13 +27,22 @@ export function GroupView({ place, group, one, crumbs, hasEnded }: GroupViewProp
   const [shading, setShading] = useState<Shading>('logprob');
   const found = useLoad((signal) => place.loadGroup(signal), [place.key]);
   const hasNext = found.state === 'ready' && found.value.hasNext;
-  useNeighbours(place, group, hasNext || found.state === 'loading');
+  const mayHaveNext = hasNext || found.state === 'loading';
+  const count = found.state === 'ready' ? found.value.group.num_trajectories : 0;
+  useKeys({
+    j: mayHaveNext ? () => goTo(place.hrefOf(group + 1)) : undefined,
+    k: group > 0 ? () => goTo(place.hrefOf(group - 1)) : undefined,
+    l: one !== null && one + 1 < count ? () => goTo(place.hrefOf(group, one + 1)) : undefined,
+    h: one !== null && one > 0 ? () => goTo(place.hrefOf(group, one - 1)) : undefined,
+  });
   const title = one === null ? `Group ${group}` : `Group ${group}, trajectory ${one}`;
   const actions = (
     <nav class="row" aria-label="Groups">
+      {one !== null && one > 0 && <a class="button" href={place.hrefOf(group, one - 1)} title="key h">← Answer {one - 1}</a>}
       {one !== null && <a class="button" href={place.hrefOf(group)}>All of the group</a>}
-      {group > 0 && <a class="button" href={place.hrefOf(group - 1)} title="key k">← Previous</a>}
-      {hasNext && <a class="button" href={place.hrefOf(group + 1)} title="key j">Next →</a>}
+      {one !== null && one + 1 < count && <a class="button" href={place.hrefOf(group, one + 1)} title="key l">Answer {one + 1} →</a>}
+      {group > 0 && <a class="button" href={place.hrefOf(group - 1)} title="key k">← Previous group</a>}
+      {hasNext && <a class="button" href={place.hrefOf(group + 1)} title="key j">Next group →</a>}
     </nav>
   ); // prettier-ignore
   const colours = place.loadTokens ? <ShadingChoice value={shading} choose={setShading} /> : null;
@@ -77,18 +87,3 @@ function SideBySide({ place, read, shading }: { place: GroupPlace; read: Group; 
 /** Indexes, best first; equal ones keep their order. */
 const byReward = (rewards: readonly number[]): number[] =>
   rewards.map((_, index) => index).sort((a, b) => rewards[b]! - rewards[a]!);
-
-/** The keys j and k go to the next and the previous group, unless the user is typing. */
-function useNeighbours(place: GroupPlace, group: number, hasNext: boolean): void {
-  // A layout effect, so that a key pressed right after the page appears already applies to that page.
-  useLayoutEffect(() => {
-    const follow = ({ key, target, altKey, ctrlKey, metaKey }: KeyboardEvent) => {
-      const isWriting = target instanceof HTMLElement && target.closest('input:not([type=radio]), textarea, select');
-      if (isWriting || altKey || ctrlKey || metaKey) return;
-      if (key === 'j' && hasNext) goTo(place.hrefOf(group + 1));
-      if (key === 'k' && group > 0) goTo(place.hrefOf(group - 1));
-    };
-    addEventListener('keydown', follow);
-    return () => removeEventListener('keydown', follow);
-  }, [place, group, hasNext]);
-}

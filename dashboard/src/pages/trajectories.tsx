@@ -2,16 +2,14 @@
 // prompt. The choice is kept in the address.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { chooser, hrefTo, type PageProps } from '../router.ts';
+import { changeQuery, hrefTo, type PageProps } from '../router.ts';
 import { PromptTable } from '../trajectories/prompt-table.tsx';
 import { readSources, sourcesAt, splitsOf, stepsOf, TRAINED, type Source } from '../trajectories/sources.ts';
-import { StepChoice } from '../trajectories/step-choice.tsx';
+import { StepChoice, type Choose } from '../trajectories/step-choice.tsx';
 import { TrajectoryTable } from '../trajectories/trajectory-table.tsx';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
-
-const PATH = '/models/{id}/trajectories';
 
 export function TrajectoriesPage({ params, query }: PageProps) {
   const id = params['id']!;
@@ -57,9 +55,10 @@ function Chosen({ modelId, sources, query }: ChosenProps) {
   const step = steps.includes(wanted) ? wanted : steps.at(-1)!;
   const view = query.get('view') === 'prompts' ? 'prompts' : 'trajectories';
   const versus = steps.includes(Number(query.get('versus') ?? NaN)) ? Number(query.get('versus')) : null;
-  const search = query.get('search') ?? '';
 
-  const choose = chooser(PATH, { id: modelId, split, step, view, versus, search });
+  /** The address also names the step, so that a link still shows it when there are others. An open row belongs to its step. */
+  const choose: Choose = (changed) =>
+    changeQuery({ split, step, ...('step' in changed || 'split' in changed ? { row: null } : {}), ...changed });
   const at = sourcesAt(sources, split, step);
   const shared = { modelId, sources: at };
   return (
@@ -75,7 +74,7 @@ function Chosen({ modelId, sources, query }: ChosenProps) {
           choose={choose}
         />
       ) : (
-        <TrajectoryTable {...shared} search={search} choose={choose} />
+        <TrajectoryTable {...shared} query={query} choose={choose} />
       )}
     </>
   );

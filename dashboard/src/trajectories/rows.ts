@@ -51,7 +51,8 @@ export async function* readRows(
   }
 }
 
-export type SortKey = 'order' | 'reward' | 'advantage' | 'num_sampled_tokens' | 'num_sampled_turns';
+export const SORT_KEYS = ['order', 'reward', 'advantage', 'num_sampled_tokens', 'num_sampled_turns'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
 
 export interface Sorting {
   readonly by: SortKey;

@@ -1,9 +1,13 @@
-// All trajectories of a step, possibly thousands: searched by text, sorted by their numbers, opened in place.
+// All trajectories of a step, possibly thousands: searched by text, filtered and sorted by their numbers, opened in place. The keys j and k
+// go through them. What is shown is in the address.
 import { useMemo, useState } from 'preact/hooks';
 import { whole } from '../ui/numbers.ts';
 import { Empty, Failure } from '../ui/states.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
-import { sortRows, type SortKey, type Sorting } from './rows.ts';
+import { filterRows, isFiltered, namesIn, NO_FILTER, readRowChoice, sortingInAddress } from './filter.ts';
+import { RowFilters } from './row-filters.tsx';
+import { sortRows, type SortKey } from './rows.ts';
 import { SearchBox } from './search-box.tsx';
 import type { Source } from './sources.ts';
 import type { Choose } from './step-choice.tsx';
@@ -13,7 +17,7 @@ import { useRows } from './use-rows.ts';
 interface TrajectoryTableProps {
   readonly modelId: string;
   readonly sources: readonly Source[];
-  readonly search: string;
+  readonly query: URLSearchParams;
   readonly choose: Choose;
 }
 
@@ -25,23 +29,54 @@ const COLUMNS: readonly { readonly by: SortKey; readonly title: string }[] = [
   { by: 'num_sampled_tokens', title: 'Tokens' },
 ];
 
-export function TrajectoryTable({ modelId, sources, search, choose }: TrajectoryTableProps) {
+export function TrajectoryTable({ modelId, sources, query, choose }: TrajectoryTableProps) {
+  const search = query.get('search') ?? '';
+  const address = query.toString();
+  const choice = useMemo(() => readRowChoice(query), [address]);
+  const { sorting, row: current } = choice;
   const { rows, isWhole, error } = useRows(modelId, sources, search);
-  const [sorting, setSorting] = useState<Sorting>({ by: 'order', isDown: false });
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const sorted = useMemo(() => sortRows(rows, sorting), [rows, sorting]);
-  const turn = (by: SortKey) => setSorting({ by, isDown: sorting.by === by ? !sorting.isDown : by !== 'order' });
-  const toggle = (key: string) =>
-    setOpen((before) => new Set(before.has(key) ? [...before].filter((each) => each !== key) : [...before, key]));
+  const [others, setOthers] = useState<ReadonlySet<string>>(new Set());
+  const names = useMemo(() => namesIn(rows), [rows]);
+  const shown = useMemo(() => sortRows(filterRows(rows, choice), sorting), [rows, choice]);
+
+  const turn = (by: SortKey) => {
+    const isDown = sorting.by === by ? !sorting.isDown : by !== 'order';
+    choose({ sort: sortingInAddress({ by, isDown }) });
+  };
+  const isOpen = (key: string) => key === current || others.has(key);
+  const toggle = (key: string) => {
+    const left = [...others].filter((each) => each !== key);
+    setOthers(new Set(isOpen(key) || current === '' ? left : [...left, current]));
+    if (key === current) choose({ row: null });
+    else if (!isOpen(key)) choose({ row: key });
+  };
+  const go = (by: 1 | -1) => () => {
+    const at = shown.findIndex(({ key }) => key === current);
+    const next = shown[at === -1 ? (by === 1 ? 0 : shown.length - 1) : at + by];
+    if (next) choose({ row: next.key });
+  };
+  useKeys({ j: go(1), k: go(-1), Escape: current === '' ? undefined : () => choose({ row: null }) });
+
+  const isPart = shown.length < rows.length;
   return (
     <>
       <div class="found">
-        <SearchBox value={search} search={(text) => choose({ search: text })} />
+        <SearchBox key={search} value={search} search={(text) => choose({ search: text })} />
         <span class="muted" role="status">
+          {isPart && `${whole(shown.length)} of `}
           {whole(rows.length)} {rows.length === 1 ? 'trajectory' : 'trajectories'}
           {isWhole ? '' : ' so far'}
         </span>
+        <span class="muted small">
+          Keys: <kbd>j</kbd> next, <kbd>k</kbd> previous, <kbd>Esc</kbd> close
+        </span>
+        {isFiltered(choice) && (
+          <button type="button" class="link" onClick={() => choose(NO_FILTER)}>
+            Drop the filters
+          </button>
+        )}
       </div>
+      <RowFilters filter={choice} names={names} choose={choose} />
       {error !== null && <Failure error={error} />}
       <div class="line-head" role="group" aria-label="Sort by">
         {COLUMNS.map(({ by, title }) => (
@@ -58,18 +93,19 @@ export function TrajectoryTable({ modelId, sources, search, choose }: Trajectory
         ))}
         <span>Prompt and last answer</span>
       </div>
-      {rows.length === 0 && isWhole && error === null ? (
-        <Empty title={search === '' ? 'No trajectories' : 'Nothing found'} />
+      {shown.length === 0 && isWhole && error === null ? (
+        <Empty title={isPart ? 'No trajectory matches' : search === '' ? 'No trajectories' : 'Nothing found'} />
       ) : (
         <VirtualList
           label="Trajectories"
-          rows={sorted}
+          rows={shown}
           rowHeight={37}
           height="min(70vh, 900px)"
           keyOf={({ key }) => key}
+          follow={current}
         >
           {(row) => (
-            <TrajectoryLine row={row} isOpen={open.has(row.key)} toggle={() => toggle(row.key)} modelId={modelId} />
+            <TrajectoryLine row={row} isOpen={isOpen(row.key)} toggle={() => toggle(row.key)} modelId={modelId} />
           )}
         </VirtualList>
       )}

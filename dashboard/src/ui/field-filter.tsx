@@ -1,6 +1,7 @@
 // A field that filters what a page shows. It applies when the user has finished typing: Enter, or leaving the field. Until then the text is
 // the browser's, so that a page that is drawn again takes nothing away.
 import type { ComponentProps } from 'preact';
+import { visibleText } from './text.tsx';
 
 interface FieldFilterProps {
   readonly label: string;
@@ -45,7 +46,7 @@ export const OptionFilter = ({ label, value, among, choose }: OptionFilterProps)
       <option value="">all</option>
       {among.map((each) => (
         <option key={each} value={each}>
-          {each}
+          {visibleText(each)}
         </option>
       ))}
     </select>

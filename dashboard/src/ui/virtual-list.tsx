@@ -11,13 +11,15 @@ interface VirtualListProps<Row> {
   /** Of the frame; a CSS length. */
   readonly height: string;
   readonly keyOf: (row: Row) => string;
+  /** Key of a row that is scrolled into sight, now and whenever it changes. */
+  readonly follow?: string;
   readonly children: (row: Row, index: number) => ComponentChildren;
 }
 
 /** Extra rows above and below the visible ones, so that quick scrolling shows no gaps. */
 const OVERSCAN_PX = 400;
 
-export function VirtualList<Row>({ label, rows, rowHeight, height, keyOf, children }: VirtualListProps<Row>) {
+export function VirtualList<Row>({ label, rows, rowHeight, height, keyOf, follow, children }: VirtualListProps<Row>) {
   const frame = useRef<HTMLDivElement>(null);
   const [heights] = useState(() => new Map<string, number>());
   const [version, setVersion] = useState(0);
@@ -52,6 +54,14 @@ export function VirtualList<Row>({ label, rows, rowHeight, height, keyOf, childr
       observer.disconnect();
     };
   }, []);
+
+  const followed = follow === undefined ? -1 : rows.findIndex((row) => keyOf(row) === follow);
+  useLayoutEffect(() => {
+    const { scrollTop, clientHeight } = frame.current!;
+    const top = tops[followed];
+    if (top === undefined) return;
+    if (top < scrollTop || tops[followed + 1]! > scrollTop + clientHeight) frame.current!.scrollTop = top;
+  }, [follow, followed === -1]);
 
   const first = Math.max(0, indexAt(tops, seen.top - OVERSCAN_PX));
   const last = Math.min(rows.length, indexAt(tops, seen.top + seen.height + OVERSCAN_PX) + 1);

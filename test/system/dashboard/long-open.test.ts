@@ -107,6 +107,23 @@ describe('a page that stays open', skipWithout('CHROMIUM', browser !== null), ()
     expect(await zoomed(page)).toBe(from);
     expect(await smoothing.inputValue()).toBe('0.5');
     await page.locator('.chart figcaption').getByText('p/other').first().waitFor();
+    await page.locator('.u-over').first().click(); // marks a step
+    await expect.poll(() => page.url(), WITHIN).toContain('&at=');
+    const shown = async () => ({
+      zoomed: await zoomed(page),
+      caption: await page.locator('figcaption').first().innerText(),
+    });
+    await page.mouse.move(0, 0);
+    const sent = await shown();
+    await page.reload(); // as whoever follows the link
+    await expect.poll(shown, WITHIN).toEqual(sent);
+    expect(await smoothing.inputValue()).toBe('0.5');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download reward as CSV' }).click();
+    expect((await saved).suggestedFilename()).toBe('reward.csv');
+    const picture = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download reward as a PNG picture' }).click();
+    expect((await picture).suggestedFilename()).toBe('reward.png');
     expect(faults).toEqual([]);
   });
 });

@@ -67,6 +67,26 @@ describe('trajectories', skipWithout('CHROMIUM', browser !== null), () => {
     expect(page.url()).toContain('step=1');
   });
 
+  test('are filtered and sorted by the address, gone through with keys, and a link shows what its sender saw', async () => {
+    await open('?split=val+%3Ci%3E');
+    await page.getByText('4 trajectories').waitFor();
+    await page.getByLabel('Reward from').fill('1');
+    await page.keyboard.press('Enter');
+    await page.getByText('3 of 4 trajectories').waitFor();
+    await page.getByRole('button', { name: /^Reward/ }).click();
+    await page.getByRole('heading', { level: 1 }).click(); // out of the field
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    const isOpen = () => page.getByRole('button', { name: 'Trajectory', expanded: true }).allInnerTexts();
+    await expect.poll(async () => (await isOpen()).map((text) => text.replace(/[^\d.]/g, ''))).toEqual(['0.2']);
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByText('3 of 4 trajectories').waitFor();
+    expect((await isOpen()).map((text) => text.replace(/[^\d.]/g, ''))).toEqual(['0.2']);
+    await page.keyboard.press('Escape');
+    await expect.poll(isOpen).toEqual([]);
+  });
+
   test('are found by their words, and opened in their place', async () => {
     await open('?split=val+%3Ci%3E');
     await page.getByText('4 trajectories').waitFor();
