@@ -111,6 +111,8 @@ export interface CheckpointStore {
   list(modelId: string, page: Page, order: Order): Promise<Listing<Checkpoint>>;
   /** For each of these models: the existing checkpoints among its last so many steps, by model and step. */
   listLatest(modelIds: readonly string[], stepsMax: number): Promise<readonly Checkpoint[]>;
+  /** Those of these steps that exist, in any order. */
+  listAt(modelId: string, steps: readonly number[]): Promise<readonly Checkpoint[]>;
   findById(id: string): Promise<Checkpoint | null>;
   count(modelId: string): Promise<number>;
   /** Creates it as the step after the highest that its model ever had, or a later one. Null: the model was deleted. */
@@ -279,6 +281,8 @@ export interface EventStore {
   list(jobId: string, page: Page): Promise<Listing<TrainingEvent>>;
   /** The first so many with an ordinal of their own. */
   first(jobId: string, count: number): Promise<readonly TrainingEvent[]>;
+  /** Of several jobs together, by job and then as `list`: at most so many. */
+  listOfJobs(jobIds: readonly string[], rowsMax: number): Promise<Listing<TrainingEvent>>;
   /** Those with an ordinal of their own. */
   count(jobId: string): Promise<number>;
   /** The event with the highest ordinal. */

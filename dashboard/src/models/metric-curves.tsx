@@ -1,6 +1,6 @@
 // Curves of every metric over the steps of a model, with those of other models if the user compares. The address names them.
 import { useMemo } from 'preact/hooks';
-import { readList } from '../api/pages.ts';
+import { readHistory } from '../api/history.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { Track } from '../charts/curves.ts';
 import { MetricCharts } from '../charts/metric-charts.tsx';
@@ -61,9 +61,6 @@ export function MetricCurves({ modelId, version }: MetricCurvesProps) {
 }
 
 async function readTrack(model_id: string, signal: AbortSignal): Promise<Track> {
-  const [name, steps] = await Promise.all([
-    readName(model_id),
-    readList('/v1/preview/models/{model_id}/metrics', { path: { model_id }, signal }),
-  ]);
+  const [name, steps] = await Promise.all([readName(model_id), readHistory(model_id, signal)]);
   return { id: model_id, name, points: pointsOf(steps) };
 }

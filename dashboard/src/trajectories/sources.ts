@@ -1,5 +1,6 @@
 // Where a model's trajectories are, step by step: those that each job trained on, and those that were logged under a split. The page's
 // address decides which of them are shown.
+import { readHistory } from '../api/history.ts';
 import { listAll } from '../api/pages.ts';
 import type { Item } from '../api/client.ts';
 import type { HistoryStep } from '../api/wire.ts';
@@ -24,7 +25,7 @@ export interface Source {
 export async function readSources(modelId: string, signal: AbortSignal): Promise<Source[]> {
   const sources: Source[] = [];
   const path = { model_id: modelId };
-  for await (const step of listAll('/v1/preview/models/{model_id}/metrics', { path, signal })) {
+  for (const step of await readHistory(modelId, signal)) {
     const source = ofJob(step);
     if (source) sources.push(source);
   }

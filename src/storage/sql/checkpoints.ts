@@ -52,6 +52,17 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
       return rows.map(toCheckpoint);
     },
 
+    async listAt(modelId, steps) {
+      if (steps.length === 0) return [];
+      const rows = await db
+        .selectFrom('checkpoints')
+        .selectAll()
+        .where('model_id', '=', modelId)
+        .where('step', 'in', [...steps])
+        .execute();
+      return rows.map(toCheckpoint);
+    },
+
     async findById(id) {
       const row = await db.selectFrom('checkpoints').selectAll().where('id', '=', id).executeTakeFirst();
       return row ? toCheckpoint(row) : null;

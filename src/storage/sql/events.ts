@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { invariant } from '#base/invariant';
 import type { EventStore, NewEvent } from '../storage.ts';
-import { listPage } from './listing.ts';
+import { listPage, toListing } from './listing.ts';
 import { fromEvent, toTrainingEvent, type Tables } from './rows.ts';
 import { transactionOf } from './transaction.ts';
 
@@ -64,6 +64,20 @@ export function createEventStore(db: Kysely<Tables>): EventStore {
         .limit(count)
         .execute();
       return rows.map(toTrainingEvent);
+    },
+
+    async listOfJobs(jobIds, rowsMax) {
+      if (jobIds.length === 0) return { rows: [], hasMore: false };
+      const rows = await db
+        .selectFrom('training_events')
+        .selectAll()
+        .where('job_id', 'in', [...jobIds])
+        .orderBy('job_id')
+        .orderBy('ordinal')
+        .orderBy('part')
+        .limit(rowsMax + 1)
+        .execute();
+      return toListing(rows, rowsMax, toTrainingEvent);
     },
 
     count: (jobId) => countEvents(db, jobId),

@@ -90,6 +90,8 @@ export function jobContract(open: () => Promise<Storage>): void {
     expect((await storage.events.list(job.id, { after: started.id, limit: 1 })).rows).toEqual([rows[2]]);
     expect(await storage.events.first(job.id, 2)).toEqual([started, rows[3]]);
     expect(await storage.events.count(job.id)).toBe(2);
+    expect(await storage.events.listOfJobs([job.id, 'none'], 4)).toEqual({ rows, hasMore: false });
+    expect(await storage.events.listOfJobs([job.id], 3)).toEqual({ rows: rows.slice(0, 3), hasMore: true });
     expect(await storage.events.findLatest(job.id)).toEqual(rows[3]);
   });
 

@@ -106,6 +106,10 @@ export function modelContract(open: () => Promise<Storage>): void {
     expect(await steps([model.id], 9)).toEqual([0, 1, 3].map((step) => [model.id, step]));
     expect((await steps([model.id, other.id, createId()], 9)).length).toBe(4);
     expect(await steps([], 9)).toEqual([]);
+    const at = async (...wanted: number[]) =>
+      (await storage.checkpoints.listAt(model.id, wanted)).map(({ step }) => step).sort();
+    expect(await at(3, 2, 0, 9)).toEqual([0, 3]);
+    expect(await at()).toEqual([]);
   });
 
   test('deleting a model takes its checkpoints, jobs and events, and names their blobs', async () => {

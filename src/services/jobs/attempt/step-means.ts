@@ -1,5 +1,6 @@
 // Reduces the metrics of a job's gradient steps, read from its events, to one number per metric.
 import { createYielder } from '#base/yield-to-loop';
+import type { TrainingEvent } from '#domain/training-job';
 import type { EventStore } from '#storage/storage';
 
 export interface MeansOfSteps {
@@ -29,6 +30,30 @@ export async function meansOfSteps(store: EventStore, jobId: string): Promise<Me
     after = rows.at(-1)?.id ?? null;
     if (!hasMore || after === null) return { ...means.read(), events };
   }
+}
+
+/** Of several jobs at once, of those that have few steps; the others are left out. */
+export async function meansOfShortJobs(
+  store: EventStore,
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, MeansOfSteps>> {
+  const { rows, hasMore } = await store.listOfJobs(jobIds, EVENTS_PAGE);
+  const byJob = new Map<string, TrainingEvent[]>();
+  for (const event of rows) {
+    const known = byJob.get(event.jobId);
+    if (known) known.push(event);
+    else byJob.set(event.jobId, [event]);
+  }
+  const last = rows.at(-1)?.jobId; // of this one, and of those that are missing, there may be more
+  const whole = jobIds.filter((id) => !hasMore || (byJob.has(id) && id !== last));
+  return new Map(
+    whole.map((id) => {
+      const means = createMeans();
+      const events = byJob.get(id) ?? [];
+      for (const { type, data } of events) if (type === 'gradient_step') means.add(data);
+      return [id, { ...means.read(), events: events.length }];
+    }),
+  );
 }
 
 /** The mean over the steps that have the metric. */

@@ -5,7 +5,7 @@ import type { Listing, Page } from '#domain/page';
 import type { JobStatus, JobType, Skipped, TrainingJob } from '#domain/training-job';
 import type { Storage } from '#storage/storage';
 import { getOwnModel } from '../../models/own-model.ts';
-import { meansOfSteps, type MeansOfSteps } from '../attempt/step-means.ts';
+import { meansOfShortJobs, meansOfSteps, type MeansOfSteps } from '../attempt/step-means.ts';
 
 export interface HistoryStep {
   /** The job's id; `step-0` for the step that no job made. */
@@ -27,6 +27,8 @@ export interface StepHistory {
   stream(caller: Caller, modelId: string, after: string | null): Promise<AsyncIterable<HistoryStep>>;
 }
 
+type Metrics = Readonly<Record<string, number>>;
+
 const STEP_ZERO = 'step-0';
 /** A page reads the events of its jobs: it ends after the job that exceeds this number. */
 const EVENTS_MAX = 20_000;
@@ -41,10 +43,12 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
     const filter = { entity: caller.entity, modelId };
     const jobs = await storage.jobs.list(filter, { ...page, limit: Math.max(1, page.limit) });
     if (page.limit === 0) return { rows, hasMore: jobs.rows.length > 0 };
+    const short = await meansOfShortJobs(storage.events, jobs.rows.map(({ id }) => id)); // prettier-ignore
+    const logged = await metricsOf(modelId, jobs.rows.flatMap(({ step }) => step ?? [])); // prettier-ignore
     let events = 0;
     for (const [at, job] of jobs.rows.entries()) {
-      const read = await meansOfSteps(storage.events, job.id);
-      rows.push(await toStep(job, read));
+      const read = short.get(job.id) ?? (await meansOfSteps(storage.events, job.id));
+      rows.push(toStep(job, read, logged));
       events += read.events;
       if (events > EVENTS_MAX && at < jobs.rows.length - 1) return { rows, hasMore: true };
     }
@@ -52,20 +56,15 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
   }
 
   async function stepZero(modelId: string): Promise<HistoryStep> {
-    const metrics = await metricsAt(modelId, 0);
+    const metrics = (await metricsOf(modelId, [0])).get(0) ?? {};
     const none = { job: null, startedAtMs: null, endedAtMs: null, gradientSteps: 0, skipped: {} };
     return { ...none, id: STEP_ZERO, step: 0, metrics };
   }
 
-  async function toStep(job: TrainingJob, { gradientSteps, means }: MeansOfSteps): Promise<HistoryStep> {
-    const { id, type, status, step, startedAtMs, endedAtMs, skipped, modelId } = job;
-    const logged = step === null || status !== 'succeeded' ? {} : await metricsAt(modelId, step);
-    const times = { startedAtMs, endedAtMs };
-    return { id, job: { id, type, status }, step, ...times, gradientSteps, metrics: { ...means, ...logged }, skipped };
+  async function metricsOf(modelId: string, steps: readonly number[]): Promise<ReadonlyMap<number, Metrics>> {
+    const checkpoints = await storage.checkpoints.listAt(modelId, [...new Set(steps)]);
+    return new Map(checkpoints.map(({ step, metrics }) => [step, metrics]));
   }
-
-  const metricsAt = async (modelId: string, step: number): Promise<Readonly<Record<string, number>>> =>
-    (await storage.checkpoints.find(modelId, step))?.metrics ?? {};
 
   return {
     async list(caller, modelId, page) {
@@ -85,4 +84,15 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
       })();
     },
   };
+}
+
+/** `logged`: the metrics of checkpoints, by step. */
+function toStep(
+  { id, type, status, step, startedAtMs, endedAtMs, skipped }: TrainingJob,
+  { gradientSteps, means }: MeansOfSteps,
+  logged: ReadonlyMap<number, Metrics>,
+): HistoryStep {
+  const ofCheckpoint = step === null || status !== 'succeeded' ? {} : logged.get(step);
+  const metrics = { ...means, ...ofCheckpoint };
+  return { id, job: { id, type, status }, step, startedAtMs, endedAtMs, gradientSteps, metrics, skipped };
 }
