@@ -1,6 +1,6 @@
 // `npm run pictures -- --out <directory> [page …]`: takes pictures of every page of the dashboard, or of those named, in three
 // widths, light and dark, to check how they look: after a short run of the number guessing example, or of the first model of the server at
-// WHETSTONE_URL, with WHETSTONE_API_KEY.
+// WHETSTONE_URL, with WHETSTONE_API_KEY. `-- --docs` writes the pictures of README.md into docs/images instead.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,7 @@ import { enterKey, openBrowser, openPage, visit } from '../test/support/dashboar
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: 'string', default: '.cache/pictures' } },
+  options: { out: { type: 'string', default: '.cache/pictures' }, docs: { type: 'boolean', default: false } },
 });
 const STEPS = 5;
 const NARROW = { size: 'narrow', viewport: { width: 390, height: 844 } };
@@ -24,6 +24,9 @@ const LOOKS = [
   { ...NARROW, colorScheme: 'light' },
   { ...MIDDLE, colorScheme: 'light' },
 ] as const;
+
+const DOCS = { size: 'docs', viewport: { width: 1200, height: 750 }, colorScheme: 'light' } as const;
+const OF_DOCS = ['home', 'model', 'group'];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -62,17 +65,20 @@ const { server } = opened;
 const client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
 if (!running) await addData();
 const { model, jobs, episode } = await findRun();
-await mkdir(values.out, { recursive: true });
-for (const { size, viewport, colorScheme } of LOOKS) {
+const out = values.docs ? 'docs/images' : values.out;
+const wanted = values.docs ? OF_DOCS : positionals;
+await mkdir(out, { recursive: true });
+for (const { size, viewport, colorScheme } of values.docs ? [DOCS] : LOOKS) {
   const { page, faults } = await visit(browser, server.url, { viewport, colorScheme });
   await enterKey(page, server.apiKey);
   for (const [name, [path, drawn]] of Object.entries(pagesOf(model, jobs, episode))) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
     await openPage(page, path);
     const first = page.locator(drawn).first();
     await first.waitFor().catch(() => say(`${name}: the page has no ${drawn}`));
     await page.waitForTimeout(500);
-    await page.screenshot({ path: join(values.out, `${name}-${size}-${colorScheme}.png`) });
+    const file = values.docs ? `dashboard-${name}.png` : `${name}-${size}-${colorScheme}.png`;
+    await page.screenshot({ path: join(out, file) });
     const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
     if (width !== viewport.width) say(`${name} is ${width} px wide at ${viewport.width}`);
   }
