@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerRows, orderRows, type AnsweredPrompt } from './answer-rows.ts';
+import { answerRows, filterAnswers, orderRows, type AnsweredPrompt } from './answer-rows.ts';
 
 const promptOf = (index: number, content: string, ...rewards: (number | null)[]): AnsweredPrompt => ({
   id: String(index),
@@ -43,3 +43,9 @@ test('are sorted by reward or by its change; rows without a number come last', (
   expect(indexes('greatest gain')).toEqual([1, 0, 2, 3]);
   expect(indexes('as asked')).toEqual([0, 1, 2, 3]);
 });
+
+test('prompts are found by a text in any message, answer or value of the metadata', () => {
+  const rows = answerRows([promptOf(0, 'Add 7'), { ...promptOf(1, 'b', 1), metadata: { topic: ['SUMS'] } }], []);
+  const found = (text: string) => filterAnswers(rows, text).map(({ key }) => key);
+  expect([found('add'), found('sums'), found('X'), found('none'), found('')]).toEqual([['0'], ['1'], ['1'], [], ['0', '1']]);
+}); // prettier-ignore

@@ -42,6 +42,19 @@ function meanReward({ answers }: Pick<AnsweredPrompt, 'answers'>): number | null
   return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward / rewards.length, 0);
 }
 
+/** Those with the text, in any case, in a message, an answer, or the metadata. */
+export function filterAnswers(rows: readonly AnswerRow[], text: string): readonly AnswerRow[] {
+  const part = text.toLowerCase();
+  if (part === '') return rows;
+  const hasText = (value: unknown): boolean =>
+    typeof value === 'string'
+      ? value.toLowerCase().includes(part)
+      : typeof value === 'object' && value !== null && Object.values(value).some(hasText);
+  return rows.filter(({ now: { messages, answers, metadata } }) =>
+    hasText([messages, metadata, (answers ?? []).map(({ message }) => message)]),
+  );
+}
+
 export const ORDERS = ['worst first', 'best first', 'greatest loss', 'greatest gain', 'as asked'] as const;
 export type AnswerOrder = (typeof ORDERS)[number];
 

@@ -3,15 +3,9 @@ import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { AnswerTable } from '../evaluations/answer-table.tsx';
 import { EvaluationSettings } from '../evaluations/evaluation-settings.tsx';
-import {
-  ANSWERS_PATH,
-  hasEnded,
-  progressOf,
-  readEvaluations,
-  type StepEvaluation,
-} from '../evaluations/evaluations.ts';
+import { hasEnded, progressOf, readEvaluations, type StepEvaluation } from '../evaluations/evaluations.ts';
 import { useAnswers } from '../evaluations/use-answers.ts';
-import { hrefTo, replacePlace, type PageProps } from '../router.ts';
+import { changeQuery, hrefTo, type PageProps } from '../router.ts';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Failure, Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
@@ -40,7 +34,7 @@ export function AnswersPage({ params, query }: PageProps) {
               A training job can name them in <code>evaluation</code>; the checkpoint that it makes then answers them.
             </Empty>
           ) : (
-            <Chosen modelId={id} evaluations={found} query={query} />
+            <Chosen evaluations={found} query={query} />
           )
         }
       </Loaded>
@@ -49,12 +43,11 @@ export function AnswersPage({ params, query }: PageProps) {
 }
 
 interface ChosenProps {
-  readonly modelId: string;
   readonly evaluations: readonly StepEvaluation[];
   readonly query: URLSearchParams;
 }
 
-function Chosen({ modelId, evaluations, query }: ChosenProps) {
+function Chosen({ evaluations, query }: ChosenProps) {
   const at = (name: string) => evaluations.find(({ step }) => String(step) === query.get(name));
   const answered = evaluations.filter((each) => each.num_answered > 0);
   const shown = at('step') ?? answered.at(-1) ?? evaluations.at(-1)!;
@@ -62,8 +55,7 @@ function Chosen({ modelId, evaluations, query }: ChosenProps) {
   const versions = [useVersion(shown), useVersion(other)] as const;
   const now = useAnswers(shown.id, versions[0]);
   const then = useAnswers(other?.id ?? null, versions[1]);
-  const choose = (step: number, versus: number | null) =>
-    replacePlace(hrefTo(ANSWERS_PATH, { id: modelId, step, ...(versus === null ? {} : { versus }) }));
+  const choose = (step: number, versus: number | null) => changeQuery({ step, versus, row: null });
   const versus = other?.step ?? null;
   return (
     <>
@@ -91,7 +83,7 @@ function Chosen({ modelId, evaluations, query }: ChosenProps) {
       </div>
       {shown.error_message !== null && <Failure error={shown.error_message} />}
       <EvaluationSettings jobId={shown.id} />
-      <AnswerTable step={shown.step} now={now} versus={versus} then={then} />
+      <AnswerTable step={shown.step} now={now} versus={versus} then={then} query={query} />
     </>
   );
 }
