@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, readonly [question: string, file?: string
   'model-memory': ['memory of a model when idle, sampling and training, against its plan'],
   families: ['memory, tokens per second and seconds per job of each model family at its real size'],
   'time-to-reward': ['cost and reward of learning steps on a real model, against TRL'],
+  'rl-rates': ['how the learning rate of RL jobs affects learning'],
   lora: ['how an adapter’s options affect learning'],
   constraints: ['compiling schemas and computing masks, against llguidance and xgrammar'],
   service: ['what the HTTP service costs in addition to the model'],

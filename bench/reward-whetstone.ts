@@ -151,7 +151,7 @@ export async function runWhetstoneRows(model: string, trainer: TrainerChoice, jo
     await writeFile(file, job.rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
     const losses: number[] = [];
     const [, cost] = await costOf(pids, async () => {
-      const { uri } = await pushArtifact(client, `${entity}/bench/rows`, file, { type: 'dataset' });
+      const { uri } = await pushArtifact(client, `${entity}/bench/examples`, file, { type: 'dataset' });
       const config = { learning_rate: ROWS_RATE, batch_size: ROWS_PER_STEP };
       const request = { model_id, training_data_url: uri };
       const follow = {

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { rewardSpreadTrend, rowLearningRate } from './learning-rate.ts';
 import { resolveRlConfig } from './rl-config.ts';
 
-test('a DPO job without a learning rate uses a tenth of the SFT default for its size', () => {
-  const rates = [192, 4096, null].map((hiddenSize) => resolveRlConfig({}, { hiddenSize }).optimizer.learningRate);
-  expect(rates).toEqual([6e-5, 2.9e-5, 5e-6]);
+test('an RL job without a learning rate uses 0.3 over the hidden size', () => {
+  const rates = [192, 576, 4096, null].map((hiddenSize) => resolveRlConfig({}, { hiddenSize }).optimizer.learningRate);
+  expect(rates).toEqual([1.6e-3, 5.2e-4, 7.3e-5, 5e-6]);
   expect(resolveRlConfig({ learningRate: 1e-3 }, { hiddenSize: 192 }).optimizer.learningRate).toBe(1e-3);
 });
 

@@ -2,11 +2,7 @@
 // rate. A null or missing field means its default, and so does 0 where it switches something off.
 import type { RlConfigInput } from '#domain/trajectory';
 import type { OptimizerParams } from '#engine/training-engine';
-import { shortRate } from './fitted-learning-rate.ts';
-import { defaultLearningRate } from './sft-config.ts';
-
-/** The reference trainer's default rate for RL, 5e-6, divided by its default for SFT, 5e-5. */
-const RATE_BY_SFT = 1 / 10;
+import { rlLearningRate } from './fitted-learning-rate.ts';
 
 /** The usual bound of truncated importance sampling ("Your Efficient RL Framework Secretly Brings You Off-Policy RL Training", 2025). */
 const TRUNCATION = 2;
@@ -74,7 +70,7 @@ export function resolveRlConfig(input: RlConfigInput, setting: RlSetting = {}): 
   const epsilon = input.epsilon ?? (ppo ? 0.2 : 1);
   return {
     optimizer: {
-      learningRate: input.learningRate ?? shortRate(defaultLearningRate(hiddenSize) * RATE_BY_SFT),
+      learningRate: input.learningRate ?? rlLearningRate(hiddenSize),
       beta1: 0.9,
       beta2: 0.99,
       epsilon: 1e-8,

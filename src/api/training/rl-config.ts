@@ -11,7 +11,7 @@ const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this is
 const off = 'null or 0: off';
 
 const wireConfig = z.looseObject({
-  learning_rate: number({ ge: 0, le: 1 }).nullish().meta({ description: 'Learning rate. Default: a tenth of the default of an SFT job of the same model, as 5e-6 and 5e-5 are the defaults of the reference trainer.' }),
+  learning_rate: number({ ge: 0, le: 1 }).nullish().meta({ description: 'Learning rate. Default: 0.3 divided by the hidden size of the base model.' }),
   ppo: boolean().nullish().meta({ description: "Use PPO's clipped surrogate loss instead of CISPO. Default false." }),
   loss_fn: z.enum(['cispo', 'ppo']).nullish().meta({ description: 'The loss, as an alternative to `ppo`.' }),
   epsilon: number({ ge: 0 }).nullish().meta({ description: 'Ratios are clipped at 1 − epsilon. Default 1 (CISPO), 0.2 (PPO).' }),
