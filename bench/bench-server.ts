@@ -31,6 +31,7 @@ export async function startBenchServer(
       env: { ...process.env, WHETSTONE_API_KEY: key, ...env },
     },
   );
+  process.once('exit', () => child.kill()); // also when the benchmark fails
   const inspectors: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     const inspector = /^Debugger listening on (ws:\/\/\S+)$/.exec(line)?.[1];
