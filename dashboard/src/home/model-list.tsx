@@ -1,9 +1,13 @@
-// A short list of models, latest activity first, a page at a time: how the reward moves, and the status of the last job.
+// A short list of models, latest activity first, a page at a time: how the reward moves, and the status of the last job. Which models it
+// shows (a project, a tag, the archived ones) is in the address.
 import { useState } from 'preact/hooks';
-import { call } from '../api/client.ts';
+import { call, type Item } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ModelSummary } from '../api/wire.ts';
 import { ModelLink } from '../jobs/job-cells.tsx';
+import { TagList } from '../models/model-labels.tsx';
+import { chooser, type PageProps } from '../router.ts';
+import { FieldFilter } from '../ui/field-filter.tsx';
 import { Section } from '../ui/page-head.tsx';
 import { measured, whole } from '../ui/numbers.ts';
 import { Sparkline } from '../ui/sparkline.tsx';
@@ -14,37 +18,71 @@ import { Text } from '../ui/text.tsx';
 import { Ago } from '../ui/time.tsx';
 import { RewardCards } from './reward-cards.tsx';
 
+type ModelProject = Item<'/v1/preview/model-projects'>;
+
 const PAGE_ROWS = 50;
 const REFRESH_MS = 10_000;
+const FIRST = { of: '', before: [] } as const;
 
-export function ModelList() {
-  const [before, setBefore] = useState<readonly string[]>([]);
-  const [name, setName] = useState('');
+export function ModelList({ query }: Pick<PageProps, 'query'>) {
+  const [search, project, tag, archived] = ['search', 'project', 'tag', 'archived'].map(
+    (name) => query.get(name) ?? '',
+  ) as [string, string, string, string];
+  const choices = { search, project, tag, archived };
+  const isFiltered = search + project + tag + archived !== '';
+  const [pages, setPages] = useState<{ readonly of: string; readonly before: readonly string[] }>(FIRST);
+  const key = JSON.stringify(choices);
+  const before = pages.of === key ? pages.before : [];
+  const setBefore = (ids: readonly string[]) => setPages({ of: key, before: ids });
   const after = before.at(-1);
-  const query = { limit: PAGE_ROWS, ...(after ? { after } : {}), ...(name ? { search: name } : {}) };
-  const models = useLoad((signal) => call('get', '/v1/preview/model-summaries', { query, signal }), [after, name], {
-    everyMs: REFRESH_MS,
-  });
-  const search = (
-    <input
-      type="search"
-      aria-label="Find a model by a part of its name"
-      placeholder="Find by name"
-      defaultValue={name}
-      onChange={({ currentTarget }) => {
-        setName(currentTarget.value.trim());
-        setBefore([]);
-      }}
-    />
+  const choose = chooser('/', choices);
+  const asked = {
+    ...{ limit: PAGE_ROWS, search, project, tag },
+    ...(archived === 'only' ? { archived: 'only' as const } : {}),
+    ...(after ? { after } : {}),
+  } as const;
+  const models = useLoad(
+    (signal) => call('get', '/v1/preview/model-summaries', { query: asked, signal }),
+    [after, key],
+    {
+      everyMs: REFRESH_MS,
+    },
+  );
+  const projects = useLoad((signal) => call('get', '/v1/preview/model-projects', { signal }), []);
+  const found = projects.state === 'ready' ? projects.value : null;
+  const filters = (
+    <>
+      <FieldFilter
+        label="Name"
+        value={search}
+        choose={(text) => choose({ search: text })}
+        type="search"
+        placeholder="part of it"
+      />
+      {found && found.data.length > 1 && (
+        <ProjectFilter projects={found.data} isPart={found.has_more} value={project} choose={choose} />
+      )}
+      {tag !== '' && <FieldFilter label="Tag" value={tag} choose={(text) => choose({ tag: text })} type="search" />}
+      {(archived === 'only' || found?.data.some(({ archived_count: count }) => count > 0)) && (
+        <label>
+          <input
+            type="checkbox"
+            checked={archived === 'only'}
+            onChange={({ currentTarget }) => choose({ archived: currentTarget.checked ? 'only' : null })}
+          />{' '}
+          archived
+        </label>
+      )}
+    </>
   );
   return (
-    <Section title="Models" aside={search}>
+    <Section title="Models" aside={filters}>
       <Loaded of={models}>
         {({ data, has_more: hasMore, last_id: last }) => (
           <>
-            {name === '' && !after && <RewardCards models={data} />}
+            {!isFiltered && !after && <RewardCards models={data} />}
             {data.length === 0 ? (
-              <NoModels isSearch={name !== ''} />
+              <NoModels isSearch={isFiltered} />
             ) : (
               <Models rows={data} isPart={hasMore || before.length > 0} />
             )}
@@ -69,9 +107,35 @@ export function ModelList() {
   );
 }
 
+interface ProjectFilterProps {
+  readonly projects: readonly ModelProject[];
+  /** There are more projects than these. */
+  readonly isPart: boolean;
+  readonly value: string;
+  readonly choose: (changed: { readonly project: string }) => void;
+}
+
+/** A list with counts; a field where there are more projects than a list holds. */
+const ProjectFilter = ({ projects, isPart, value, choose }: ProjectFilterProps) =>
+  isPart ? (
+    <FieldFilter label="Project" value={value} choose={(project) => choose({ project })} />
+  ) : (
+    <label class="field-filter">
+      Project{' '}
+      <select value={value} onChange={({ currentTarget }) => choose({ project: currentTarget.value })}>
+        <option value="">all</option>
+        {projects.map(({ id, model_count: count, archived_count: put }) => (
+          <option key={id} value={id}>
+            {`${id} (${whole(count)}${put > 0 ? `, ${whole(put)} archived` : ''})`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+
 const NoModels = ({ isSearch }: { isSearch: boolean }) =>
   isSearch ? (
-    <Empty title="No model name contains this text" />
+    <Empty title="No model matches" />
   ) : (
     <Empty title="No models yet">
       <code>POST /v1/preview/models</code> registers one; <code>npm run demo</code> trains two.
@@ -79,7 +143,17 @@ const NoModels = ({ isSearch }: { isSearch: boolean }) =>
   );
 
 const COLUMNS: readonly Column<ModelSummary>[] = [
-  { title: 'Model', cell: (model) => <ModelLink model={model} />, isWide: true, sortBy: ({ name }) => name },
+  {
+    title: 'Model',
+    isWide: true,
+    sortBy: ({ name }) => name,
+    cell: (model) => (
+      <span class="row nowrap" title={model.note ?? ''}>
+        <ModelLink model={model} />
+        <TagList tags={model.tags} />
+      </span>
+    ),
+  },
   { title: 'Reward', cell: (model) => <Sparkline values={valuesOf(model)} label={`Reward of ${model.name}`} /> },
   {
     title: 'Last',

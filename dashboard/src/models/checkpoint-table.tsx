@@ -10,6 +10,7 @@ import { measured } from '../ui/numbers.ts';
 import { Failure } from '../ui/states.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
+import { Ago } from '../ui/time.tsx';
 import { downloadCheckpoint } from './download-checkpoint.ts';
 
 interface CheckpointTableProps {
@@ -52,6 +53,7 @@ export function CheckpointTable({ model, checkpoints, evaluations, onChange }: C
     },
     { title: 'Step', align: 'right', cell: ({ step }) => step, sortBy: ({ step }) => step },
     { title: 'Name', cell: ({ step }) => <Text>{stepName(model, step)}</Text>, isWide: true },
+    { title: 'Made', cell: ({ created_at: made }) => <Ago at={made} />, sortBy: ({ created_at: made }) => made },
     ...shown.map((name): Column<Checkpoint> => ({
       title: name,
       align: 'right',

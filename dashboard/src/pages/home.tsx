@@ -7,7 +7,7 @@ import { ModelList } from '../home/model-list.tsx';
 import { useTokenRate } from '../home/token-rate.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobsOfModels, QueuedJobs, RunningJobs } from '../jobs/job-table.tsx';
-import { hrefTo } from '../router.ts';
+import { hrefTo, type PageProps } from '../router.ts';
 import { compact, whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -16,7 +16,7 @@ import { Tile, Tiles } from '../ui/tiles.tsx';
 
 const REFRESH_MS = 3_000;
 
-export function Home() {
+export function Home({ query }: PageProps) {
   const overview = useLoad((signal) => call('get', '/v1/overview', { signal }), [], { everyMs: REFRESH_MS });
   return (
     <>
@@ -42,7 +42,7 @@ export function Home() {
           </>
         )}
       </Loaded>
-      <ModelList />
+      <ModelList query={query} />
       {overview.state === 'ready' && overview.value.newest.length > 0 && (
         <Section title="Newest jobs" aside={<a href={hrefTo(JOBS_PATH)}>All jobs</a>}>
           <JobsOfModels jobs={overview.value.newest} />

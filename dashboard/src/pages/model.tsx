@@ -11,6 +11,8 @@ import { JobTable } from '../jobs/job-table.tsx';
 import { CheckpointTable } from '../models/checkpoint-table.tsx';
 import { ForkForm } from '../models/fork-form.tsx';
 import { MetricCurves } from '../models/metric-curves.tsx';
+import { ModelActions, ModelLabels } from '../models/model-labels.tsx';
+import { OnlineTrainingSection } from '../models/online-training.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
 import { whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
@@ -23,13 +25,13 @@ const JOBS_SHOWN = 20;
 export function ModelPage({ params }: PageProps) {
   const path = { model_id: params['id']! };
   const model = useLoad((signal) => call('get', '/v1/preview/models/{model_id}', { path, signal }), [params['id']]);
-  return <Loaded of={model}>{(value) => <OfModel model={value} />}</Loaded>;
+  return <Loaded of={model}>{(value) => <OfModel model={value} onChange={model.reload} />}</Loaded>;
 }
 
 const loraOf = ({ r, lora_alpha, use_rslora }: NonNullable<ModelDetail['lora']>): string =>
   `LoRA rank ${r}, alpha ${lora_alpha}${use_rslora ? ', rank-stabilized' : ''}`;
 
-function OfModel({ model }: { model: ModelDetail }) {
+function OfModel({ model, onChange }: { model: ModelDetail; onChange: () => void }) {
   const { id, entity, project, name } = model;
   const jobs = useLoad(
     (signal) => listSome('/v1/preview/training-jobs', JOBS_SHOWN, { query: { model_id: id, order: 'desc' }, signal }),
@@ -83,9 +85,12 @@ function OfModel({ model }: { model: ModelDetail }) {
             <a class="button" href={hrefTo('/playground', { model: `${entity}/${project}/${name}` })}>
               Playground
             </a>
+            <ModelActions model={model} onChange={onChange} />
           </>
         }
       />
+      <ModelLabels model={model} onChange={onChange} />
+      <OnlineTrainingSection modelId={id} version={version} />
       <MetricCurves modelId={id} version={version} />
       <Section
         title="Checkpoints"

@@ -36,7 +36,9 @@ export function PlaygroundPage({ query }: PageProps) {
   const { values, problems } = readSettings(settings);
   const system = settings['system'] ?? '';
   const wrong = Object.keys(problems)[0];
-  const names = models.state === 'ready' ? models.value.data.map(({ id }) => id) : [];
+  const named = models.state === 'ready' ? models.value.data.map(({ id }) => id) : [];
+  const steps = useLoad((signal) => readSteps([model, other ?? ''], signal), [], { version: `${model} ${other}` });
+  const names = [...named, ...(steps.state === 'ready' ? steps.value : [])];
 
   const requestTo = (name: string) => ({ ...(name === '' ? {} : { model: name }), ...values });
   const streamed = {
@@ -95,4 +97,18 @@ function askedOf(messages: readonly unknown[]): readonly unknown[] {
   return asked.some((message) => (message as { role: string }).role === 'user')
     ? asked
     : [...asked, { role: 'user', content: 'Hello.' }];
+}
+
+const STEPS_OFFERED = 100;
+
+/** Of the models that are typed: the newest ones, to be offered. A name that is no model's, or not yet, has none. */
+async function readSteps(typed: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const models = new Set(
+    typed.filter((name) => name.includes('/')).map((name) => name.replace(/(?::step|:v|@)\d*$/, '')),
+  );
+  const lists = [...models].map(async (steps_of) => {
+    const asked = call('get', '/v1/models', { query: { steps_of, limit: STEPS_OFFERED }, signal });
+    return (await asked.catch(() => null))?.data.map(({ id }) => id) ?? [];
+  });
+  return (await Promise.all(lists)).flat();
 }

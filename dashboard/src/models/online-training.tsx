@@ -1,0 +1,97 @@
+// The online training of a model: what its next step waits for, which groups are open, and which job runs. Draws nothing for a model that
+// is not trained online.
+import { ApiError, call, type Answer } from '../api/client.ts';
+import { useLoad } from '../api/use-load.ts';
+import { EPISODES_PATH } from '../episodes/addresses.ts';
+import { hrefTo } from '../router.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { Facts } from '../ui/facts.tsx';
+import { whole } from '../ui/numbers.ts';
+import { Section } from '../ui/page-head.tsx';
+import { Loaded } from '../ui/states.tsx';
+import { Progress } from '../ui/status.tsx';
+import { Table, type Column } from '../ui/table.tsx';
+import { Text } from '../ui/text.tsx';
+
+const PATH = '/v1/preview/models/{model_id}/online-training';
+const REFRESH_MS = 5_000;
+
+type OnlineTraining = Answer<typeof PATH>;
+
+export function OnlineTrainingSection({ modelId, version }: { modelId: string; version: string }) {
+  const path = { model_id: modelId };
+  const found = useLoad(
+    (signal) =>
+      call('get', PATH, { path, signal }).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }),
+    [modelId],
+    { everyMs: REFRESH_MS, version, isLast: (value) => value === null },
+  );
+  if (found.state !== 'failed' && (found.state === 'loading' || found.value === null)) return null;
+  const end = async () => {
+    await call('delete', PATH, { path });
+    found.reload();
+  };
+  return (
+    <Section
+      title="Online training"
+      aside={
+        <>
+          {found.state === 'ready' && found.value && <span>{found.value.status}</span>}
+          <Confirm
+            action="End"
+            question={<p>The server makes no more jobs from the episodes of this model. A job that runs goes on.</p>}
+            onConfirm={end}
+          />
+        </>
+      }
+    >
+      <Loaded of={found}>{(value) => value && <Progressing of={value} />}</Loaded>
+    </Section>
+  );
+}
+
+function Progressing({ of }: { of: OnlineTraining }) {
+  const { groups_per_step: needed, complete_groups: complete, until_step: until, open_groups: open } = of;
+  const facts: (readonly [string, string])[] = [
+    ['Complete groups', `${whole(complete)} of ${whole(needed)}`],
+    ['Episodes of a group', `at least ${whole(of.group_size_min)}`],
+    ['Staleness', of.max_staleness === null ? 'any' : `at most ${whole(of.max_staleness)}`],
+    ['Step', until === null ? whole(of.step) : `${whole(of.step)} of ${whole(until)}`],
+    ['Jobs made', whole(of.job_count)],
+  ];
+  return (
+    <div class="online-progress">
+      <p>
+        <Text>{of.waiting_for}</Text>{' '}
+        {of.running_job_id !== null && <a href={hrefTo('/jobs/{id}', { id: of.running_job_id })}>The job that runs</a>}
+        {of.running_job_id === null && of.last_job_id !== null && (
+          <a href={hrefTo('/jobs/{id}', { id: of.last_job_id })}>The last job</a>
+        )}
+      </p>
+      <Progress value={Math.min(1, complete / needed)} label="Complete groups of the next step" />
+      <Facts facts={facts} />
+      {open.length > 0 && (
+        <Table label="Groups that are not complete" rows={open} keyOf={({ name }) => name} columns={columnsOf(of)} />
+      )}
+    </div>
+  );
+}
+
+type OpenGroup = OnlineTraining['open_groups'][number];
+
+const columnsOf = ({ model_id: model, group_size_min: size }: OnlineTraining): readonly Column<OpenGroup>[] => [
+  {
+    title: 'Group that is not complete',
+    isWide: true,
+    cell: ({ name }) => (
+      <a href={hrefTo(EPISODES_PATH, { model, group: name })}>
+        <Text>{name}</Text>
+      </a>
+    ),
+  },
+  { title: 'Without a reward', align: 'right', cell: ({ open }) => whole(open) },
+  { title: 'With a reward', align: 'right', cell: ({ rewarded }) => `${whole(rewarded)} of ${whole(size)}` },
+];
