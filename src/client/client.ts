@@ -11,6 +11,7 @@ import { segment, segments } from './paths.ts';
 import { insist, type OnConnection } from './retry.ts';
 import { createRunCalls } from './runs.ts';
 import { readServerSentEvents } from './sse-reader.ts';
+import { createUsageCalls } from './usage.ts';
 import type {
   Checkpoint,
   LoraOptions,
@@ -57,6 +58,7 @@ export type { Episode, EpisodeNamed, EpisodeOptions } from './episodes.ts';
 export type { AnswerReward } from './evaluation.ts';
 export type { OnConnection } from './retry.ts';
 export type * from './runs.ts';
+export type * from './usage.ts';
 export type * from './episode-wire.ts';
 export type * from './model-wire.ts';
 export type * from './wire.ts';
@@ -252,6 +254,7 @@ export function createClient(options: ClientOptions) {
 
     ...createEpisodeCalls(http),
     ...createRunCalls(http),
+    ...createUsageCalls(http),
 
     listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
       rows<Artifact>('/v1/artifacts', filter),

@@ -32,6 +32,19 @@ export interface UsageRow extends UsageEntry {
   readonly id: string;
 }
 
+/** What sums of usage may be told apart by. */
+export const USAGE_PARTS = ['model', 'api_key', 'project', 'day'] as const;
+export type UsagePart = (typeof USAGE_PARTS)[number];
+
+/** Usage of everything that agrees in some parts; null: not told apart by it. */
+export interface UsageSum extends UsageAmounts {
+  /** Without its step: a model's steps are summed. */
+  readonly model: string | null;
+  readonly keyId: string | null;
+  readonly project: string | null;
+  readonly dayUtc: string | null;
+}
+
 export const NO_USAGE: UsageAmounts = { requests: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
 /** Deterministic, so that amounts are added to the existing row. */

@@ -18,7 +18,7 @@ import type {
 } from '#domain/training-job';
 import type { SavePolicy } from '#domain/save-policy';
 import type { KlReference } from '#domain/trajectory';
-import type { UsageAmounts, UsageEntry, UsageRow } from '#domain/usage';
+import type { UsageAmounts, UsageEntry, UsagePart, UsageRow, UsageSum } from '#domain/usage';
 import type { AccountStore } from './account-store.ts';
 import type { ArtifactStore } from './artifact-store.ts';
 import type { OnlineTrainingStore } from './online-training-store.ts';
@@ -332,9 +332,16 @@ export interface UsageListing extends Listing<UsageRow> {
   readonly totals: UsageAmounts;
 }
 
+export interface UsageSums extends Listing<UsageSum> {
+  /** Of everything that matches the filter. */
+  readonly totals: UsageAmounts;
+}
+
 export interface UsageStore {
   /** Sums into one row per key. If it throws, nothing was added and the same entries may be passed again. */
   add(entries: readonly UsageEntry[]): Promise<void>;
   /** By day, then in order of first use, so that new rows appear after the pages already read. */
   list(filter: UsageFilter, page: Page): Promise<UsageListing>;
+  /** Most tokens first. */
+  sums(filter: UsageFilter, by: readonly UsagePart[], limit: number): Promise<UsageSums>;
 }

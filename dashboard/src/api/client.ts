@@ -22,6 +22,8 @@ export interface CallOptions<P extends Path, M extends Method> {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Query<P, M> | undefined;
   readonly body?: unknown;
+  /** A file, instead of a body: the browser reads it while it sends it. */
+  readonly content?: Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -52,16 +54,18 @@ export async function call<P extends Path, M extends Method>(
 export async function send<P extends Path, M extends Method>(
   method: M,
   path: P,
-  { path: named = {}, query, body, headers = {}, signal }: CallOptions<P, M> = {},
+  { path: named = {}, query, body, content, headers = {}, signal }: CallOptions<P, M> = {},
 ): Promise<Response> {
   const request: RequestInit = {
     method: method.toUpperCase(),
     headers: {
       authorization: `Bearer ${readKey() ?? ''}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(content === undefined ? {} : { 'content-type': 'application/octet-stream' }),
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(content === undefined ? {} : { body: content }),
     ...(signal ? { signal } : {}),
   };
   const response = await fetch(urlOf(path, named, query ?? {}), request).catch((error: unknown) => {

@@ -18,4 +18,3 @@ export type Worker = Item<'/v1/workers'>;
 export type Overview = Answer<'/v1/overview'>;
 export type JobOfModel = Overview['running'][number];
 export type ModelSummary = Item<'/v1/preview/model-summaries'>;
-export type UsageDay = Item<'/v1/usage'>;

@@ -2,10 +2,10 @@
 import { call } from '../api/client.ts';
 import type { ApiKey } from '../api/wire.ts';
 import { Confirm } from '../ui/confirm.tsx';
-import { whole } from '../ui/numbers.ts';
 import { Table, type Column } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
 import { Ago } from '../ui/time.tsx';
+import { limitsInWords } from './limits.ts';
 
 export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange: () => void }) {
   const revoke = async (id: string) => {
@@ -15,7 +15,7 @@ export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange
   const columns: readonly Column<ApiKey>[] = [
     { title: 'Name', cell: ({ name }) => <Text>{name}</Text>, isWide: true, sortBy: ({ name }) => name },
     { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-    { title: 'Limits', cell: ({ limits }) => limitsOf(limits) },
+    { title: 'Limits', cell: ({ limits }) => limitsShown(limits) },
     {
       title: 'Created',
       align: 'right',
@@ -49,7 +49,4 @@ export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange
   return <Table label="Keys" rows={keys} keyOf={({ id }) => id} columns={columns} />;
 }
 
-const limitsOf = (limits: ApiKey['limits']) => {
-  const named = Object.entries(limits).map(([name, value]) => `${name.replaceAll('_', ' ')} ${whole(value)}`);
-  return named.length === 0 ? <span class="muted">the team’s limits</span> : named.join(', ');
-};
+const limitsShown = (limits: ApiKey['limits']) => limitsInWords(limits) || <span class="muted">the team’s limits</span>;

@@ -1,14 +1,17 @@
 // Creates a key, and shows its secret once.
 import { useState } from 'preact/hooks';
 import { call, type Answer } from '../api/client.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
 import { Failure } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
+import { LIMITS, limitsOf, type TypedLimits } from './limits.ts';
 
 const SCOPES = { chat: true, train: true, read: true, admin: false, worker: false };
 
 export function NewKey({ onMade }: { onMade: () => void }) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState(SCOPES);
+  const [limits, setLimits] = useState<TypedLimits>({});
   const [made, setMade] = useState<Answer<'/v1/keys', 'post'> | null>(null);
   const [error, setError] = useState<unknown>(null);
 
@@ -17,8 +20,9 @@ export function NewKey({ onMade }: { onMade: () => void }) {
     setError(null);
     try {
       const wanted = Object.entries(scopes).flatMap(([scope, isOn]) => (isOn ? [scope] : []));
-      setMade(await call('post', '/v1/keys', { body: { name, scopes: wanted } }));
+      setMade(await call('post', '/v1/keys', { body: { name, scopes: wanted, limits: limitsOf(limits) } }));
       setName('');
+      setLimits({});
       onMade();
     } catch (refused) {
       setError(refused);
@@ -45,10 +49,29 @@ export function NewKey({ onMade }: { onMade: () => void }) {
           Create key
         </button>
       </div>
+      <details>
+        <summary>Limits</summary>
+        <div class="row">
+          {LIMITS.map(({ name: limit, label }) => (
+            <label key={limit}>
+              {label}{' '}
+              <input
+                type="number"
+                min={0}
+                step={1}
+                placeholder="the team’s"
+                value={limits[limit] ?? ''}
+                onInput={({ currentTarget }) => setLimits({ ...limits, [limit]: currentTarget.value })}
+              />
+            </label>
+          ))}
+        </div>
+      </details>
       {error !== null && <Failure error={error} />}
       {made && (
         <p role="status">
           <Text>{made.name}</Text>: <code class="secret">{made.secret}</code>{' '}
+          <CopyButton text={made.secret} what="the key" />{' '}
           <span class="muted">Copy it now: it is not shown again.</span>
         </p>
       )}

@@ -3,8 +3,10 @@ import { call, send } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { ARTIFACT_PAGE, type Artifact } from '../data/artifact-name.ts';
 import { RowPreview } from '../data/row-preview.tsx';
+import { TrainForm } from '../data/train-form.tsx';
+import { goTo, hrefTo, replacePlace, type PageProps } from '../router.ts';
+import { Confirm } from '../ui/confirm.tsx';
 import { KeyValues } from '../ui/facts.tsx';
-import { hrefTo, replacePlace, type PageProps } from '../router.ts';
 import { bytes } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -24,6 +26,7 @@ export function ArtifactPage({ params, query }: PageProps) {
         title={<Text>{name.artifact}</Text>}
         crumbs={<a href="#/data">Data</a>}
         about={found.state === 'ready' && <About of={found.value} />}
+        actions={found.state === 'ready' && <Delete artifact={found.value} />}
       />
       <Loaded of={found}>
         {(artifact) => {
@@ -34,6 +37,7 @@ export function ArtifactPage({ params, query }: PageProps) {
             <>
               <KeyValues values={artifact.metadata} />
               <Files artifact={artifact} name={name} />
+              {path !== undefined && <TrainForm artifact={artifact} path={path} />}
               {path !== undefined && <RowPreview key={path} name={name} path={path} paths={lines} choose={choose} />}
             </>
           );
@@ -52,6 +56,36 @@ const About = ({ of: { type, project, aliases, size_bytes: size, created_at: at 
     <Ago at={at} />
   </>
 );
+
+function Delete({ artifact }: { artifact: Artifact }) {
+  const { entity, project, name, version } = artifact;
+  const remove = async (named: string) => {
+    await call('delete', '/v1/artifacts/{entity}/{project}/{artifact}', { path: { entity, project, artifact: named } });
+    goTo('#/data');
+  };
+  return (
+    <>
+      <Confirm
+        action="Delete"
+        question={
+          <p>
+            Version <Text>{`${name}:${version}`}</Text> and its files are deleted. This cannot be undone.
+          </p>
+        }
+        onConfirm={() => remove(`${name}:${version}`)}
+      />
+      <Confirm
+        action="Delete all versions"
+        question={
+          <p>
+            Every version of <Text>{`${project}/${name}`}</Text> is deleted. This cannot be undone.
+          </p>
+        }
+        onConfirm={() => remove(name)}
+      />
+    </>
+  );
+}
 
 function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<string, string>> }) {
   return (

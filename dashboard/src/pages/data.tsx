@@ -3,6 +3,7 @@ import { readList } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
 import { artifactHref } from '../data/artifact-name.ts';
 import type { Artifact } from '../data/artifact-name.ts';
+import { UploadForm } from '../data/upload-form.tsx';
 import { bytes } from '../ui/numbers.ts';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
@@ -22,13 +23,14 @@ export function DataPage() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty title="No artifacts yet">
-              Store one with <code>whetstone artifacts push</code>, or with a PUT to <code>/v1/artifacts</code>.
+              Upload a file below, or store one with <code>whetstone artifacts push</code>.
             </Empty>
           ) : (
             <Table label="Artifacts" rows={rows.toReversed()} keyOf={({ id }) => id} columns={COLUMNS} />
           )
         }
       </Loaded>
+      <UploadForm />
     </>
   );
 }

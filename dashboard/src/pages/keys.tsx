@@ -4,10 +4,11 @@ import { useLoad } from '../api/use-load.ts';
 import { KeyTable } from '../keys/key-table.tsx';
 import { NewKey } from '../keys/new-key.tsx';
 import { UsageTable } from '../keys/usage-table.tsx';
+import type { PageProps } from '../router.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
 
-export function Keys() {
+export function Keys({ query }: PageProps) {
   const keys = useLoad((signal) => call('get', '/v1/keys', { signal }), []);
   return (
     <>
@@ -22,7 +23,7 @@ export function Keys() {
           )}
         </Loaded>
       </Section>
-      <UsageTable />
+      <UsageTable keys={keys.state === 'ready' ? keys.value.data : []} query={query} />
     </>
   );
 }

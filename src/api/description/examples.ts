@@ -76,6 +76,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   'Runs/search': 'first',
   'Runs/state': 'running',
   points: 100,
+  by: 'model,api_key',
   alias: 'best',
   sha256: SHA256,
   assistant_turns: 'last',

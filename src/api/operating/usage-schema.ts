@@ -1,14 +1,14 @@
 // GET /v1/usage on the wire.
 import { z } from 'zod';
-import type { UsageAmounts, UsageRow } from '#domain/usage';
+import { USAGE_PARTS, type UsageAmounts, type UsagePart, type UsageRow, type UsageSum } from '#domain/usage';
 import type { Usage } from '#services/accounts/usage';
 import { envelope, pageFields } from '../http/listing.ts';
+import { integer } from '#validation/lax';
 import { refuse } from '#validation/parse';
 
 const day = z.iso.date('String should be a day like 2026-11-21').optional();
 
-export const usageQuery = z.looseObject({
-  ...pageFields,
+const filterFields = {
   api_key_id: z.string().optional().meta({ description: 'Id of a key, as `whetstone keys list` shows it.' }),
   project: z
     .string()
@@ -17,6 +17,24 @@ export const usageQuery = z.looseObject({
   model: z.string().optional().meta({ description: 'Name of the model, as in answers.' }),
   start_date: day.meta({ description: 'First day, UTC.' }),
   end_date: day.meta({ description: 'Last day (inclusive), UTC.' }),
+};
+
+export const usageQuery = z.looseObject({ ...pageFields, ...filterFields });
+
+const SUMS_MAX = 1_000;
+
+const isParts = (parts: readonly string[]): boolean =>
+  parts.every((part) => (USAGE_PARTS as readonly string[]).includes(part)) && new Set(parts).size === parts.length;
+
+export const usageSumsQuery = z.looseObject({
+  ...filterFields,
+  by: z
+    .string()
+    .default('model,api_key')
+    .refine((text) => isParts(text.split(',')), `Input should be some of ${USAGE_PARTS.join(', ')}, with commas`)
+    .transform((text) => text.split(',') as UsagePart[])
+    .meta({ description: 'What to tell apart: some of `model`, `api_key`, `project` and `day`, with commas.' }),
+  limit: integer({ ge: 1, le: SUMS_MAX }).default(100),
 });
 
 export const amounts = {
@@ -43,7 +61,38 @@ export const usageList = envelope(
     .meta({ description: 'Totals of everything that matches the filter, not only of this page.' }),
 });
 
-export function toUsageFilter(query: z.output<typeof usageQuery>): Parameters<Usage['list']>[1] {
+export const usageSums = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z
+      .object({
+        object: z.literal('usage_sum'),
+        model: z.string().nullable().meta({ description: 'Name without step. Null: sums do not tell models apart.' }),
+        api_key_id: z.string().nullable().meta({ description: 'Null: sums do not tell keys apart.' }),
+        project: z.string().nullable().meta({
+          description: 'Empty: requests without a project. Null: sums do not tell projects apart.',
+        }),
+        date: z.string().nullable().meta({ description: 'Day in UTC. Null: sums do not tell days apart.' }),
+        ...amounts,
+      })
+      .meta({ title: 'UsageSum' }),
+  ),
+  has_more: z.boolean().meta({ description: 'Whether there are more sums than `limit`.' }),
+  totals: z.object(amounts).meta({ description: 'Totals of everything that matches the filter.' }),
+});
+
+export const toUsageSum = ({ model, keyId, project, dayUtc, ...used }: UsageSum) => ({
+  object: 'usage_sum' as const,
+  model,
+  api_key_id: keyId,
+  project,
+  date: dayUtc,
+  ...toAmounts(used),
+});
+
+type Filter = Pick<z.output<typeof usageQuery>, keyof typeof filterFields>;
+
+export function toUsageFilter(query: Filter): Parameters<Usage['list']>[1] {
   const { api_key_id: keyId, project, model, start_date: from, end_date: to } = query;
   if (from !== undefined && to !== undefined && from > to)
     refuse(['query', 'end_date'], 'end_date is before start_date.', to);

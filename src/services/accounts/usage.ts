@@ -6,14 +6,21 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Page } from '#domain/page';
-import { addUsage, totalUsage, usageId, type RequestUse, type UsageEntry } from '#domain/usage';
-import type { UsageFilter, UsageListing, UsageStore } from '#storage/storage';
+import { addUsage, totalUsage, usageId, type RequestUse, type UsageEntry, type UsagePart } from '#domain/usage';
+import type { UsageFilter, UsageListing, UsageStore, UsageSums } from '#storage/storage';
 
 export interface Usage {
   /** Called when a request has ended, however it ended. Never waits, never throws. */
   record(use: RequestUse): void;
   /** Includes every request that was recorded before the call. */
   list(caller: Caller, filter: Omit<UsageFilter, 'entity'>, page: Page): Promise<UsageListing>;
+  /** As `list`; most tokens first. */
+  sums(
+    caller: Caller,
+    filter: Omit<UsageFilter, 'entity'>,
+    by: readonly UsagePart[],
+    limit: number,
+  ): Promise<UsageSums>;
   /** Writes what is left, or logs the amounts if that fails for too long. */
   close(): Promise<void>;
 }
@@ -124,6 +131,12 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     return true;
   }
 
+  async function allWritten(): Promise<void> {
+    const written = await within(LIST_WAIT_MS, () => flush().then(() => true));
+    if (written !== null) return;
+    throw new AppError('internal', 'The usage of the latest requests is still being written. Try again later.');
+  }
+
   return {
     record(use) {
       const entry = { ...use, requests: 1 };
@@ -135,11 +148,13 @@ export function createUsage({ storage, log, wait = systemWait }: UsageDeps): Usa
     },
 
     async list(caller, filter, page) {
-      const written = await within(LIST_WAIT_MS, () => flush().then(() => true));
-      if (written === null) {
-        throw new AppError('internal', 'The usage of the latest requests is still being written. Try again later.');
-      }
+      await allWritten();
       return storage.list({ ...filter, entity: caller.entity }, page);
+    },
+
+    async sums(caller, filter, by, limit) {
+      await allWritten();
+      return storage.sums({ ...filter, entity: caller.entity }, by, limit);
     },
 
     async close() {

@@ -1,6 +1,6 @@
 // Usage of requests, by key, project, model and day.
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
-import { addUsage, type UsageAmounts, type UsageEntry } from '#domain/usage';
+import { addUsage, type UsageAmounts, type UsageEntry, type UsagePart } from '#domain/usage';
 import type { UsageFilter, UsageStore } from '../storage.ts';
 import { cursorRow, toListing } from './listing.ts';
 import { fromUsage, toUsageRow, type Tables } from './rows.ts';
@@ -50,6 +50,28 @@ export function createUsageStore(db: Kysely<Tables>): UsageStore {
         return { ...toListing(rows, limit, toUsageRow), totals: await totalsOf(tx, filter) };
       });
     },
+
+    sums(filter, by, limit) {
+      return transactionOf(db, 'usage', async (tx) => {
+        const parts = by.map((part) => PARTS[part].as(`by_${part}`));
+        const names = by.map((part) => sql.ref(`by_${part}`)); // no column's name: that would be grouped by instead
+        const sums = AMOUNTS.map((name) => sql<number | string>`sum(${sql.ref(name)})`.as(name));
+        const rows = await filtered(tx.selectFrom('usage').select([...parts, ...sums]), filter)
+          .groupBy(names)
+          .orderBy(sql`sum(prompt_tokens + completion_tokens)`, 'desc')
+          .orderBy(sql.join(names))
+          .limit(limit + 1)
+          .execute();
+        const part = (row: object, name: UsagePart) =>
+          (row as Record<string, string | undefined>)[`by_${name}`] ?? null;
+        const listing = toListing(rows, limit, (row) => ({
+          ...amountsOf(row),
+          ...{ model: part(row, 'model'), keyId: part(row, 'api_key') },
+          ...{ project: part(row, 'project'), dayUtc: part(row, 'day') },
+        }));
+        return { ...listing, totals: await totalsOf(tx, filter) };
+      });
+    },
   };
 }
 
@@ -58,13 +80,27 @@ async function totalsOf(db: Kysely<Tables>, filter: UsageFilter): Promise<UsageA
     db.selectFrom('usage').select(AMOUNTS.map((name) => sql<number | null>`sum(${sql.ref(name)})`.as(name))),
     filter,
   ).executeTakeFirstOrThrow();
-  return {
-    requests: Number(totals.requests ?? 0),
-    promptTokens: Number(totals.prompt_tokens ?? 0),
-    cachedTokens: Number(totals.cached_tokens ?? 0),
-    completionTokens: Number(totals.completion_tokens ?? 0),
-  };
+  return amountsOf(totals);
 }
+
+const amountsOf = (row: Readonly<Record<(typeof AMOUNTS)[number], number | string | null>>): UsageAmounts => ({
+  requests: Number(row.requests ?? 0),
+  promptTokens: Number(row.prompt_tokens ?? 0),
+  cachedTokens: Number(row.cached_tokens ?? 0),
+  completionTokens: Number(row.completion_tokens ?? 0),
+});
+
+/** Names end in `:step12`; neither database can cut that off with one function. */
+const WITHOUT_DIGITS = sql`rtrim(model, '0123456789')`;
+const MODEL = sql<string>`case when model like '%:step_%' and ${WITHOUT_DIGITS} like '%:step'
+  then substr(${WITHOUT_DIGITS}, 1, length(${WITHOUT_DIGITS}) - 5) else model end`;
+
+const PARTS = {
+  model: MODEL,
+  api_key: sql<string>`key_id`,
+  project: sql<string>`project`,
+  day: sql<string>`day_utc`,
+} as const satisfies Record<UsagePart, unknown>;
 
 const SUMS = Object.fromEntries(AMOUNTS.map((name) => [name, sql`usage.${sql.ref(name)} + excluded.${sql.ref(name)}`]));
 

@@ -40,6 +40,7 @@ test('every answer of the server matches the client’s types', () => {
   expectTypeOf<Item<'/v1/run-projects'>>().toExtend<Wire.RunProject>();
   expectTypeOf<Item<'/v1/runs/{entity}/{project}/{run}/history'>>().toExtend<Wire.RunHistoryLine>();
   expectTypeOf<Answer<'/v1/runs/{entity}/{project}/{run}/curves'>>().toExtend<Wire.RunCurves>();
+  expectTypeOf<Answer<'/v1/usage/sums'>>().toExtend<Wire.UsageSums>();
   expectTypeOf<Item<'/v1/artifacts'>>().toExtend<Wire.Artifact>();
   expectTypeOf<Item<'/v1/workers'>>().toExtend<Wire.Worker>();
   type Answered = Item<`${Job}/evaluation/answers`>; // the document leaves the type of its messages open

@@ -171,6 +171,7 @@ export const ROUTE_BOUNDS: Readonly<Record<string, keyof typeof KINDS>> = {
   'GET /traces/server_info': 'none',
   'POST /traces/{path}': 'dropped',
   'GET /v1/usage': 'page',
+  'GET /v1/usage/sums': 'page',
   'POST /v1/keys': 'json',
   'GET /v1/keys': 'page',
   'DELETE /v1/keys/{key_id}': 'none',

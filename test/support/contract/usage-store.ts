@@ -55,6 +55,30 @@ export function usageContract(open: () => Promise<Storage>): void {
     }
   });
 
+  test('sums tell apart what is asked, add up the steps of a model, and begin with the most tokens', async () => {
+    const { usage } = await open();
+    const model = 'wandb-artifact:///team/p/m';
+    await usage.add([
+      anEntry({ model: `${model}:step1` }),
+      anEntry({ model: `${model}:step12`, dayUtc: '2026-06-02', completionTokens: 50 }),
+      anEntry({ model: `${model}:steps`, promptTokens: 9 }),
+      anEntry({ keyId: 'other', promptTokens: 120 }),
+      anEntry({ entity: 'others', promptTokens: 999 }),
+    ]);
+    const byModel = await usage.sums({ entity: 'team' }, ['model'], 10);
+    expect(byModel.rows.map((row) => [row.model, row.requests, row.promptTokens])).toEqual([
+      [model, 2, 200],
+      ['base', 1, 120],
+      [`${model}:steps`, 1, 9],
+    ]);
+    expect(byModel).toMatchObject({ hasMore: false, totals: { requests: 4, promptTokens: 329 } });
+    const both = await usage.sums({ entity: 'team', to: '2026-06-01' }, ['model', 'api_key'], 1);
+    expect(both).toMatchObject({
+      rows: [{ model: 'base', keyId: 'other', project: null, dayUtc: null, promptTokens: 120 }],
+      hasMore: true,
+    });
+  });
+
   test('usage is listed by day, both ends included, whatever came first', async () => {
     const { usage } = await open();
     const days = ['2026-06-30', '2025-12-31', '2026-07-01', '2026-01-01'];

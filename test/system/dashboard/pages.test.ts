@@ -116,7 +116,7 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row', { name: 'for a test' }).getByText('revoked').waitFor();
     await expect(other.listCallableModels()).rejects.toMatchObject({ status: 401 });
-    await page.getByRole('table').last().getByText('step0').first().waitFor();
+    await page.getByRole('region', { name: 'Usage' }).getByText('demo/words', { exact: true }).first().waitFor();
   });
 
   test('workers are named, or that there are none', async () => {

@@ -15,6 +15,7 @@ from whetstone_client.episodes import (
 from whetstone_client.errors import AnswerError, ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
 from whetstone_client.runs import Run, RunCurves, RunHistoryLine, RunProject
+from whetstone_client.usage import UsageAmounts, UsageSum, UsageSums
 from whetstone_client.wire import (
     Answer,
     AnsweredPrompt,
@@ -88,6 +89,9 @@ __all__ = [
     "TrainingProgress",
     "Trajectory",
     "TrajectoryGroup",
+    "UsageAmounts",
+    "UsageSum",
+    "UsageSums",
     "gather",
     "gather_async",
 ]

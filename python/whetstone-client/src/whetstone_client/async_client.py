@@ -23,6 +23,7 @@ from whetstone_client.models import ModelMethods, model_path
 from whetstone_client.retry import OnConnection, insist, is_refusal, pause_before
 from whetstone_client.runs import RunMethods
 from whetstone_client.sse import read_events
+from whetstone_client.usage import UsageMethods
 from whetstone_client.wire import (
     Answer,
     AnsweredPrompt,
@@ -74,7 +75,7 @@ async def _within(deadline_s: float, waiting: Awaitable[T], what: str) -> T:
         raise TimeoutError(f"{what} did not end within {deadline_s:g} s; it continues on the server.") from error
 
 
-class AsyncClient(ModelMethods, EpisodeMethods, RunMethods):
+class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
     def __init__(
         self,
         base_url: str | None = None,

@@ -147,6 +147,8 @@ class Client:
     get_run_curves = _waiting(AsyncClient.get_run_curves)
     delete_run = _waiting(AsyncClient.delete_run)
 
+    get_usage_sums = _waiting(AsyncClient.get_usage_sums)
+
     list_artifacts = _iterating(AsyncClient.list_artifacts)
     get_artifact = _waiting(AsyncClient.get_artifact)
     push_artifact = _waiting(AsyncClient.push_artifact)

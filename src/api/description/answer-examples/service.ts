@@ -44,6 +44,9 @@ export const ANSWERS: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "GET /v1/usage": {
     "application/json": {"object":"list","data":[{"id":"e80bb18a8b106200683b356798d19adf","object":"usage","date":"2026-11-23","api_key_id":"bootstrap","project":"demo","model":"wandb-artifact:///default/demo/sums:step1","requests":1,"prompt_tokens":18,"cached_tokens":0,"completion_tokens":3,"total_tokens":21}],"first_id":"e80bb18a8b106200683b356798d19adf","last_id":"5077ded203a9ecb7a6c4e690d1ff67ae","has_more":false,"totals":{"requests":10,"prompt_tokens":148,"cached_tokens":115,"completion_tokens":37,"total_tokens":185}},
   },
+  "GET /v1/usage/sums": {
+    "application/json": {"object":"list","data":[{"object":"usage_sum","model":"wandb-artifact:///default/demo/sums","api_key_id":"bootstrap","project":null,"date":null,"requests":10,"prompt_tokens":148,"cached_tokens":115,"completion_tokens":37,"total_tokens":185}],"has_more":false,"totals":{"requests":10,"prompt_tokens":148,"cached_tokens":115,"completion_tokens":37,"total_tokens":185}},
+  },
   "POST /v1/keys": {
     "application/json": {"id":"a842f675-47c8-4126-9ca9-11eb2eaf59d2","object":"api_key","entity":"default","name":"a laptop","scopes":["chat","read"],"limits":{"tokens_per_day":1000000},"created_at":"2026-11-23T18:05:07.617Z","last_used_at":null,"revoked_at":null,"secret":"wk-0123456789abcdef"},
   },

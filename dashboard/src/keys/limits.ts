@@ -1,0 +1,33 @@
+// The limits that a key may have, in words, and as the API takes them. Pure.
+import { bytes, whole } from '../ui/numbers.ts';
+
+export const LIMITS = [
+  { name: 'tokens_per_day', label: 'Tokens per day' },
+  { name: 'requests_in_flight', label: 'Requests at a time' },
+  { name: 'queued_jobs', label: 'Jobs in the queue' },
+  { name: 'stored_bytes', label: 'Stored bytes' },
+] as const;
+
+type LimitName = (typeof LIMITS)[number]['name'];
+
+/** As typed. */
+export type TypedLimits = Readonly<Partial<Record<LimitName, string>>>;
+
+/** Without those that are empty; undefined: none. */
+export function limitsOf(typed: TypedLimits): Record<string, number> | undefined {
+  const given = LIMITS.flatMap(({ name }) => {
+    const text = typed[name]?.trim() ?? '';
+    return text === '' ? [] : [[name, Number(text)] as const];
+  });
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}
+
+/** `50 000 tokens per day, 2 requests at a time`. Empty: none. */
+export function limitsInWords(limits: Readonly<Record<string, number>>): string {
+  const words = Object.entries(limits).map(([name, value]) => {
+    if (name === 'stored_bytes') return `${bytes(value)} stored`;
+    const label = LIMITS.find((each) => each.name === name)?.label ?? name.replaceAll('_', ' ');
+    return `${whole(value)} ${label[0]!.toLowerCase()}${label.slice(1)}`;
+  });
+  return words.join(', ');
+}
