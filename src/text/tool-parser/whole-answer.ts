@@ -34,7 +34,7 @@ export function createWholeAnswerParser(
       case 'outside':
         return readOutside(over);
       case 'inside':
-        return readInside();
+        return readInside(over);
       case 'call':
         return readCall();
       case 'content':
@@ -68,15 +68,19 @@ export function createWholeAnswerParser(
   }
 
   /** After a call of a list. */
-  function readInside(): ToolDelta[] | null {
-    const text = pending.trimStart();
-    if (text === '') return null;
-    const layout = pending.slice(0, pending.length - text.length);
-    if (text.startsWith(',')) return beginCall(`${layout},`, text.slice(1), true);
-    place = text.startsWith(']') ? 'outside' : 'content';
-    if (place === 'content') return calls.giveBack('');
-    pending = text.slice(1);
-    return calls.complete();
+  function readInside(over: boolean): ToolDelta[] | null {
+    const [, layout, comma, rest] = /^(\s*)(,?)([^]*)$/.exec(pending)!;
+    const next = rest!.trimStart();
+    if (next === '' && !over) return null;
+    if (next.startsWith(']')) {
+      place = 'outside'; // a comma before the bracket is Python, too
+      pending = next.slice(1);
+      return calls.complete();
+    }
+    if (comma !== '') return beginCall(`${layout},`, rest!, true);
+    if (next === '') return null;
+    place = 'content';
+    return calls.giveBack('');
   }
 
   function beginCall(opening: string, rest: string, isTagged: boolean): ToolDelta[] {
