@@ -112,6 +112,7 @@ function floats(operator: BinaryOperator, a: number, b: number): number {
   else if (remainder === 0) remainder = b < 0 ? -0 : 0;
   if (operator === '%') return remainder;
   const quotient = (a - remainder) / b;
+  if (quotient === 0) return a / b < 0 || Object.is(a / b, -0) ? -0 : 0;
   return quotient - Math.floor(quotient) > 0.5 ? Math.floor(quotient) + 1 : Math.floor(quotient);
 }
 

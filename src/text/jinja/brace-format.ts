@@ -84,19 +84,35 @@ function formatValue(value: Value, spec: string, budget: Budget): string {
   if (spec === '') return str(value, budget);
   const match = SPEC.exec(spec);
   if (!match) throw new TemplateError(`Invalid format specifier '${spec}' for object of type '${typeName(value)}'`);
-  const [, fill, align, sign, , alternate, zero, width, grouping, precision, type] = match as unknown as string[];
+  const [, fill, align, sign, coerced, alternate, zero, width, grouping, precision, type] =
+    match as unknown as string[];
   const columns = Number(width || 0);
   budget.make(columns + Number(precision ?? 0));
   if (value instanceof Undefined) value.fail();
-  const isNumeric = isNumber(value) && !(typeof value === 'boolean' && type === '');
+  const isNumeric = isNumber(value); // a bool, too, is written as a number if there is a specifier
   let text: string;
   if (isNumeric)
-    text = numeric(value, { sign: sign!, alternate: alternate !== '', grouping: grouping!, precision, type: type! });
+    text = numeric(value, {
+      sign: sign!,
+      isCoerced: coerced !== '',
+      alternate: alternate !== '',
+      grouping: grouping!,
+      precision,
+      type: type!,
+    });
   else {
     if (type !== '' && type !== 's')
       throw new TemplateError(`Unknown format code '${type}' for object of type '${typeName(value)}'`);
-    if (typeof value !== 'string' && typeof value !== 'boolean')
+    if (typeof value !== 'string')
       throw new TemplateError(`unsupported format string passed to ${typeName(value)}.__format__`);
+    for (const [option, name] of [
+      [sign, 'Sign'],
+      [coerced, 'Negative zero coercion (z)'],
+      [alternate, 'Alternate form (#)'],
+      [grouping, 'Grouping'],
+    ] as const)
+      if (option !== '') throw new TemplateError(`${name} not allowed in string format specifier`);
+    if (align === '=') throw new TemplateError("'=' alignment not allowed in string format specifier");
     text =
       precision === undefined
         ? str(value, budget)
@@ -119,6 +135,8 @@ function formatValue(value: Value, spec: string, budget: Budget): string {
 
 interface NumberSpec {
   readonly sign: string;
+  /** -0 is written as 0. */
+  readonly isCoerced: boolean;
   readonly alternate: boolean;
   readonly grouping: string;
   readonly precision: string | undefined;
@@ -126,10 +144,11 @@ interface NumberSpec {
 }
 
 function numeric(value: number | bigint | boolean | PythonFloat, spec: NumberSpec): string {
-  const { sign, alternate, grouping, precision, type } = spec;
+  const { sign, isCoerced, alternate, grouping, precision, type } = spec;
   let text: string;
   if (isInteger(value) && ['', 'd', 'n', 'b', 'o', 'x', 'X', 'c'].includes(type)) {
     if (precision !== undefined) throw new TemplateError('Precision not allowed in integer format specifier');
+    if (isCoerced) throw new TemplateError('Negative zero coercion (z) not allowed in integer format specifier');
     const whole = truncate(value);
     if (type === 'c') return String.fromCodePoint(Number(whole));
     const base = { b: 2, o: 8, x: 16, X: 16 }[type] ?? 10;
@@ -146,7 +165,8 @@ function numeric(value: number | bigint | boolean | PythonFloat, spec: NumberSpe
       throw new TemplateError(`Unknown format code '${type}' for object of type 'float'`);
     if (type === '%') text = `${numberText(number * 100, 'f', digits)}%`;
     else if (type === '') text = digits === null ? floatText(number) : plain(number, digits);
-    else text = numberText(number, type === 'n' ? 'g' : type, digits);
+    else text = numberText(number, type === 'n' ? 'g' : type, digits, alternate);
+    if (isCoerced && /^-[0.]*(?:e|$)/.test(text)) text = text.slice(1);
     const [, minus, whole, rest] = /^(-?)(\d*)([^]*)$/.exec(text)!;
     text = minus + grouped(whole!, grouping, 3) + rest;
   }

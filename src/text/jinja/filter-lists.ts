@@ -158,7 +158,7 @@ const slice: Filter = (value, given, { budget }) => {
     return Array.from({ length: Math.max(0, slices) }, (_, i): Value[] => {
       const from = i * each + Math.min(i, more);
       const row = items.slice(from, from + each + (i < more ? 1 : 0));
-      return fill !== null && i >= more && more > 0 ? [...row, fill] : [...row];
+      return fill !== null && i >= more ? [...row, fill] : [...row]; // also where all are full, as in Jinja
     });
   });
 };

@@ -140,7 +140,8 @@ const round: Filter = (value, given) => {
   }
   const factor = 10 ** digits;
   const scaled = Number(numberOf(value)) * factor;
-  return new PythonFloat((method === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled)) / factor);
+  const whole = (method === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled)) + 0; // an int in Python: never -0
+  return new PythonFloat(whole / factor);
 };
 
 /** To a multiple of a power of ten, halves to even. */

@@ -38,7 +38,7 @@ export function compileJinja(source: string): Program {
 }
 
 /** Filters of Jinja whose text depends on chance or on a library for HTML. */
-const UNSUPPORTED = new Set(['pprint', 'random', 'striptags', 'urlize']);
+const UNSUPPORTED = new Set(['pprint', 'random', 'striptags', 'urlize', 'wordwrap']);
 
 /** In a condition, a filter that does not exist is an error only when it is applied, as in Jinja. */
 const isCondition = (node: JinjaNode): boolean => node.type === 'If' || node.type === 'Conditional';

@@ -1,11 +1,11 @@
 // Methods of dicts, lists, tuples and numbers. Those that change an object are refused, as in Jinja's immutable sandbox.
 import { PythonFloat } from '../python-json.ts';
 import type { Budget } from './budget.ts';
-import { isEqual } from './compare.ts';
+import { isEqual, numberOf } from './compare.ts';
 import { TemplateError } from './errors.ts';
 import { bind, type Given } from './parameters.ts';
 import { STRING_METHODS } from './string-methods.ts';
-import { Callable, Dict, isInteger, Tuple, Undefined, View, type Value } from './values.ts';
+import { Callable, Dict, isInteger, isNumber, Range, Tuple, Undefined, View, type Value } from './values.ts';
 
 const CHANGING_LISTS = ['append', 'clear', 'extend', 'insert', 'pop', 'remove', 'reverse', 'sort'];
 const CHANGING_DICTS = ['clear', 'pop', 'popitem', 'setdefault', 'update'];
@@ -27,14 +27,24 @@ export function methodOf(object: Value, name: string, budget: Budget): Value | u
     return listMethod(object, name, budget);
   }
   if (object instanceof Tuple) return listMethod(object.items, name, budget);
-  if (object instanceof PythonFloat && name === 'is_integer') return bound(name, () => Number.isInteger(object.value));
-  if (isInteger(object)) {
-    if (name === 'real' || name === 'numerator') return typeof object === 'boolean' ? Number(object) : object;
-    if (name === 'imag') return 0;
-    if (name === 'denominator') return 1;
-    if (name === 'bit_length')
-      return bound(name, () => (Number(object) === 0 ? 0 : BigInt(object).toString(2).replace('-', '').length));
+  if (object instanceof Range) {
+    if (name === 'start' || name === 'step') return object[name];
+    return name === 'stop' ? object.stop : listMethod(object.items, name, budget);
   }
+  return isNumber(object) ? numberMethod(object, name) : undefined;
+}
+
+function numberMethod(object: number | bigint | boolean | PythonFloat, name: string): Value | undefined {
+  if (name === 'real') return typeof object === 'boolean' ? Number(object) : object;
+  if (name === 'imag') return isInteger(object) ? 0 : new PythonFloat(0);
+  if (name === 'conjugate') return bound(name, () => (typeof object === 'boolean' ? Number(object) : object));
+  if (!isInteger(object)) {
+    return name === 'is_integer' ? bound(name, () => Number.isInteger(Number(numberOf(object)))) : undefined;
+  }
+  if (name === 'numerator') return typeof object === 'boolean' ? Number(object) : object;
+  if (name === 'denominator') return 1;
+  if (name === 'bit_length')
+    return bound(name, () => (Number(object) === 0 ? 0 : BigInt(object).toString(2).replace('-', '').length));
   return undefined;
 }
 

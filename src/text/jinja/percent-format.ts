@@ -3,7 +3,8 @@ import { PythonFloat } from '../python-json.ts';
 import type { Budget } from './budget.ts';
 import { TemplateError } from './errors.ts';
 import { floatText, repr, str } from './texts.ts';
-import { characters, Dict, isInteger, isNumber, Tuple, typeName, Undefined, type Value } from './values.ts';
+import { numberOf } from './compare.ts';
+import { characters, Dict, isInteger, isNumber, Range, Tuple, typeName, Undefined, type Value } from './values.ts';
 
 const DIRECTIVE = /%(?:\(([^)]*)\))?([-#0 +]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^])/g;
 
@@ -47,10 +48,14 @@ export function formatPercent(format: string, given: Value, budget: Budget): str
       );
     },
   );
-  if (!isNamed && used < args.length && !(given instanceof Dict) && !(Array.isArray(given) && used === 0))
+  if (!isNamed && used < args.length && !(given instanceof Dict) && !(used === 0 && isSubscribed(given)))
     throw new TemplateError('not all arguments converted during string formatting');
   return text;
 }
+
+/** Python takes it for a mapping, of which a text without directives needs nothing. */
+const isSubscribed = (value: Value): boolean =>
+  Array.isArray(value) || value instanceof Range || value instanceof Undefined;
 
 const notFound = (name: string): never => {
   throw new TemplateError(`KeyError: '${name}'`);
@@ -61,7 +66,7 @@ function directive(value: Value, type: string, flags: string, digits: number | n
     const text = type === 's' ? str(value, budget) : type === 'r' ? repr(value, budget) : ascii(repr(value, budget));
     return digits === null ? text : [...characters(text)].slice(0, digits).join('');
   }
-  if (type === 'c') return typeof value === 'string' ? value : String.fromCodePoint(Number(value));
+  if (type === 'c') return oneCharacter(value);
   if (value instanceof Undefined) value.fail();
   if (!isNumber(value)) throw new TemplateError(`%${type} format: a real number is required, not ${typeName(value)}`);
   const sign = flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
@@ -73,8 +78,16 @@ function directive(value: Value, type: string, flags: string, digits: number | n
     return signed(type === 'X' ? text.toUpperCase() : text, sign);
   }
   if ('eEfFgG'.includes(type))
-    return signed(numberText(Number(value instanceof PythonFloat ? value.value : value), type, digits), sign);
+    return signed(numberText(Number(numberOf(value)), type, digits, flags.includes('#')), sign);
   throw new TemplateError(`unsupported format character '${type}'`);
+}
+
+function oneCharacter(value: Value): string {
+  if (typeof value === 'string' && characters(value).length === 1) return value;
+  if (!isInteger(value)) throw new TemplateError('%c requires int or char');
+  const code = Number(value);
+  if (code < 0 || code > 0x10ffff) throw new TemplateError('%c arg not in range(0x110000)');
+  return String.fromCodePoint(code);
 }
 
 const ascii = (text: string): string =>
@@ -98,16 +111,20 @@ function integerText(value: bigint, base: number, digits: number, prefix = ''): 
 
 const signed = (text: string, sign: string): string => (text.startsWith('-') ? text : sign + text);
 
-/** A float in one of the types e, f, g (or E, F, G), without a sign for positive numbers. */
-export function numberText(value: number, type: string, digits: number | null): string {
+/** A float in one of the types e, f, g (or E, F, G), without a sign for positive numbers; `g` keeps its zeros if it is `alternate`. */
+export function numberText(value: number, type: string, digits: number | null, alternate = false): string {
   const upper = type !== type.toLowerCase();
-  const text = Number.isFinite(value) ? finiteText(value, type.toLowerCase(), digits ?? 6) : floatText(value);
+  const text = Number.isFinite(value)
+    ? finiteText(value, type.toLowerCase(), digits ?? 6, alternate)
+    : floatText(value);
   return upper ? text.toUpperCase() : text;
 }
 
-function finiteText(value: number, type: string, digits: number): string {
-  if (type === 'f') return withSign(value, fixed(value, digits));
-  if (type === 'e') return withSign(value, exponential(Math.abs(value), digits));
+function finiteText(value: number, type: string, digits: number, alternate: boolean): string {
+  // With '#', a point stands even where no digits follow it.
+  const pointed = (text: string) => (alternate && !text.includes('.') ? text.replace(/(?=e|$)/, '.') : text);
+  if (type === 'f') return withSign(value, pointed(fixed(value, digits)));
+  if (type === 'e') return withSign(value, pointed(exponential(Math.abs(value), digits)));
   const precision = Math.max(1, digits);
   const exponent =
     value === 0
@@ -119,11 +136,9 @@ function finiteText(value: number, type: string, digits: number): string {
         );
   const text =
     exponent < -4 || exponent >= precision
-      ? exponential(Math.abs(value), precision - 1).replace(/\.?0*e/, 'e')
-      : fixed(value, precision - 1 - exponent)
-          .replace(/(\.\d*?)0+$/, '$1')
-          .replace(/\.$/, '');
-  return withSign(value, text);
+      ? exponential(Math.abs(value), precision - 1)
+      : fixed(value, precision - 1 - exponent);
+  return withSign(value, alternate ? pointed(text) : text.replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.(?=e|$)/, ''));
 }
 
 const withSign = (value: number, text: string): string => (value < 0 || Object.is(value, -0) ? '-' : '') + text;

@@ -319,9 +319,10 @@ export const STRING_METHODS: Readonly<Record<string, StringMethod>> = {
   startswith: ends('startswith', (text, start) => text.startsWith(start)),
   strip: strip('strip', { start: true, end: true }),
   swapcase: none('swapcase', (text) =>
-    Array.from(text, (letter) => (/\p{Uppercase}/u.test(letter) ? letter.toLowerCase() : letter.toUpperCase())).join(
-      '',
-    ),
+    Array.from(text, (letter) => {
+      if (/\p{Uppercase}/u.test(letter)) return letter.toLowerCase();
+      return /\p{Lowercase}/u.test(letter) ? letter.toUpperCase() : letter;
+    }).join(''),
   ),
   title: none('title', title),
   upper: none('upper', (text) => text.toUpperCase()),

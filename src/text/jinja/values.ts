@@ -179,6 +179,7 @@ function hashOf(key: Value): unknown {
   if (key instanceof PythonFloat) return key.value;
   if (key instanceof Tuple)
     return `\0tuple ${JSON.stringify(key.items.map((item) => [typeof item, String(hashOf(item))]))}`;
+  if (key instanceof Undefined) return '\0undefined'; // they are equal, and have one hash
   throw new TemplateError(`unhashable type: '${typeName(key)}'`);
 }
 
