@@ -1,4 +1,4 @@
-"""Writes test/golden/fixtures/tool-calls.json: what vLLM's tool parsers make of answers, whole and streamed token by token.
+"""Writes test/support/golden/fixtures/tool-calls.json: what vLLM's tool parsers make of answers, whole and streamed token by token.
 
 Answers (tool_answers.py) are complete, cut off, botched, nested and in many scripts. Arguments are stored as values: parsers write the
 same JSON with other spaces. Null: an argument text that is no JSON. Needs vLLM 0.32 beside Transformers; not part of make_all.py, and

@@ -14,7 +14,7 @@ interface Read {
 type Case = readonly [syntax: string, answer: string, whole: Read | string, streamed: Read | string];
 
 const fixture = JSON.parse(
-  readFileSync(new URL('../../test/golden/fixtures/tool-calls.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../test/support/golden/fixtures/tool-calls.json', import.meta.url), 'utf8'),
 ) as { readonly tools: readonly ToolDefinition[]; readonly cases: readonly Case[] };
 
 function valueOf(text: string): unknown {
