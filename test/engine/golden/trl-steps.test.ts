@@ -43,7 +43,8 @@ const golden = readFixture<{
   }[];
 }>('trl/expected.json');
 
-const directoryOf = (name: string): string => fileURLToPath(new URL(`../../support/golden/fixtures/trl/${name}`, import.meta.url));
+const directoryOf = (name: string): string =>
+  fileURLToPath(new URL(`../../support/golden/fixtures/trl/${name}`, import.meta.url));
 
 let engine: TrainingEngine;
 let scratch: string;
