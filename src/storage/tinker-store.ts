@@ -65,7 +65,7 @@ export interface TinkerStore {
   /** False: another attempt has it. */
   saveState(held: Held, state: { readonly stateSeq: number; readonly stateBlob: string }): Promise<boolean>;
 
-  /** Marks the run as used. Returns the existing operation if the number exists. */
+  /** Marks the run as used. Returns the existing operation if the number exists; one that failed without its turn is replaced by a queued one. */
   addOperation(operation: TinkerOperation): Promise<{ outcome: 'added' | 'exists'; operation: TinkerOperation }>;
   findOperation(runId: string, seq: number): Promise<TinkerOperation | null>;
   /** By number, strictly after `seq`. */

@@ -1,7 +1,9 @@
 // Shared by all routes of the Tinker protocol: their prefix, the key header, and strict JSON parsing.
 import type { z } from 'zod';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { parse } from '#validation/parse';
+import type { Caller } from '#domain/caller';
+import { AppError } from '#domain/errors';
+import { parse, ValidationError } from '#validation/parse';
 
 /** TINKER_BASE_URL ends before `/api/v1`, which the SDK adds. */
 export const TINKER_PREFIX = '/tinker/api/v1';
@@ -17,14 +19,25 @@ interface Route<B, Q extends z.ZodType> extends Pick<
   readonly body?: z.ZodType<B>;
   readonly query?: Q;
   readonly handle: (call: Omit<Call, 'body' | 'query'> & { body: B; query: z.output<Q> }) => Promise<unknown>;
+  /** Told of a request that is refused for what it says, with its body as it was sent. */
+  readonly onRefused?: (caller: Caller, raw: unknown, reason: string) => Promise<void>;
 }
 
 export function tinkerRoute<B = undefined, Q extends z.ZodType = z.ZodUndefined>(
   route: `${Definition['method']} /${string}`,
-  { body: schema, query, handle, ...about }: Route<B, Q>,
+  { body: schema, query, handle, onRefused, ...about }: Route<B, Q>,
 ): Endpoint {
   const [method, path] = route.split(' ') as [Definition['method'], string];
-  const body = schema && { schema, read: (raw: unknown) => parse(schema, raw, 'body') };
+  const body = schema && { schema, read: (raw: unknown) => (onRefused ? (raw as B) : parse(schema, raw, 'body')) };
+  const handleNumbered: typeof handle = async (call) => {
+    try {
+      return await handle({ ...call, body: parse(schema!, call.body, 'body') });
+    } catch (error) {
+      const reason = reasonOfRefusal(error);
+      if (reason !== null) await onRefused!(call.caller, call.body, reason).catch(ignoreUnknownRun);
+      throw error;
+    }
+  };
   return endpoint<B, Q>({
     method,
     path: `${TINKER_PREFIX}${path}`,
@@ -33,6 +46,17 @@ export function tinkerRoute<B = undefined, Q extends z.ZodType = z.ZodUndefined>
     ...about,
     ...(body ? { body } : {}),
     ...(query ? { query } : {}),
-    handle,
+    handle: schema && onRefused ? handleNumbered : handle,
   });
+}
+
+/** Null: sending the same request again may help. */
+export function reasonOfRefusal(error: unknown): string | null {
+  if (error instanceof ValidationError) return error.message;
+  return error instanceof AppError && ['invalid_request', 'body_too_large'].includes(error.code) ? error.message : null;
+}
+
+/** The refusal itself says more than that the run of the request is not the caller's. */
+export function ignoreUnknownRun(error: unknown): void {
+  if (!(error instanceof AppError)) throw error;
 }

@@ -109,6 +109,9 @@ export const optimStep = z.strictObject({
   type,
 });
 
+/** Which operation of which run a request is, whatever else it says. */
+export const numbered = z.object({ model_id: id, seq_id: seq });
+
 export const saveWeights = z.strictObject({
   model_id: id,
   seq_id: seq,

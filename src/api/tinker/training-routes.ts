@@ -1,19 +1,27 @@
 // Training runs: started fresh or from saved weights, and their numbered operations. Each operation is answered with a future
 // immediately; future-routes.ts returns its result.
 import type { Readable } from 'node:stream';
+import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import { readForwardBackwardHead } from '#services/tinker/protobuf/forward-backward';
+import type { OperationKind } from '#domain/tinker';
+import { readForwardBackwardHead, readForwardBackwardNumber } from '#services/tinker/protobuf/forward-backward';
 import type { Tinker } from '#services/tinker/tinker';
 import { requestIdOf } from '#services/tinker/operations';
 import type { Endpoint } from '../http/endpoint.ts';
 import * as answers from './tinker-answers.ts';
-import { tinkerRoute } from './tinker-endpoint.ts';
+import { ignoreUnknownRun, reasonOfRefusal, tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
 /** The SDK splits requests at 5 MB. */
 const REQUEST_BYTES_MAX = 16_000_000;
 
 export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions' | 'operations'>): Endpoint[] {
+  /** Of requests whose body says which one they are. */
+  const refusedAs = (kind: OperationKind) => (caller: Caller, raw: unknown, reason: string) => {
+    const number = wire.numbered.safeParse(raw);
+    if (!number.success) return Promise.resolve();
+    return operations.refuse(caller, { runId: number.data.model_id, seq: number.data.seq_id, kind }, reason);
+  };
   const about = { access: 'train', begins: 'train', errors: [400, 404, 429], answer: answers.future } as const;
   return [
     tinkerRoute('POST /create_model', {
@@ -43,6 +51,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       ...about,
       summary: 'Start a training run from saved weights, or load them into an existing one',
       body: wire.loadWeights,
+      onRefused: refusedAs('load'),
       async handle({ caller, body }) {
         refuseOtherOptimizers(body.optimizer_config);
         const { path, model_id: runId, seq_id: seq, session_id: sessionId, model_seq_id: ordinal } = body;
@@ -77,17 +86,35 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       bodySize: 'file',
       bodyType: 'application/x-protobuf',
       async handle({ caller, request }) {
-        const bytes = await readWhole(request.body as Readable | undefined);
-        const { runId, seq, forwardOnly } = readForwardBackwardHead(bytes);
-        const body = { forwardOnly };
-        const id = await operations.submit(caller, { runId, seq, kind: 'forward_backward', body, request: bytes });
-        return { request_id: id, model_id: runId };
+        const begunMs = performance.now();
+        const pieces: Uint8Array[] = [];
+        const kind = 'forward_backward';
+        try {
+          const bytes = await readWhole(request.body as Readable | undefined, pieces);
+          const { runId, seq, forwardOnly } = readForwardBackwardHead(bytes);
+          const id = await operations.submit(caller, {
+            runId,
+            seq,
+            kind,
+            body: { forwardOnly },
+            request: bytes,
+            begunMs,
+          });
+          return { request_id: id, model_id: runId };
+        } catch (error) {
+          const number = readForwardBackwardNumber(Buffer.concat(pieces));
+          const reason = reasonOfRefusal(error);
+          if (number && reason !== null)
+            await operations.refuse(caller, { ...number, kind }, reason).catch(ignoreUnknownRun);
+          throw error;
+        }
       },
     }),
     tinkerRoute('POST /optim_step', {
       ...about,
       summary: 'Apply the accumulated gradients (AdamW), then clear them',
       body: wire.optimStep,
+      onRefused: refusedAs('optim_step'),
       async handle({ caller, body: { model_id: runId, seq_id: seq, adam_params: adam } }) {
         const params = {
           learningRate: adam.learning_rate,
@@ -105,6 +132,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       ...about,
       summary: 'Save weights and optimizer state under a name',
       body: wire.saveWeights,
+      onRefused: refusedAs('save_weights'),
       async handle({ caller, body }) {
         const name = body.path ?? String(body.seq_id).padStart(6, '0');
         return { request_id: await save(caller, 'save_weights', body, name, null), model_id: body.model_id };
@@ -114,6 +142,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       ...about,
       summary: 'Save weights for sampling, under a name or as a sampling session',
       body: wire.saveForSampler,
+      onRefused: refusedAs('save_sampler'),
       async handle({ caller, body }) {
         const ordinal = body.sampling_session_seq_id ?? null;
         const id = await save(caller, 'save_sampler', body, body.path ?? null, ordinal);
@@ -124,6 +153,7 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       ...about,
       summary: 'Save weights for other programs, as files with URLs',
       body: wire.saveExternal,
+      onRefused: refusedAs('save_external'),
       async handle({ caller, body }) {
         return { request_id: await save(caller, 'save_external', body, body.path, null), model_id: body.model_id };
       },
@@ -156,9 +186,8 @@ function refuseOtherOptimizers(config: { readonly type: string } | null | undefi
   throw new AppError('invalid_request', message, { param: 'optimizer_config' });
 }
 
-/** Throws `body_too_large`, `invalid_request`. */
-async function readWhole(body: Readable | undefined): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
+/** Into `pieces`. Throws `body_too_large`, `invalid_request`. */
+async function readWhole(body: Readable | undefined, pieces: Uint8Array[]): Promise<Uint8Array> {
   let size = 0;
   for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
     size += piece.length;

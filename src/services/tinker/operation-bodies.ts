@@ -2,6 +2,8 @@
 // an optim_step stores the engine's OptimizerParams.
 export interface ForwardBackwardBody {
   readonly forwardOnly: boolean;
+  /** The last failed request of which the client had read when it sent this one. */
+  readonly knows?: number;
 }
 
 export interface SaveBody {

@@ -21,11 +21,15 @@ export interface NewOperation {
   readonly body: object;
   /** Stored next to the row until a saved state includes its effect. */
   readonly request: Uint8Array | null;
+  /** When the request began to arrive; what the client reads later does not count as known to it. */
+  readonly begunMs?: number;
 }
 
 export interface Operations {
   /** Returns the request id. Throws `not_found`, `invalid_request` for a number that was used with another body, `too_many_requests`. */
   submit(caller: Caller, operation: NewOperation): Promise<string>;
+  /** Notes that a request was refused when it arrived: its number is used, so that later ones do not wait for it, until it is sent again. */
+  refuse(caller: Caller, operation: Pick<NewOperation, 'runId' | 'seq' | 'kind'>, reason: string): Promise<void>;
   /** Waits a while for the result. Throws `not_found`. */
   retrieve(caller: Caller, requestId: string, signal: AbortSignal): Promise<FutureAnswer>;
 }
@@ -43,6 +47,8 @@ export interface OperationsDeps {
 
 /** Maximum queued per run. Clients have a few steps in flight; each means stored rows and blobs. */
 const QUEUED_MAX = 1_000;
+/** Runs whose last failure is remembered. A run that is forgotten needs an optim_step before its next data. */
+const FAILURES_MAX = 10_000;
 const RETRY_SECONDS = 2;
 const POLL_MS = 1_000;
 
@@ -52,6 +58,21 @@ export const requestIdOf = (runId: string, seq: number): string => `${runId}/${s
 export function createOperations(deps: OperationsDeps): Operations {
   const { storage, blobs, limits, sessions, runEvents, clock, waitMs } = deps;
 
+  /** By run: the last failed request of which its client has read, and when. */
+  const known = new Map<string, { readonly seq: number; readonly atMs: number }>();
+
+  function note(runId: string, seq: number): void {
+    if (seq <= (known.get(runId)?.seq ?? 0)) return;
+    known.delete(runId);
+    known.set(runId, { seq, atMs: performance.now() });
+    if (known.size > FAILURES_MAX) known.delete(known.keys().next().value!);
+  }
+
+  function knownBefore(runId: string, begunMs: number): { knows?: number } {
+    const failure = known.get(runId);
+    return failure && failure.atMs <= begunMs ? { knows: failure.seq } : {};
+  }
+
   function sameOrThrow(existing: TinkerOperation, bodyHash: string): string {
     const { runId, seq } = existing;
     if (existing.bodyHash === bodyHash) return requestIdOf(runId, seq);
@@ -59,12 +80,13 @@ export function createOperations(deps: OperationsDeps): Operations {
   }
 
   return {
-    async submit(caller, { runId, seq, kind, body, request }) {
+    async submit(caller, { runId, seq, kind, body, request, begunMs }) {
       const run = await sessions.getRun(caller, runId);
       const text = JSON.stringify(body);
       const bodyHash = createHash('sha256').update(kind).update(text).update(request ?? '').digest('hex'); // prettier-ignore
       const existing = await storage.tinker.findOperation(runId, seq);
-      if (existing) return sameOrThrow(existing, bodyHash);
+      const isRefused = existing?.status === 'failed' && seq > run.doneSeq;
+      if (existing && !isRefused) return sameOrThrow(existing, bodyHash);
       if (seq <= run.doneSeq)
         throw new AppError(
           'invalid_request',
@@ -83,7 +105,7 @@ export function createOperations(deps: OperationsDeps): Operations {
         seq,
         kind,
         bodyHash,
-        body: text,
+        body: begunMs === undefined ? text : JSON.stringify({ ...body, ...knownBefore(runId, begunMs) }),
         status: 'queued',
         result: null,
         error: null,
@@ -96,6 +118,15 @@ export function createOperations(deps: OperationsDeps): Operations {
       return requestIdOf(runId, seq);
     },
 
+    async refuse(caller, { runId, seq, kind }, reason) {
+      const run = await sessions.getRun(caller, runId);
+      if (!Number.isSafeInteger(seq) || seq <= run.doneSeq || seq > run.doneSeq + QUEUED_MAX) return;
+      const about = { bodyHash: '', body: JSON.stringify({ forwardOnly: false }), createdAtMs: clock.now() };
+      const end = { status: 'failed', result: null, error: reason, category: 'user' } as const;
+      await storage.tinker.addOperation({ runId, seq, kind, ...about, ...end });
+      note(runId, seq);
+    },
+
     async retrieve(caller, requestId, signal) {
       const [, runId = '', number = ''] = /^(.*)\/(\d{1,10})$/.exec(requestId) ?? [];
       await sessions.getRun(caller, runId);
@@ -106,6 +137,7 @@ export function createOperations(deps: OperationsDeps): Operations {
         const operation = await storage.tinker.findOperation(runId, seq);
         if (!operation) throw new AppError('not_found', `No request ${requestId.slice(0, 200)}.`);
         const leftMs = untilMs - performance.now();
+        if (operation.status === 'failed') note(runId, seq);
         if (operation.status !== 'queued' || leftMs <= 0 || signal.aborted)
           return readResult(blobs, await sessions.getRun(caller, runId), operation); // read again: what it waits behind changes
         await runEvents.wait(runId, Math.min(POLL_MS, leftMs), signal);

@@ -22,19 +22,25 @@ const save = () => operation('save_weights', 'done', {});
 
 test('updates and the gradients after them are computed again; calls that change nothing are not', () => {
   const [a, b, c] = [data(), step(), data()];
-  expect(planReplay([a, look(), save(), b, look(), c])).toEqual({ operations: [a, b, c], isStepLost: false });
+  expect(planReplay([a, look(), save(), b, look(), c])).toEqual({ operations: [a, b, c], lostSeq: null });
 });
 
 test('a step with a failed part is not replayed, but the calls after it are', () => {
   const [a, b] = [data(), step()];
-  expect(planReplay([data(), data('failed'), step('failed'), a, b])).toEqual({ operations: [a, b], isStepLost: false });
+  expect(planReplay([data(), data('failed'), step('failed'), a, b])).toEqual({ operations: [a, b], lostSeq: null });
 });
 
 test('a step is lost with all its parts if one of them failed', () => {
   const [a, b] = [data(), step()];
-  expect(planReplay([a, b, data(), data('failed'), data('failed')])).toEqual({ operations: [a, b], isStepLost: true });
+  const lost = data('failed');
+  expect(planReplay([a, b, data(), lost, data('failed')])).toEqual({ operations: [a, b], lostSeq: lost.seq });
+});
+
+test('data that was sent again after a failure is computed again, without the parts before it', () => {
+  const [a, b] = [data(), data()];
+  expect(planReplay([data(), data('failed'), a, b])).toEqual({ operations: [a, b], lostSeq: null });
 });
 
 test('a step that failed by itself discarded its gradients', () => {
-  expect(planReplay([data(), step('failed')])).toEqual({ operations: [], isStepLost: false });
+  expect(planReplay([data(), step('failed')])).toEqual({ operations: [], lostSeq: null });
 });

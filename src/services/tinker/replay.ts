@@ -1,32 +1,41 @@
 // Which operations must be executed again to bring a session to where it was: the updates after the saved state, and the gradients after
-// the last of them. A step whose gradients failed in part was not executed and is not repeated. Pure functions.
+// the last of them. Gradients of which a part failed are not repeated. Pure functions.
 import type { TinkerOperation } from '#domain/tinker';
 import type { ForwardBackwardBody } from './operation-bodies.ts';
 
 export interface Replay {
   readonly operations: readonly TinkerOperation[];
-  /** A forward_backward since the last step failed: the next step cannot be made. */
-  readonly isStepLost: boolean;
+  /** The first forward_backward of a step that failed: nothing more is added to the step. Null: none has. */
+  readonly lostSeq: number | null;
 }
 
 export const addsGradients = ({ kind, body }: Pick<TinkerOperation, 'kind' | 'body'>): boolean =>
   kind === 'forward_backward' && !(JSON.parse(body) as ForwardBackwardBody).forwardOnly;
 
+/** A client that has read of a failure sends the data of the step again; what it sent before that is a part of the failed one. */
+export const beginsAgain = ({ body }: Pick<TinkerOperation, 'body'>, lostSeq: number): boolean =>
+  ((JSON.parse(body) as ForwardBackwardBody).knows ?? 0) >= lostSeq;
+
 /** `finished`: all operations after the saved state, in order. */
 export function planReplay(finished: readonly TinkerOperation[]): Replay {
   const operations: TinkerOperation[] = [];
   let step: TinkerOperation[] = [];
-  let isStepLost = false;
+  let lostSeq: number | null = null;
   for (const operation of finished) {
     if (addsGradients(operation)) {
-      if (operation.status === 'failed') isStepLost = true;
-      else step.push(operation);
+      if (operation.status === 'failed') {
+        if (lostSeq === null || beginsAgain(operation, lostSeq)) lostSeq = operation.seq;
+        step = [];
+      } else {
+        lostSeq = null;
+        step.push(operation);
+      }
     }
     if (operation.kind === 'optim_step') {
       if (operation.status === 'done') operations.push(...step, operation);
       step = [];
-      isStepLost = false;
+      lostSeq = null;
     }
   }
-  return { operations: isStepLost ? operations : [...operations, ...step], isStepLost };
+  return { operations: [...operations, ...step], lostSeq };
 }

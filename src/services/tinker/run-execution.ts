@@ -17,7 +17,7 @@ import type { JobEvents } from '../jobs/job-events.ts';
 import { forgetOldOperations } from './forget-operations.ts';
 import type { LoadBody, SaveBody } from './operation-bodies.ts';
 import { storeResult } from './operation-results.ts';
-import { addsGradients, planReplay } from './replay.ts';
+import { addsGradients, beginsAgain, planReplay } from './replay.ts';
 import { openRunSession, type RunSession, type RunStart, type RunTrainer } from './run-session.ts';
 import type { Saves } from './saves.ts';
 
@@ -59,7 +59,7 @@ export async function executeRun(
   const { storage, blobs, runEvents, clock, log, saveEveryMs, gapMs } = deps;
   let { doneSeq, stateSeq, stateBlob } = claimed;
   let session: RunSession | null = null;
-  let isStepLost = planReplay(await finishedOperations()).isStepLost;
+  let { lostSeq } = planReplay(await finishedOperations());
   /** The last update that the session includes. */
   let updatedSeq = stateSeq;
   let savedMs = clock.now();
@@ -100,9 +100,11 @@ export async function executeRun(
   async function nextOperation(): Promise<TinkerOperation | null> {
     const idleSince = clock.now();
     for (;;) {
-      const [next] = await storage.tinker.listOperations(claimed.id, doneSeq, 1);
-      if (next?.seq === doneSeq + 1) return next;
-      if (next && clock.now() - next.createdAtMs >= gapMs) return next; // fails below: its predecessors never came
+      const [next, after] = await storage.tinker.listOperations(claimed.id, doneSeq, 2);
+      // One that was refused when it arrived may be sent again until another one follows it.
+      const waiting = next?.status === 'queued' ? next : after;
+      if (next?.seq === doneSeq + 1 && waiting) return next;
+      if (next && waiting && clock.now() - waiting.createdAtMs >= gapMs) return next; // fails below: its predecessors never came
       if (signal.aborted || clock.now() - idleSince >= IDLE_MS) return null;
       await runEvents.wait(claimed.id, POLL_MS, signal);
     }
@@ -112,8 +114,12 @@ export async function executeRun(
   async function tryOperation(operation: TinkerOperation): Promise<OperationEnd | null> {
     if (operation.seq !== doneSeq + 1) {
       const missing = `Requests ${doneSeq + 1} to ${operation.seq - 1} of this training client did not arrive within ${gapMs / 1000} s.`;
-      isStepLost ||= addsGradients(operation);
+      await lose(operation);
       return failed(new AppError('internal', missing), missing);
+    }
+    if (operation.status === 'failed') {
+      await lose(operation);
+      return { result: null, error: operation.error, category: operation.category };
     }
     try {
       return { result: await execute(operation), error: null, category: null };
@@ -131,24 +137,30 @@ export async function executeRun(
       if (publicError(error).code === 'internal')
         log.error('tinker_run.operation_failed', { seq: operation.seq, err: error });
       if (isStorageFault(error)) throw error; // the log is unchanged: retried later
-      if (addsGradients(operation)) {
-        isStepLost = true;
-        await drop(); // discards gradients of the step's other parts
-      }
+      await lose(operation);
       return failed(error);
     }
+  }
+
+  /** A part of a step failed: the gradients of its other parts are discarded. */
+  async function lose(operation: TinkerOperation): Promise<void> {
+    if (!addsGradients(operation)) return;
+    if (lostSeq === null || beginsAgain(operation, lostSeq)) lostSeq = operation.seq;
+    await drop();
   }
 
   async function execute(operation: TinkerOperation): Promise<string> {
     const { seq, kind, body } = operation;
     if (kind === 'forward_backward') {
-      const lost = isStepLost && addsGradients(operation) ? stepLost() : null;
-      const output = await (await getSession()).forwardBackward(operation, lost);
+      const adds = addsGradients(operation);
+      const isLost = adds && lostSeq !== null && !beginsAgain(operation, lostSeq);
+      const output = await (await getSession()).forwardBackward(operation, isLost ? partLost() : null);
+      if (adds) lostSeq = null;
       return storeResult(blobs, claimed.modelId, seq, output);
     }
     if (kind === 'optim_step') {
-      if (isStepLost) {
-        isStepLost = false;
+      if (lostSeq !== null) {
+        lostSeq = null;
         throw stepLost();
       }
       const { gradNorm } = await (await getSession()).optimStep(JSON.parse(body) as OptimizerParams);
@@ -189,8 +201,8 @@ export async function executeRun(
     const from = await deps.saves.filesOf(claimed, path);
     await drop();
     const start = { from, resetOptimizer: !optimizer };
-    session = await openRunSession(claimed, start, { operations: [], isStepLost: false }, trainer, deps, signal, waits.holder); // prettier-ignore
-    isStepLost = false;
+    session = await openRunSession(claimed, start, { operations: [], lostSeq: null }, trainer, deps, signal, waits.holder); // prettier-ignore
+    lostSeq = null;
     updatedSeq = seq;
     await saveState();
   }
@@ -243,6 +255,12 @@ function failed(error: unknown, message = publicError(error).message): Operation
 }
 
 const isStorageFault = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
+
+const partLost = (): AppError =>
+  new AppError(
+    'invalid_request',
+    'A forward_backward that was sent before this one failed, so the gradients of the step were cleared and this part was not added. Send the data of the step again.',
+  );
 
 const stepLost = (): AppError =>
   new AppError(

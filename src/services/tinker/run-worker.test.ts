@@ -122,17 +122,23 @@ async function openWorld() {
     });
   }
 
-  async function add(run: TinkerRun, seq: number, kind: OperationKind, body: object): Promise<void> {
+  async function add(
+    run: TinkerRun,
+    seq: number,
+    kind: OperationKind,
+    body: object,
+    error: string | null = null,
+  ): Promise<void> {
     const operation: TinkerOperation = {
       runId: run.id,
       seq,
       kind,
       bodyHash: '',
       body: JSON.stringify(body),
-      status: 'queued',
+      status: error === null ? 'queued' : 'failed',
       result: null,
-      error: null,
-      category: null,
+      error,
+      category: error === null ? null : 'user',
       createdAtMs: systemClock.now(),
     };
     await storage.tinker.addOperation(operation);
@@ -143,8 +149,11 @@ async function openWorld() {
   return {
     storage,
     addRun,
-    /** `weight` null: an unusable datum. */
-    async data(run: TinkerRun, seq: number, weight: number | null): Promise<void> {
+    /** As a request that is refused when it arrives. */
+    refuse: (run: TinkerRun, seq: number, kind: OperationKind) =>
+      add(run, seq, kind, { forwardOnly: false }, 'refused'),
+    /** `weight` null: an unusable datum. `knows`: the failure of which the client had read. */
+    async data(run: TinkerRun, seq: number, weight: number | null, knows = 0): Promise<void> {
       const tensor = (bytes: Uint8Array, type: number) => createMessage().message(1, bytes).integer(3, type).integers(4, [1]).done(); // prettier-ignore
       const input = (name: string, value: Uint8Array) => createMessage().text(1, name).message(2, value).done();
       const chunk = createMessage().message(1, createMessage().bytes(1, bytesOf(Int32Array.of(1))).done()).done(); // prettier-ignore
@@ -155,7 +164,7 @@ async function openWorld() {
         .done();
       const request = createMessage().text(1, run.id).integer(2, seq).message(3, datum).text(4, 'cross_entropy').done();
       await blobs.put(tinkerRequestBlob(run.modelId, seq), request);
-      await add(run, seq, 'forward_backward', { forwardOnly: false });
+      await add(run, seq, 'forward_backward', { forwardOnly: false, knows });
     },
     step: (run: TinkerRun, seq: number) => add(run, seq, 'optim_step', {}),
     async work(engine: TrainingEngine, { saveEveryMs = 1e9, storage: seen = storage } = {}): Promise<RunWorker> {
@@ -278,6 +287,40 @@ test('a client that waits for its turn says behind what, and no longer once it h
   await job.close();
   await world.ended(run, 1);
   await expect.poll(waitingFor, { timeout: 30_000 }).toBeNull();
+});
+
+test('a client that has read of a failed part sends the data of the step again, and the step has only that', async () => {
+  const { engine, calls } = createSumEngine();
+  const world = await openWorld();
+  const run = await world.addRun();
+  await world.data(run, 1, 5);
+  await world.data(run, 2, null);
+  await world.data(run, 3, 7); // a part of the same call
+  await world.data(run, 4, 1, 2);
+  await world.data(run, 5, 2, 2);
+  await world.step(run, 6);
+  await world.work(sharing(engine));
+  expect(await world.ended(run, 6)).toMatchObject({ status: 'done', result: '{"metrics":{"grad_norm":3}}' });
+  expect(await world.ended(run, 3)).toMatchObject({ status: 'failed', category: 'user' });
+  expect(calls.at(-1)).toBe('step to 3');
+});
+
+test('a request that was refused when it arrived holds up no later one, and may be sent again until one follows it', async () => {
+  const { engine, calls } = createSumEngine();
+  const world = await openWorld();
+  const run = await world.addRun();
+  await world.work(sharing(engine));
+  await world.refuse(run, 1, 'forward_backward');
+  await world.data(run, 1, 2);
+  await world.step(run, 2);
+  expect(await world.ended(run, 2)).toMatchObject({ status: 'done' });
+  await world.refuse(run, 3, 'save_weights');
+  await world.refuse(run, 4, 'forward_backward');
+  await world.data(run, 5, 4, 4);
+  await world.step(run, 6);
+  expect(await world.ended(run, 6)).toMatchObject({ status: 'done', result: '{"metrics":{"grad_norm":4}}' });
+  expect(await world.ended(run, 4)).toMatchObject({ status: 'failed', error: 'refused' });
+  expect(calls.at(-1)).toBe('step to 6');
 });
 
 test('clients share one trainer by loans, and a job takes precedence over them', async () => {

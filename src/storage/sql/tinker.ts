@@ -1,5 +1,6 @@
 // Rows of the Tinker protocol. Every write of a run's worker names its attempt: after its lease was taken over it matches no row.
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
+import type { TinkerOperation } from '#domain/tinker';
 import type { Slice, Sliced, TinkerStore } from '../tinker-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
@@ -83,7 +84,10 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
            and exists (
              select 1 from tinker_operations each
               where each.run_id = run.id and each.status = 'queued'
-                and (each.seq = run.done_seq + 1 or each.created_at_ms <= ${nowMs - gapMs}))
+                and (each.created_at_ms <= ${nowMs - gapMs} or each.seq = run.done_seq + 1 + (
+                  select count(*) from tinker_operations refused
+                   where refused.run_id = run.id and refused.status = 'failed'
+                     and refused.seq > run.done_seq and refused.seq < each.seq)))
          order by run.claimed_at_ms, run.id
          limit 1 ${skipLocked})`;
       const row = await db
@@ -125,7 +129,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
           .onConflict((at) => at.columns(['run_id', 'seq']).doNothing())
           .returningAll()
           .executeTakeFirst();
-        if (inserted) {
+        if (inserted ?? (operation.status === 'queued' && (await replaceRefused(tx, operation)))) {
           await tx
             .updateTable('tinker_runs')
             .set({ used_at_ms: operation.createdAtMs })
@@ -315,4 +319,17 @@ async function sliced<T extends Listed, R>(
     .offset(offset)
     .execute();
   return { rows: found.map((row) => toDomain(row as unknown as Tables[T])), total: Number(count) };
+}
+
+/** Takes the place of one that was refused before its turn. False: there is none. */
+async function replaceRefused(tx: Kysely<Tables>, operation: TinkerOperation): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('tinker_operations')
+    .set(rows.fromOperation(operation))
+    .where('run_id', '=', operation.runId)
+    .where('seq', '=', operation.seq)
+    .where('status', '=', 'failed')
+    .where('seq', '>', (run) => run.selectFrom('tinker_runs').select('done_seq').where('id', '=', operation.runId))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }

@@ -94,6 +94,22 @@ describe('a Tinker client', () => {
     expect(response.json()).toEqual({ request_id: `${run}/20`, model_id: run });
   });
 
+  test('a request that is refused when it arrives uses its number, and can be sent again under it', async () => {
+    const refused = await post('optim_step', { ...adam(30), momentum: 1 });
+    expect(refused.statusCode).toBe(422);
+    const future = await post('retrieve_future', { request_id: `${run}/30` });
+    expect(future.json()).toMatchObject({ category: 'user', error: containing('momentum') });
+    expect((await post('optim_step', adam(30))).statusCode).toBe(200);
+    expect((await post('retrieve_future', { request_id: `${run}/30` })).statusCode).toBe(408);
+    const headers = { 'content-type': 'application/x-protobuf' };
+    const head = createMessage().text(1, run).integer(2, 31).done();
+    const broken = Buffer.concat([head, Buffer.from([0xff, 0xff, 0xff])]);
+    expect((await post('forward_backward', broken.toString('latin1'), headers)).statusCode).toBe(400);
+    expect((await post('retrieve_future', { request_id: `${run}/31` })).json()).toMatchObject({ category: 'user' });
+    const others = await post('optim_step', { ...adam(1), model_id: 'another:train:0', momentum: 1 });
+    expect(others.statusCode).toBe(422);
+  });
+
   test('samples: as many ids as samples, one execution per number, and a protobuf answer', async () => {
     const accepted = (await post('asample', sample(0))).json<{ request_id: string; sample_sequence_ids: string[] }>();
     expect(new Set(accepted.sample_sequence_ids).size).toBe(2);

@@ -39,6 +39,22 @@ export function readForwardBackwardHead(bytes: Uint8Array): ForwardBackwardHead 
   return { runId, seq, data, lossName, config: Object.fromEntries([...config, ...values]), forwardOnly, budget };
 }
 
+/** Which request it is, of one that cannot be read or ends early. Null: it does not say. */
+export function readForwardBackwardNumber(bytes: Uint8Array): Pick<ForwardBackwardHead, 'runId' | 'seq'> | null {
+  const { fields } = createReadingBudget();
+  let [runId, seq] = ['', 0];
+  try {
+    for (const field of readFields(bytes, fields)) {
+      if (field.number === 1) runId = toText(field);
+      if (field.number === 2) seq = field.value;
+      if (runId !== '' && seq > 0) break;
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+  return runId === '' || seq <= 0 ? null : { runId, seq };
+}
+
 /** Reads one datum of a head. `inputs`: the names that the loss reads; a tensor of another name is refused before it is decoded. */
 export function readDatum(
   bytes: Uint8Array,
