@@ -252,6 +252,8 @@ def configurations() -> dict[str, dict]:
     put("no unknown", "characters", None, {"type": "WhitespaceSplit"}, None, unk_token=None)
     put("delimiter", "characters", None, {"type": "CharDelimiterSplit", "delimiter": "e"}, None)
     put("fixed length", "characters", None, {"type": "FixedLength", "length": 3}, {"type": "Fuse"})
+    put("scripts", "characters", None, {"type": "UnicodeScripts"}, {"type": "Fuse"})
+    put("scripts and words", "pieces", {"type": "NFKC"}, {"type": "Sequence", "pretokenizers": [{"type": "UnicodeScripts"}, {"type": "WhitespaceSplit"}]}, {"type": "Fuse"})
     put("whitespace", "characters", None, {"type": "Whitespace"}, None)
     put("digits", "characters", None, {"type": "Digits", "individual_digits": False}, {"type": "Fuse"})
     put("ends of words", "ends", BERT, {"type": "BertPreTokenizer"}, {"type": "BPEDecoder", "suffix": "</w>"}, tokens=[added("<unk>"), *ABC])

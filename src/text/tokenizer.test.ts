@@ -221,8 +221,8 @@ describe('tokenizers that cannot be used', () => {
     ],
     [
       'a pre-tokenizer that is not supported',
-      { ...sentencepiece, pre_tokenizer: { type: 'UnicodeScripts' } },
-      /pre_tokenizer has the type "UnicodeScripts"; known are Split/,
+      { ...sentencepiece, pre_tokenizer: { type: 'Syllables' } },
+      /pre_tokenizer has the type "Syllables"; known are Split/,
     ],
     [
       'an unknown behavior',

@@ -1,4 +1,4 @@
-// Characters that Node's Unicode knows and the library's older tables do not: its normal forms are those of Unicode 9, its classes of
+// Characters that Node's Unicode knows and the library's older tables do not: its normal forms and scripts are those of Unicode 9, its classes of
 // punctuation, marks and format characters a little older. Made by comparing every character with `tokenizers` 0.23.3.
 import { characterSet, range, oneOf } from './regex/character-set.ts';
 
@@ -35,6 +35,24 @@ const LATER = {
     '11938 1193d-1193e 11943 119e0 11a34 11a47 11a99 11d42 11d44-11d45 11d97 11f41-11f42 1611e-16129 1612f 16d67-16d6a ' +
     '16ff0-16ff1 1ccd6-1ccf9 1e030-1e06d 1e08f 1e130-1e136 1e2ae 1e2ec-1e2ef 1e4ec-1e4ef 1e5ee-1e5ef 1e6e3 1e6e6 ' +
     '1e6ee-1e6ef 1e6f5 1f16c 1fbf0-1fbf9',
+  scripts:
+    '560 588 5ef 61d 7fd-7ff 860-86a 870-891 897-89f 8b5 8be-8d3 9fc-9fe a76 afa-aff b55 c04 c3c c5c-c5d c77 c84 ' +
+    'cdc-cdd cf3 d00 d04 d3b-d3c d81 e86 e89 e8c e8e-e93 e98 ea0 ea8-ea9 eac eba ece 170d 1715 171f 180f 1878 ' +
+    '1abf-1add 1ae0-1aeb 1b4c 1b4e-1b4f 1b7d-1b7f 1c89-1c8a 1c90-1cba 1cbd-1cbf 1cf7 1cfa 1df6-1dfa 20bf-20c1 23ff ' +
+    '2427-2429 2b96-2b97 2bba-2bbc 2bc9 2bd2-2beb 2bf0-2bff 2c2f 2c5f 2e45-2e5d 2ffc-2fff 312e-312f 31bb-31bf ' +
+    '31e4-31e5 31ef 32ff 4db6-4dbf 9fd6-9fff a7af a7b8-a7dc a7f1-a7f6 a82c a8fe-a8ff ab66-ab6b fbc2-fbd2 fd40-fd4f ' +
+    'fd90-fd91 fdc8-fdcf fdfe-fdff 1019c 1032d-1032f 10780-10785 10787-107b0 107b2-107ba 10a34-10a35 10a48 ' +
+    '10ec2-10ec7 10ed0-10ed8 10efa-10eff 11070-11075 110c2 110cd 11144-11147 111ce-111cf 1123f-11241 1133b 1145a ' +
+    '1145e-11461 116b8-116b9 116d0-116e3 1171a 11740-11746 11ab0-11abf 11b00-11b09 11b60-11b67 11fb0 11fc0-11ff1 ' +
+    '11fff 1342f-13455 13460-143fa 16f45-16f4a 16f4f 16f7f-16f87 16fe2-16fe3 16ff0-16ff6 187ed-187ff 18af3-18aff ' +
+    '18d00-18d1e 18d80-18df2 1aff0-1aff3 1aff5-1affb 1affd-1affe 1b002-1b122 1b132 1b150-1b152 1b155 1b164-1b167 ' +
+    '1cc00-1ccfc 1cd00-1ceb3 1ceba-1ced0 1cee0-1cef0 1cf00-1cf2d 1cf30-1cf46 1cf50-1cfc3 1d1e9-1d1ea 1d2c0-1d2d3 ' +
+    '1d2e0-1d2f3 1d372-1d378 1df00-1df1e 1df25-1df2a 1e030-1e06d 1e08f 1e7e0-1e7e6 1e7e8-1e7eb 1e7ed-1e7ee ' +
+    '1e7f0-1e7fe 1e94b 1ec71-1ecb4 1ed01-1ed3d 1f10d-1f10f 1f12f 1f16c-1f16f 1f1ad 1f260-1f265 1f6d3-1f6d8 ' +
+    '1f6dc-1f6df 1f6f7-1f6fc 1f774-1f77f 1f7d5-1f7d9 1f7e0-1f7eb 1f7f0 1f8b0-1f8bb 1f8c0-1f8c1 1f8d0-1f8d8 ' +
+    '1f900-1f90f 1f91f 1f928-1f92f 1f931-1f932 1f93f 1f94c-1f94f 1f95f-1f97f 1f992-1f9bf 1f9c1-1fa57 1fa60-1fa6d ' +
+    '1fa70-1fa7c 1fa80-1fa8a 1fa8e-1fac6 1fac8 1facd-1fadc 1fadf-1faea 1faef-1faf8 1fb00-1fb92 1fb94-1fbfa ' +
+    '2a6d7-2a6df 2b735-2b73f 2cea2-2cead 2ceb0-2ebe0 2ebf0-2ee5d 30000-3134a 31350-33479',
 } as const;
 
 export type LaterKind = keyof typeof LATER;

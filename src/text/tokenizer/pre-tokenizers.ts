@@ -4,6 +4,7 @@ import { toByteLevel } from './byte-level.ts';
 import { flatten, fieldsOf, type Fields } from './fields.ts';
 import { readPattern, regexSpans } from './patterns.ts';
 import { invertSpans, SPLIT_BEHAVIORS, spansOfCharacters, spansOfText, splitText } from './split-text.ts';
+import { scriptOf } from './scripts.ts';
 import { laterIn } from './later-characters.ts';
 import { characterSet } from './regex/character-set.ts';
 
@@ -44,11 +45,31 @@ const KINDS: Readonly<Record<string, (fields: Fields) => SplitPart>> = {
     splitAtSpaces(part).flatMap((word) => splitText(word, spansOfCharacters(word.text, isPunctuation), 'Isolated')),
   CharDelimiterSplit: readDelimiter,
   FixedLength: readFixedLength,
+  UnicodeScripts: () => (part) => splitText(part, scriptSpans(part.text), 'Isolated'),
 };
 
 const isSpace = (text: string): boolean => isWhiteSpace(text.codePointAt(0)!);
 
 const splitAtSpaces: SplitPart = (part) => splitText(part, spansOfCharacters(part.text, isWhiteSpace), 'Removed');
+
+/** Runs of one script; what belongs to any continues the run before it, and is dropped where there is none. */
+function scriptSpans(text: string): { from: number; to: number; isMatch: boolean }[] {
+  const spans: { from: number; to: number; isMatch: boolean }[] = [];
+  let last: number | null = null;
+  let from = text.length;
+  for (let at = 0; at < text.length;) {
+    const point = text.codePointAt(at)!;
+    const script = scriptOf(point);
+    if (script !== null && script !== last) {
+      if (last !== null) spans.push({ from, to: at, isMatch: true });
+      from = at;
+    }
+    last = script ?? last;
+    at += point > 0xffff ? 2 : 1;
+  }
+  if (from < text.length) spans.push({ from, to: text.length, isMatch: true });
+  return spans;
+}
 
 /** Runs of word characters, of white space, and of others. */
 function wordSpans(text: string): { from: number; to: number; isMatch: boolean }[] {
