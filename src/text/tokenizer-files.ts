@@ -21,11 +21,9 @@ export interface TokenizerFiles {
   /** tokenizer_config.json, or {}. */
   readonly config: Json;
   readonly addedTokens: readonly AddedToken[];
-  /** `bos_token`, `eos_token`, … → their text, as chat templates see them. */
+  /** `bos_token`, `eos_token`, `image_token`, … → their text, as chat templates see them. */
   readonly namedTokens: ReadonlyMap<string, string>;
 }
-
-const TOKEN_NAMES = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
 
 export async function readTokenizerFiles(directory: string): Promise<TokenizerFiles> {
   const tokenizer = await findJson(join(directory, 'tokenizer.json'));
@@ -37,13 +35,17 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
   const config = (await findJson(join(directory, 'tokenizer_config.json'))) ?? {};
   const specialTokensMap = (await findJson(join(directory, 'special_tokens_map.json'))) ?? {};
   const namedTokens = new Map<string, string>();
-  for (const name of TOKEN_NAMES) {
-    const text = tokenText(config[name]) ?? tokenText(specialTokensMap[name]);
-    if (text !== null) namedTokens.set(name, text);
+  for (const place of [specialTokensMap, config, config.model_specific_special_tokens, config.extra_special_tokens]) {
+    if (!isObject(place)) continue;
+    for (const [name, token] of Object.entries(place)) {
+      const text = name.endsWith('_token') ? tokenText(token) : null;
+      if (text !== null) namedTokens.set(name, text);
+    }
   }
   const named = [
     ...namedTokens.values(),
     ...listed(config.additional_special_tokens),
+    ...listed(config.extra_special_tokens),
     ...listed(specialTokensMap.additional_special_tokens),
   ];
   return { tokenizer, config, addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)), namedTokens };
