@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDetokenizer } from './detokenizer.ts';
+import { readTokenizerFiles } from './tokenizer-files.ts';
 import { readTokenizer, type Tokenizer } from './tokenizer.ts';
 
 const fixture = (style: string) =>
@@ -183,6 +184,13 @@ describe('special tokens of a directory', () => {
     expect(tokenizer.tokenId('<|tool|>')).toBe(269);
     expect(tokenizer.isSpecial(269)).toBe(true);
     expect(tokenizer.vocabSize).toBe(270);
+  });
+
+  test('each named token is a variable of templates, as in Transformers', async () => {
+    const config = { image_token: '<image>', extra_special_tokens: { boi_token: '</s>' }, add_bos_token: true };
+    await open(plain, config);
+    const { namedTokens } = await readTokenizerFiles(directory);
+    expect(Object.fromEntries(namedTokens)).toEqual({ image_token: '<image>', boi_token: '</s>' });
   });
 
   test('a token of the vocabulary that has a name is special', async () => {

@@ -258,9 +258,19 @@ const zfill: StringMethod = (text, given, budget) => {
   return sign + '0'.repeat(missing) + text.slice(sign.length);
 };
 
+/** Cherokee is folded to its capitals, which came first to Unicode. */
+const CHEROKEE = /[\u13a0-\u13fd\uab70-\uabbf]/;
+
+/** Unicode's full case folding of one character; of those that have a special one, all others are those of their capital. */
+function folded(character: string): string {
+  if (character === 'ı') return character;
+  if (character === 'ẞ') return 'ss';
+  return CHEROKEE.test(character) ? character.toUpperCase() : character.toUpperCase().toLowerCase();
+}
+
 export const STRING_METHODS: Readonly<Record<string, StringMethod>> = {
   capitalize: none('capitalize', capitalize),
-  casefold: none('casefold', (text) => text.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ')),
+  casefold: none('casefold', (text) => Array.from(text, folded).join('')),
   center: justify('center', (missing, width) => Math.floor(missing / 2) + (missing & width & 1)),
   count: (text, given, budget) => {
     const [wanted, start, stop] = bind('count', ['sub', 'start', 'end'], given, 1);
