@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, readonly [question: string, file?: string
   service: ['what the HTTP service costs in addition to the model'],
   load: ['512 chat streams at once, with 50 training jobs submitted meanwhile'],
   hostile: ['each attack beside 64 honest streams', 'hostile/main.ts'],
+  episodes: ['what recording the calls of agents costs, and lists of 100,000 calls'],
   jobs: ['what a training job costs in addition to the training'],
   artifacts: ['a file of 1 GB, and the time from 10,000 rows to the first event'],
   workers: ['the cost of an engine in another process or machine'],

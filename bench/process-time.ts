@@ -4,6 +4,14 @@ import { childrenOf } from './process-memory.ts';
 
 /** Of all threads, since they started. */
 export function processorSecondsOf(serverPid: number): number {
-  const pids = [serverPid, ...Object.values(childrenOf(serverPid))];
-  return pids.reduce((sum, pid) => sum + processorMsOf(pid), 0) / 1_000;
+  return (processorMsOf(serverPid) + enginesMs(serverPid)) / 1_000;
 }
+
+/** The same, apart. */
+export const processorMsByProcess = (serverPid: number) => ({
+  server: processorMsOf(serverPid),
+  engines: enginesMs(serverPid),
+});
+
+const enginesMs = (serverPid: number): number =>
+  Object.values(childrenOf(serverPid)).reduce((sum, pid) => sum + processorMsOf(pid), 0);

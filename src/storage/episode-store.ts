@@ -46,7 +46,7 @@ export type CaptureOutcome =
   | { readonly outcome: EpisodeRefusal };
 
 export type RewardOutcome =
-  /** `same`: nothing has changed. */
+  /** `same`: nothing has changed, also if it was trained or has expired since. */
   | { readonly outcome: 'rewarded' | 'same'; readonly episode: Episode }
   /** Nothing has changed: a job has used it, or its calls are gone. */
   | { readonly outcome: 'trained' | 'expired'; readonly episode: Episode };

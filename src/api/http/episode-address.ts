@@ -56,7 +56,8 @@ function headerOf(headers: FastifyRequest['headers'], name: string): string | un
 
 /** From the address and the header, either of which may be absent. */
 function agreed(address: string | undefined, header: string | undefined, param: string): string | null {
-  for (const name of [address, header]) if (name !== undefined) checkEpisodeName(name, param);
+  if (address !== undefined) checkEpisodeName(address, 'base_url', 'A name in the address');
+  if (header !== undefined) checkEpisodeName(header, param);
   if (address === undefined || header === undefined || address === header) return address ?? header ?? null;
   const message = `The address names \`${address}\`, and ${param} names \`${header}\`. Send one of them.`;
   throw new AppError('invalid_request', message, { param });

@@ -21,7 +21,7 @@ export interface EpisodeRollouts {
   groups(): AsyncGenerator<TrajectoryGroup>;
 }
 
-type Store = Pick<EpisodeStore, 'find' | 'findOfModel' | 'calls'>;
+type Store = Pick<EpisodeStore, 'find' | 'findByName' | 'findOfModel' | 'calls'>;
 
 const PAGE = 500;
 
@@ -47,7 +47,7 @@ export async function findRollouts(
     for (const [i, name] of names.entries()) {
       const place = `episode_groups[${at}][${i}]`;
       const episode = isEpisodeId(name) ? await store.find(name) : await store.findOfModel(modelId, name);
-      if (episode?.entity !== entity || episode.modelId !== modelId) throw notFoundAt(place, name);
+      if (episode?.entity !== entity || episode.modelId !== modelId) throw await notFoundAt(store, entity, place, name);
       if (episode.status !== 'rewarded') throw notTrainable(place, episode);
       const before = seen.get(episode.id);
       if (before !== undefined) throw invalid(place, `is the same episode as ${before}. Name each episode once.`);
@@ -153,8 +153,9 @@ function messageOf(answer: SaidAnswer | undefined): ChatMessage {
 const isTrained = ({ isTrainable, isCut }: Pick<ReadCall, 'isTrainable' | 'isCut'>): boolean => isTrainable && !isCut;
 
 async function leftOut(store: Store, episodes: readonly Episode[]): Promise<string[]> {
-  let [cut, untrained, rewarded] = [0, 0, 0];
-  for (const { id, turnRewards } of episodes) {
+  let [cut, untrained, rewarded, empty] = [0, 0, 0, 0];
+  for (const { id, turnRewards, trainedTokenCount } of episodes) {
+    if (trainedTokenCount === 0) empty++;
     for (let from = 0; ; from += PAGE) {
       const calls = await store.calls(id, from, PAGE, []);
       for (const call of calls) {
@@ -166,6 +167,11 @@ async function leftOut(store: Store, episodes: readonly Episode[]): Promise<stri
     }
   }
   return [
+    ...(empty > 0
+      ? [
+          `Episodes without a call that can be trained: ${empty}. Give the agent the episode's base_url, and name the job's model in its calls.`,
+        ]
+      : []),
     ...(cut > 0 ? [`Calls of episodes that were cut off before their end are not trained: ${cut}.`] : []),
     ...(untrained > 0
       ? [
@@ -179,11 +185,14 @@ async function leftOut(store: Store, episodes: readonly Episode[]): Promise<stri
 const invalid = (place: string, problem: string): AppError =>
   new AppError('invalid_request', `${place} ${problem}`, { param: place });
 
-function notFoundAt(place: string, name: string): AppError {
-  const { message } = notFound(name);
-  return new AppError('episode_not_found', `${place}: ${message} It must be an episode of the model of the job.`, {
-    param: place,
-  });
+/** The caller's own episodes of other models are named. */
+async function notFoundAt(store: Store, entity: string, place: string, name: string): Promise<AppError> {
+  const byId = isEpisodeId(name) ? await store.find(name) : null;
+  const [other] = byId?.entity === entity ? [byId] : await store.findByName(entity, name, 1);
+  const message = other
+    ? `the episode \`${other.name}\` is one of the model ${other.modelId}. Name episodes of the job's model, or send model_id: ${other.modelId}.`
+    : notFound(name).message;
+  return new AppError('episode_not_found', `${place}: ${message}`, { param: place });
 }
 
 function notTrainable(place: string, { name, status, trainedBy }: Episode): AppError {

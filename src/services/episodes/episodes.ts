@@ -210,11 +210,11 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
   }
 }
 
-/** Throws `invalid_request`. `param` is the client's name for it. */
-export function checkEpisodeName(name: string, param: string): void {
+/** Throws `invalid_request`. `param` is the client's name for it, `what` that of the message. */
+export function checkEpisodeName(name: string, param: string, what = param): void {
   const problem = episodeNameProblem(name);
   if (problem === null) return;
-  throw new AppError('invalid_request', `${param} ${problem}; got ${JSON.stringify(name.slice(0, 150))}.`, { param });
+  throw new AppError('invalid_request', `${what} ${problem}; got ${JSON.stringify(name.slice(0, 150))}.`, { param });
 }
 
 const tokenWeight = ({ promptTokens, choices }: ReadCall): number =>

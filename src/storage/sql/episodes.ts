@@ -1,7 +1,6 @@
 // Episodes and their calls. Transactions of an entity run one after another (transaction.ts), so that bounds are checked and counts are kept
 // in the same one.
-import { sql, type Kysely, type Transaction } from 'kysely';
-import { invariant } from '#base/invariant';
+import { sql, type Insertable, type Kysely, type Transaction } from 'kysely';
 import { episodeRows } from '#domain/blob-names';
 import {
   addedTokens,
@@ -13,13 +12,15 @@ import {
   type EpisodeBounds,
   type EpisodeStatus,
   type NewEpisode,
+  type NewEpisodeCall,
 } from '#domain/episode';
 import type { Payer } from '../account-store.ts';
 import type { EpisodeFilter, EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
 import { chargeWithin } from './accounts.ts';
 import { PIECE, UNFINISHED } from './episodes-of-jobs.ts';
 import { completedBy, groupsOf } from './episode-groups.ts';
-import { fromEpisodeCall, toEpisode, toEpisodeCall } from './episode-rows.ts';
+import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable } from './episode-rows.ts';
+import { createGroupedTransactions } from './grouped-transactions.ts';
 import { listPage } from './listing.ts';
 import { makeDue } from './online-training.ts';
 import { Refused, unlessRefused } from './refused.ts';
@@ -30,19 +31,10 @@ import { enqueueEpisodeDeliveries } from './webhooks.ts';
 const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
 
 export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
-  /** `work` returns null if it has to add the episode and may not: a new one takes the next number of all entities' episodes. */
-  async function perhapsAdding<T>(
-    { entity, modelId, name }: NewEpisode,
-    work: (tx: Transaction<Tables>, mayAdd: boolean) => Promise<T | null>,
-  ): Promise<T> {
-    if (await named(db, modelId, name)) {
-      const done = await transactionOf(db, ofEntity(entity), (tx) => work(tx, false));
-      if (done !== null) return done; // it was deleted meanwhile
-    }
-    const made = await transactionOf(db, [ofEntity(entity), orderOfTable('episodes')], (tx) => work(tx, true));
-    invariant(made, 'work that may add an episode ends');
-    return made;
-  }
+  /** `work` returns null if it has to add an episode and may not: a new one takes the next number of all entities' episodes. */
+  const grouped = createGroupedTransactions((entity, mayAdd, work) =>
+    transactionOf(db, mayAdd ? [ofEntity(entity), orderOfTable('episodes')] : ofEntity(entity), work),
+  );
 
   async function ofEpisode<T>(id: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
     const row = await db.selectFrom('episodes').select('entity').where('id', '=', id).executeTakeFirst();
@@ -54,7 +46,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       unlessRefused(
         (outcome: EpisodeRefusal) => ({ outcome }),
         () =>
-          perhapsAdding(episode, async (tx, mayAdd) => {
+          grouped(episode.entity, async (tx, mayAdd) => {
             const existing = await named(tx, episode.modelId, episode.name);
             if (existing) return { outcome: 'exists' as const, episode: existing };
             if (!mayAdd) return null;
@@ -66,46 +58,38 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
 
     capture: (call, of, bounds, payer) =>
       unlessRefused(refused, () =>
-        perhapsAdding(of, async (tx, mayAdd) => {
-          const known = await tx
-            .selectFrom('episode_calls')
-            .select(['episode_id', 'ordinal'])
-            .where('id', '=', call.id)
-            .executeTakeFirst();
-          if (known) {
-            const row = await tx.selectFrom('episodes').selectAll().where('id', '=', known.episode_id).executeTakeFirstOrThrow(); // prettier-ignore
-            return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: known.ordinal };
-          }
+        grouped(of.entity, async (tx, mayAdd) => {
           const existing = await named(tx, of.modelId, of.name);
+          const stored = existing ? null : await findCall(tx, call.id);
+          if (stored) return stored;
           if (!existing && !mayAdd) return null;
           const before = existing ?? (await add(tx, of, bounds, call.createdAtMs));
-          if (before.status !== 'open') return { outcome: 'ended' as const, episode: before };
-          if (call.parentId !== null && !(await isCallOf(tx, before.id, call.parentId))) throw new Refused('no_parent');
-          if (before.callCount >= bounds.callsMax) throw new Refused('too_many_calls');
-          const tokens = before.tokenCount + addedTokens(call);
-          if (tokens > bounds.tokensMax) throw new Refused('too_many_tokens');
           const ordinal = before.callCount;
-          await tx
-            .insertInto('episode_calls')
-            .values(fromEpisodeCall(call, before.id, ordinal))
-            .execute();
-          const row = await tx
-            .updateTable('episodes')
-            .set({
-              group_name: before.groupName ?? of.groupName,
-              last_call_at_ms: call.createdAtMs,
-              active_at_ms: call.createdAtMs,
-              call_count: ordinal + 1,
-              token_count: tokens,
-              trained_token_count: before.trainedTokenCount + (call.isTrainable ? sampledTokens(call.choices) : 0),
-              call_bytes: before.callBytes + callBytes(call),
-            })
-            .where('id', '=', before.id)
-            .returningAll()
-            .executeTakeFirstOrThrow();
-          const episode = toEpisode(row);
-          await charge(tx, episode, payer);
-          return { outcome: 'stored' as const, episode, ordinal };
+          const tokens = before.tokenCount + addedTokens(call);
+          const refusal = await whyRefused(tx, before, call, tokens, bounds);
+          if (refusal === null && (await isAdded(tx, fromEpisodeCall(call, before.id, ordinal)))) {
+            const row = await tx
+              .updateTable('episodes')
+              .set({
+                group_name: before.groupName ?? of.groupName,
+                last_call_at_ms: call.createdAtMs,
+                active_at_ms: call.createdAtMs,
+                call_count: ordinal + 1,
+                token_count: tokens,
+                trained_token_count: before.trainedTokenCount + (call.isTrainable ? sampledTokens(call.choices) : 0),
+                call_bytes: before.callBytes + callBytes(call),
+              })
+              .where('id', '=', before.id)
+              .returningAll()
+              .executeTakeFirstOrThrow();
+            const episode = toEpisode(row);
+            await charge(tx, episode, payer);
+            return { outcome: 'stored' as const, episode, ordinal };
+          }
+          const known = await findCall(tx, call.id);
+          if (known) return known;
+          if (refusal === 'ended') return { outcome: refusal, episode: before };
+          throw new Refused(refusal!);
         }),
       ),
 
@@ -164,7 +148,6 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         const before = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
         if (!before) return null;
         const { status } = before;
-        if (status === 'trained' || status === 'expired') return { outcome: status, episode: toEpisode(before) };
         const change = {
           outcome,
           reward,
@@ -174,7 +157,8 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           metadata: metadata === undefined ? before.metadata : JSON.stringify(metadata),
         };
         const isSame = (Object.keys(change) as (keyof typeof change)[]).every((key) => change[key] === before[key]);
-        if (status === 'rewarded' && isSame) return { outcome: 'same' as const, episode: toEpisode(before) };
+        if (isSame && before.reward !== null) return { outcome: 'same' as const, episode: toEpisode(before) };
+        if (status === 'trained' || status === 'expired') return { outcome: status, episode: toEpisode(before) };
         const row = await tx
           .updateTable('episodes')
           .set({ ...change, status: 'rewarded', rewarded_at_ms: nowMs, active_at_ms: nowMs })
@@ -291,6 +275,42 @@ async function named(db: Kysely<Tables>, modelId: string, name: string): Promise
     .where('name', '=', name)
     .executeTakeFirst();
   return row ? toEpisode(row) : null;
+}
+
+/** Null: the call may be added. */
+async function whyRefused(
+  tx: Transaction<Tables>,
+  { id, status, callCount }: Episode,
+  { parentId }: NewEpisodeCall,
+  tokens: number,
+  { callsMax, tokensMax }: EpisodeBounds,
+) {
+  if (status !== 'open') return 'ended';
+  if (parentId !== null && !(await isCallOf(tx, id, parentId))) return 'no_parent';
+  if (callCount >= callsMax) return 'too_many_calls';
+  return tokens > tokensMax ? 'too_many_tokens' : null;
+}
+
+/** False: it is there already. */
+async function isAdded(tx: Transaction<Tables>, row: Insertable<EpisodeCallTable>): Promise<boolean> {
+  const { numInsertedOrUpdatedRows: count } = await tx
+    .insertInto('episode_calls')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return Number(count) > 0;
+}
+
+/** A call that was stored before, and its episode. */
+async function findCall(tx: Transaction<Tables>, callId: string) {
+  const call = await tx
+    .selectFrom('episode_calls')
+    .select(['episode_id', 'ordinal'])
+    .where('id', '=', callId)
+    .executeTakeFirst();
+  if (!call) return null;
+  const row = await tx.selectFrom('episodes').selectAll().where('id', '=', call.episode_id).executeTakeFirstOrThrow();
+  return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: call.ordinal };
 }
 
 async function isCallOf(tx: Kysely<Tables>, episodeId: string, callId: string): Promise<boolean> {

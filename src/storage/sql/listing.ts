@@ -32,7 +32,7 @@ export async function listPage<Table extends keyof Tables, T>(
   const from = sql.table(table);
   const place = sql.join(by.map((column) => sql.ref(column)));
   const wanted: Readonly<Record<string, unknown>> = { ...of, ...where };
-  const conditions = [...matching(wanted, by), ...also];
+  const conditions = [...within(wanted), ...also];
   if (after !== null) {
     const cursor = sql<
       Record<string, unknown>
@@ -57,14 +57,14 @@ export async function listPage<Table extends keyof Tables, T>(
   return { rows: page, hasMore: rows.length > limit };
 }
 
-/** Equality; for a column of the order as a range, or Postgres would drop it from the order. */
-const matching = (columns: Readonly<Record<string, unknown>>, by: readonly string[]): RawBuilder<unknown>[] =>
-  Object.entries(columns).flatMap(([column, value]) => {
-    if (value === undefined) return [];
-    return by.includes(column)
-      ? sql`${sql.ref(column)} between ${value} and ${value}`
-      : sql`${sql.ref(column)} = ${value}`;
-  });
+/**
+ * Equality, written as a range: Postgres would drop a column that equals a value from the order, and SQLite would read the index of any
+ * other such column and sort all of its rows.
+ */
+const within = (columns: Readonly<Record<string, unknown>>): RawBuilder<unknown>[] =>
+  Object.entries(columns).flatMap(([column, value]) =>
+    value === undefined ? [] : sql`${sql.ref(column)} between ${value} and ${value}`,
+  );
 
 const equal = (columns: Readonly<Record<string, unknown>>): RawBuilder<unknown>[] =>
   Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : sql`${sql.ref(column)} = ${value}`));

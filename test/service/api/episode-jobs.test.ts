@@ -70,7 +70,10 @@ test('a job trains the tokens that were sampled after the prompts that they foll
   }
   const used = (await send(server, { url: '/v1/preview/episodes/one' })).json<object>();
   expect(used).toMatchObject({ status: 'trained', trained_by: id });
-  expect((await send(server, { url: '/v1/preview/episodes/one/reward', body: { reward: 0 } })).statusCode).toBe(409);
+  const reward = (body: object) => send(server, { url: '/v1/preview/episodes/one/reward', body });
+  expect((await reward({ reward: 0 })).statusCode).toBe(409);
+  const repeated = await reward({ reward: 1 }); // by a client that did not see the first answer
+  expect([repeated.statusCode, used]).toEqual([200, expect.objectContaining(repeated.json<object>())]);
 
   await send(server, { url: `${jobs}/${id}/cancel`, body: {} });
   expect((await send(server, { url: '/v1/preview/episodes/one' })).json()).toMatchObject({ status: 'rewarded' });
@@ -108,6 +111,25 @@ test('the reward of a call is that of its tokens alone; each call has the step t
   const name = jobBodyBlob(made.json<{ id: string }>().id);
   const { head } = await readGroups<{ warnings: string[] }>((await server.blobs.stream(name))!, name);
   expect(head.warnings).toContain('turn_rewards of calls that are not trained were not used: 1.');
+});
+
+test('episodes of another model are named as such, and those without a call that is trained are counted', async () => {
+  const other = await register(server, 'other');
+  const begin = async (name: string, reward: number) => {
+    await send(server, { url: '/v1/preview/episodes', body: { model_id: other, name } });
+    await send(server, { url: `/v1/preview/episodes/${name}/reward`, body: { reward } });
+  };
+  await begin('elsewhere', 1);
+  await begin('idle', 0);
+  const refused = await submit([['elsewhere', 'idle']]);
+  expect([refused.statusCode, refused.json<{ detail: string }>().detail]).toEqual([
+    404,
+    `episode_groups[0][0]: the episode \`elsewhere\` is one of the model ${other}. Name episodes of the job's model, or send model_id: ${other}.`,
+  ]);
+  const made = await submit([['elsewhere', 'idle']], { model_id: other });
+  const name = jobBodyBlob(made.json<{ id: string }>().id);
+  const { head } = await readGroups<{ warnings: string[] }>((await server.blobs.stream(name))!, name);
+  expect(head.warnings).toEqual([expect.stringMatching(/^Episodes without a call that can be trained: 2\./)]);
 });
 
 test.each([

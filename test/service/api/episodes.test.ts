@@ -171,7 +171,7 @@ test.each([
   ],
   ['an empty name', '/v1/chat/completions', { [E]: '' }, {}, 400, 'must have 1 to 128 characters'],
   ['a long name', '/v1/chat/completions', { [E]: 'x'.repeat(129) }, {}, 400, 'must have 1 to 128 characters'],
-  ['the name v1', '/e/v1/v1/chat/completions', {}, {}, 400, 'must not be "v1"'],
+  ['the name v1', '/e/v1/v1/chat/completions', {}, {}, 400, 'A name in the address must not be "v1"'],
   [
     'an id as a name',
     '/v1/chat/completions',

@@ -60,6 +60,25 @@ export function episodeContract(open: () => Promise<Storage>): void {
     return { storage, episodes: storage.episodes, accounts: storage.accounts, model, add };
   }
 
+  test('of calls that arrive at once each is stored once, and one that is refused takes no other with it', async () => {
+    const { episodes, model } = await opened();
+    const of = anEpisode(model);
+    const capture = (call: NewEpisodeCall, bounds = BOUNDS) => episodes.capture(call, of, bounds, PAYER);
+    const twice = aCall();
+    const outcomes = await Promise.all([
+      capture(aCall()),
+      capture(aCall({ parentId: createId() })),
+      capture(twice),
+      capture(twice),
+      capture(aCall(), { ...BOUNDS, tokensMax: 1 }),
+      capture(aCall()),
+    ]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['stored', 'no_parent', 'stored', 'stored', 'too_many_tokens', 'stored']); // prettier-ignore
+    const made = await episodes.findOfModel(model.id, of.name);
+    expect(made).toMatchObject({ callCount: 3, tokenCount: 3 * 5 });
+    expect((await episodes.calls(made!.id, 0, 10, [])).map(({ ordinal }) => ordinal)).toEqual([0, 1, 2]);
+  });
+
   test('an episode is made once per model and name', async () => {
     const { episodes, storage, model } = await opened();
     const first = anEpisode(model, { name: 'run', groupName: 'g', metadata: { "it's": ['ü', null] } });
@@ -167,6 +186,8 @@ export function episodeContract(open: () => Promise<Storage>): void {
     const trained = { status: 'trained', trainedBy: job.id, reward: 1 };
     expect(await episodes.find(of.id)).toMatchObject(trained);
     expect(await episodes.reward(of.id, anEnd(0), NOW + 4, 2)).toMatchObject({ outcome: 'trained', episode: trained });
+    const repeated = anEnd(1, { outcome: 'failed', groupName: 'g', metadata: {} });
+    expect(await episodes.reward(of.id, repeated, NOW + 4, 2)).toMatchObject({ outcome: 'same', episode: trained });
     expect(await episodes.capture(aCall(), of, BOUNDS, PAYER)).toMatchObject({ outcome: 'ended' });
     expect(await episodes.reward(createId(), end, NOW, 2)).toBeNull();
     const cancelled = {

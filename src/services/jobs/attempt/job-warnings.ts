@@ -76,7 +76,8 @@ function nothingTrained(skipped: JudgedJob['plan']['skipped'], all: number): str
 const REMEDIES: Readonly<Record<string, string>> = {
   equal_rewards: 'Let rewards differ within a group.',
   zero_advantage: 'Let rewards differ within a group, and check advantage_balance.',
-  no_trainable_tokens: 'Send choices of the chat endpoint in messages_and_choices: plain messages are context.',
+  no_trainable_tokens:
+    'Send choices of the chat endpoint in messages_and_choices, where plain messages are context, or episodes whose calls name the model.',
   unknown_tokens: 'Send choices as this base model sampled them.',
   refused_by_template:
     'The prompts of their choices had to be rendered, and the chat template refuses those conversations, or the model has none (--chat-template FILE): send prompt_token_ids with choices.',

@@ -142,7 +142,6 @@ export function createEpisodes(
       const before = find(id);
       if (!before) return null;
       const { status } = before;
-      if (status === 'trained' || status === 'expired') return { outcome: status, episode: shown(before) };
       const { outcome, reward, metrics, turnRewards, groupName, metadata }: EpisodeEnd = end;
       const change = asJson({
         ...{ outcome, reward, metrics, turnRewards },
@@ -152,7 +151,8 @@ export function createEpisodes(
       const isSame = (Object.keys(change) as (keyof typeof change)[]).every(
         (key) => JSON.stringify(change[key]) === JSON.stringify(before[key]),
       );
-      if (status === 'rewarded' && isSame) return { outcome: 'same', episode: shown(before) };
+      if (isSame && before.reward !== null) return { outcome: 'same', episode: shown(before) };
+      if (status === 'trained' || status === 'expired') return { outcome: status, episode: shown(before) };
       const row: Row = { ...before, ...change, status: 'rewarded', rewardedAtMs: nowMs, activeAtMs: nowMs };
       fits(row, UNLIMITED);
       put(row);
