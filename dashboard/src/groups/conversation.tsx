@@ -58,8 +58,10 @@ export function Conversation({ histories, sequences, shading, foldsPrompt = fals
 
 function asideOf(sampled: History['turns'][number]['sampled'], history: number, turn: number): string {
   const parts = sampled
-    ? [sampled.num_tokens === null ? '' : `${sampled.num_tokens} tokens`, `finish ${sampled.finish_reason}`]
+    ? [sampled.num_tokens === null ? '' : tokenCount(sampled.num_tokens), `finish ${sampled.finish_reason}`]
     : [];
   if (history > 0 && turn === 0) parts.push(`additional history ${history}`);
   return parts.filter((part) => part !== '').join(' · ');
 }
+
+const tokenCount = (count: number): string => (count === 1 ? '1 token' : `${count} tokens`);

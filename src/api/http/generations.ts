@@ -152,14 +152,19 @@ const generationAttributes = (operation: Operation, { model, promptTokens }: Ans
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** `Vendor-Project: team/project`, or OpenAI's name for the header; a project without a team belongs to the caller's. */
+/** Both names that clients send. */
+const PROJECT_HEADERS = ['OpenAI-Project', 'Vendor-Project'] as const;
+
+/** `OpenAI-Project: team/project`; a project without a team belongs to the caller's. */
 function projectOf(headers: Headers, { entity }: Caller): string {
-  const header = headers['vendor-project'] ?? headers['openai-project'];
+  const name = PROJECT_HEADERS.find((each) => headers[each.toLowerCase()] !== undefined);
+  if (name === undefined) return '';
+  const header = headers[name.toLowerCase()];
   if (typeof header !== 'string' || header === '') return '';
   const [team, project] = header.includes('/') ? header.split('/', 2) : [entity, header];
   if (team === entity && /^[\w .-]{1,128}$/.test(project!)) return project!;
-  const message = `The project \`${header.slice(0, 100)}\` is not one that this key can use. Send Vendor-Project: ${entity}/PROJECT, or leave it out.`;
-  throw new AppError('invalid_api_key', message, { param: 'Vendor-Project' });
+  const message = `The project \`${header.slice(0, 100)}\` is not one that this key can use. Send ${name}: ${entity}/PROJECT, or leave it out.`;
+  throw new AppError('invalid_api_key', message, { param: name });
 }
 
 /** The deltas, by choice. */

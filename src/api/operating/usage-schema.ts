@@ -13,7 +13,7 @@ const filterFields = {
   project: z
     .string()
     .optional()
-    .meta({ description: 'As in the Vendor-Project header, without the team. Empty: requests without a project.' }),
+    .meta({ description: 'As in the OpenAI-Project header, without the team. Empty: requests without a project.' }),
   model: z.string().optional().meta({ description: 'Name of the model, as in answers.' }),
   start_date: day.meta({ description: 'First day, UTC.' }),
   end_date: day.meta({ description: 'Last day (inclusive), UTC.' }),

@@ -1,4 +1,5 @@
 // An evaluation as clients read it: its status, and the answers with their rewards. Domain → wire.
+import { counted } from '#base/counted';
 import { z } from 'zod';
 import { NEXT_EVALUATION_STATUS, type Evaluation, type EvaluationStatus } from '#domain/evaluation';
 import type { AnsweredPrompt, EvaluationDetail, EvaluationOfStep } from '#services/evaluations/evaluations';
@@ -43,7 +44,9 @@ export function evaluationWarnings(evaluation: Evaluation | null): string[] {
   const { status, errorMessage, failedCount, promptCount } = evaluation;
   return [
     ...(status === 'failed' ? [`The evaluation failed: ${errorMessage ?? ''}`] : []),
-    ...(failedCount > 0 ? [`The evaluation could not answer ${failedCount} of ${promptCount} prompts.`] : []),
+    ...(failedCount > 0
+      ? [`The evaluation could not answer ${failedCount} of ${counted(promptCount, 'prompt')}.`]
+      : []),
   ];
 }
 

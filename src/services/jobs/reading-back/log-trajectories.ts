@@ -1,5 +1,6 @@
 // Logging trajectories: their averages become metrics of a checkpoint (`split/reward`, …), the latest unless they name one, so that
 // clean-up policies can tell which checkpoint is best. Trajectories that name an evaluation are rewards for its answers.
+import { counted } from '#base/counted';
 import { createYielder } from '#base/yield-to-loop';
 import type { Clock } from '#base/clock';
 import { logBlob } from '#domain/blob-names';
@@ -105,16 +106,16 @@ async function getEvaluatedStep(
   if (!isEvaluated(status) || job.step === null)
     throw refusal(
       'evaluation_job_id',
-      `That evaluation is ${status}: ${answeredCount} of ${promptCount} prompts are answered.`,
+      `That evaluation is ${status}: ${answeredCount} of ${counted(promptCount, 'prompt')} answered.`,
     );
   if (groups.length !== promptCount)
     throw refusal(
       'trajectory_groups',
-      `The evaluation has ${promptCount} prompts: send a group for each, in order, not ${groups.length}.`,
+      `The evaluation has ${counted(promptCount, 'prompt')}: send a group for each, in order, not ${groups.length}.`,
     );
   const other = groups.findIndex(({ trajectories }) => ![0, sampleCount].includes(trajectories.length));
   if (other >= 0) {
-    const what = `Group ${other} has ${groups[other]!.trajectories.length} trajectories, and its prompt ${sampleCount} answers`;
+    const what = `Group ${other} has ${counted(groups[other]!.trajectories.length, 'trajectory')}, and its prompt ${counted(sampleCount, 'answer')}`;
     throw refusal('trajectory_groups', `${what}: send one for each, in order, or none.`);
   }
   return job.step;
