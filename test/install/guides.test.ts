@@ -1,5 +1,6 @@
 // Every command of these pages runs unchanged in one directory, after the README; other pages say of every command why it
-// is not run. Python programs need the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients).
+// is not run. Python programs need the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients), those of
+// guides/agent-sdks that of WHETSTONE_FRAMEWORKS_PYTHON.
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PATIENT = 600_000;
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
+const FRAMEWORKS_PAGE = 'guides/agent-sdks';
+const pythonFor = (page: string) => (page === FRAMEWORKS_PAGE ? process.env['WHETSTONE_FRAMEWORKS_PYTHON'] : python);
 if (!python)
   console.log(
     'Python in the guides is skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).',
@@ -24,11 +27,16 @@ const isPython = ({ language, code }: Block): boolean =>
 /** Packages of this checkout, in addition to the interpreter's. */
 const PYTHON_CLIENT = join(ROOT, 'python', 'whetstone-client', 'src');
 
+/** What `python` is on the machine. */
+async function usePython(interpreter: string | undefined): Promise<void> {
+  if (interpreter) await machine.addCommand('python', `PYTHONPATH='${PYTHON_CLIENT}' exec '${interpreter}' "$@"`);
+}
+
 let machine: EmptyMachine;
 let reader: Reader;
 beforeAll(async () => {
   machine = await createEmptyMachine(null);
-  if (python) await machine.addCommand('python', `PYTHONPATH='${PYTHON_CLIENT}' exec '${python}' "$@"`);
+  await usePython(python);
   const project = await machine.createProject('guided');
   await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
   reader = createReader(project, await freePort(8484));
@@ -81,6 +89,18 @@ const PAGES: readonly [string, (said: string) => void][] = [
       if (python) expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.1);
     },
   ],
+  [
+    FRAMEWORKS_PAGE,
+    (said) => {
+      const inPython = ['agent_openai', 'agent_anthropic', 'agent_openai_agents', 'agent_langgraph'];
+      const all = [...(pythonFor(FRAMEWORKS_PAGE) ? inPython : []), 'agent-openai', 'agent-anthropic', 'agent-ai-sdk'];
+      for (const agent of all) {
+        const rewards = rewardsIn(said, new RegExp(`^${agent}, step \\d: reward (\\S+)$`, 'gm'));
+        expect(rewards, agent).toHaveLength(3);
+        expect(rewards.at(-1), agent).toBeGreaterThan(rewards[0]! + 0.05);
+      }
+    },
+  ],
   ['guides/learning-rate', (said) => expect(rewardsIn(said, /^\S+ {2}step \d {2}(\S+) right$/gm)).toHaveLength(18)],
   ['guides/chat', (said) => expect(said).toMatch(/"content":"[^]*answer[^]*(?:yes|no)/)],
   ['guides/training', (said) => expect(said).toMatch(/^polite-peft\npolite-merged\npolite\.gguf$/m)],
@@ -121,7 +141,8 @@ const PAGES: readonly [string, (said: string) => void][] = [
 
 test.each(PAGES)('docs/%s.md', { timeout: PATIENT }, async (name, expectSaid) => {
   const blocks = await blocksOf(`docs/${name}.md`);
-  const said = await reader.follow(python ? blocks : blocks.filter((block) => !isPython(block)));
+  await usePython(pythonFor(name));
+  const said = await reader.follow(pythonFor(name) ? blocks : blocks.filter((block) => !isPython(block)));
   expectSaid(said);
 });
 

@@ -12,7 +12,7 @@ import { fileOf, isExhibit, type Block } from '../support/install/readme-blocks.
 const PAGES_PORT = 8484;
 const LONG_RUNNING = /^(?:npx whetstone (?:serve|workers run)\b|node receiver\.mjs)[^\n]*\n$/;
 /** Commands that the page runs with the server stopped. */
-const WHILE_STOPPED = /^(?:npm install|npx whetstone doctor) /m;
+const WHILE_STOPPED = /^(?:npm install \.\/|npx whetstone doctor )/m;
 
 export interface Reader {
   /** Returns everything that the commands printed. */
