@@ -1,4 +1,4 @@
-"""Runs that scripts logged with the `wandb` library: lists, one run, its history and its curves. Writing is that library's part."""
+"""Runs that scripts logged with the `wandb` library: lists, one run, its history and its curves. That library writes them."""
 
 from collections.abc import AsyncIterator
 from typing import Any, Literal
