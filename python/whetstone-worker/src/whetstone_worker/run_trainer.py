@@ -20,7 +20,7 @@ from whetstone_worker.memory_share import take_share
 from whetstone_worker.model_directory import ModelDirectory, find_model
 from whetstone_worker.procedures import TrainerProcedures, trainer_limits
 from whetstone_worker.trainer.engine import TrainingEngine, open_training_engine
-from whetstone_worker.trainer.leading import IDLE_SECONDS, LeadingEngine, follow, join_ranks
+from whetstone_worker.trainer.leading import IDLE_SECONDS, LeadingEngine, follow, join_ranks, part_ranks
 from whetstone_worker.worker_options import WorkerOptions
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ async def run_trainer(options: WorkerOptions) -> None:
     alone = _open_engine(model, device, mesh, options)
     if mesh and mesh.get_rank() > 0:
         follow(alone)
+        part_ranks()
         return
     engine = LeadingEngine(alone) if mesh else alone
     compute = ComputeThread()
@@ -68,6 +69,7 @@ async def run_trainer(options: WorkerOptions) -> None:
             await connection.run()
             standing_by.cancel()
     await _close(engine, compute)
+    part_ranks()
 
 
 def _read_device(name: str | None) -> torch.device:

@@ -95,6 +95,12 @@ def join_ranks(device: torch.device) -> DeviceMesh | None:
     return init_device_mesh(device.type, (ranks,))
 
 
+def part_ranks() -> None:
+    """Ends the process group. PyTorch aborts a process that exits while a thread of its group still runs."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
 class LeadingEngine:
     """Runs on rank 0. All methods must be called on one thread."""
 
