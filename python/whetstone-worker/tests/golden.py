@@ -1,4 +1,4 @@
-"""Replays the calls of a job's session (test/support/worker/tape.ts) on a session of this engine, and compares with the fixtures."""
+"""Replays the calls of a job (test/support/worker/tape.ts) on a session of this engine, and compares with the fixtures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def read_gradients(session: TrainingSession, directory: Path) -> dict[str, Tenso
 
 
 def sketch_error(gradient: Tensor, expected: Sequence[float]) -> float:
-    """Like test/support/golden/gradients.ts: ‖Δ‖ / ‖g‖, estimated from projections on waves, or the norm's own error if larger."""
+    """Like test/support/golden/gradients.ts: ‖Δ‖ / ‖g‖, from projections on waves, or the error of the norm if larger."""
     flat = gradient.flatten().double()
     norm, projections = expected[0], torch.tensor(expected[1:], dtype=torch.float64)
     index = torch.arange(1, flat.numel() + 1, dtype=torch.float64)

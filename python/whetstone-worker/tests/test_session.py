@@ -1,4 +1,4 @@
-"""The requirements of test/support/contract/training-engine.ts on every training engine, tested on this one without a connection."""
+"""What test/support/contract/training-engine.ts requires of every training engine, tested on this one without a connection."""
 
 import threading
 from collections.abc import Iterator
