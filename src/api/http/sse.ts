@@ -98,21 +98,19 @@ export const SSE_DONE = 'data: [DONE]\n\n';
 
 /**
  * Aborts when the client disconnects before the answer is complete, and with `stop`, which outlives the request: unlike with
- * AbortSignal.any, `stop` keeps no reference to the request.
+ * AbortSignal.any, `stop` keeps no reference to the request. Null: the work ends by itself when the server stops.
  */
-export function clientSignal({ raw }: FastifyReply, stop: AbortSignal): AbortSignal {
+export function clientSignal({ raw }: FastifyReply, stop: AbortSignal | null): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort();
-  if (stop.aborted) abort();
-  stop.addEventListener('abort', abort);
+  if (stop?.aborted) abort();
+  stop?.addEventListener('abort', abort);
   whenOver(raw, () => {
-    stop.removeEventListener('abort', abort);
+    stop?.removeEventListener('abort', abort);
     if (!raw.writableFinished) abort();
   });
   return controller.signal;
 }
 
-const NEVER = new AbortController().signal;
-
 /** Aborts when the client disconnects: for work that ends by itself when the server stops. */
-export const answerSignal = (reply: FastifyReply): AbortSignal => clientSignal(reply, NEVER);
+export const answerSignal = (reply: FastifyReply): AbortSignal => clientSignal(reply, null);
