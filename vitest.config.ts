@@ -43,6 +43,7 @@ export default defineConfig({
     // For what hangs; a busy machine takes its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
     projects: TEST_PROJECTS.map(projectOf),
   },
 });
