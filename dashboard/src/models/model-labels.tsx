@@ -125,7 +125,7 @@ export function ModelActions({ model, onChange }: LabelsProps) {
         onConfirm={archive}
       />
       <Confirm
-        action="Delete"
+        action="Delete model"
         question={
           <p>
             <Text>{name}</Text> is deleted for good, with all its checkpoints, jobs, trajectories and episodes.

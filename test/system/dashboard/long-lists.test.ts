@@ -107,7 +107,7 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
     expect(await page.getByRole('region', { name: 'Models' }).getByRole('button').count()).toBe(0);
     await page.getByRole('button', { name: 'Earlier activity' }).click();
     await page.getByText('Models 51 to 100, and more').waitFor();
-    await page.getByLabel('Find a model by a part of its name').fill('model-99');
+    await page.getByLabel('Name', { exact: true }).fill('model-99');
     await page.keyboard.press('Enter');
     await expect.poll(async () => (await cells('Models', 1)).length, { timeout: 20_000 }).toBe(11);
     await page.getByRole('button', { name: /^Step/ }).waitFor();

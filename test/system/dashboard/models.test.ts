@@ -76,7 +76,7 @@ describe('models', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByLabel('archived', { exact: true }).check();
     await link('demo/old').click();
     await page.getByRole('heading', { name: 'old', exact: true }).waitFor();
-    await act('Delete');
+    await act('Delete model');
     await link('demo/kept').waitFor();
     await expect(client.getModel(ids['old']!)).rejects.toMatchObject({ status: 404 });
   });

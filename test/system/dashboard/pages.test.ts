@@ -76,7 +76,7 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     expect(await page.getByText('U+200B').count()).toBeGreaterThan(0);
     await openPage(page, `/models/${model.id}`);
 
-    await page.getByRole('button', { name: 'Delete' }).last().click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('default/demo/words:step0', { exact: true }).first().waitFor({ state: 'detached' });
     expect((await collect(client.listCheckpoints(model.id))).map(({ step }) => step)).toEqual([1, 2]);
