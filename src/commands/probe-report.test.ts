@@ -70,6 +70,11 @@ test('where some do, more samples come first, with a number', () => {
   expect(advice.join(' ')).toContain('Train on examples first');
 });
 
+test('a trained model is named as in other commands', () => {
+  const probe = probed([[1, 0]], { model: 'wandb-artifact:///team/demo/sums:step4' });
+  expect(linesOfReport(reportOn(probe), probe, 0).join('\n')).toMatch(/answers of demo\/sums:step4$/m);
+});
+
 test('a model that says the same each time is told from one that fails in many ways', () => {
   const same = times(8, times(4, answer(0, { text: 'I do not know.' })));
   const various = times(

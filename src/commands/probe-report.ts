@@ -175,7 +175,7 @@ export function linesOfReport(report: ProbeReport, probe: Probe, shown: number):
   const part = report.tasks < report.tasks_in_file ? ` (of ${report.tasks_in_file} in the file)` : '';
   return [
     ...inColumns([
-      ['probed', `${counted(report.tasks, 'task')}${part} × ${report.samples} answers of ${report.model}`],
+      ['probed', `${counted(report.tasks, 'task')}${part} × ${report.samples} answers of ${shortName(report.model)}`],
       ['success', `${percent(report.success_rate)} of the answers get a reward of ${report.success_at} or more`],
       ['reward', `mean ${short(reward.mean)}, from ${short(reward.min)} to ${short(reward.max)}`],
       ['groups', counts.join(', ')],
@@ -235,3 +235,6 @@ const mean = (values: readonly number[]): number => values.reduce((sum, each) =>
 const least = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b));
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b));
 const share = <T>(all: readonly T[], has: (each: T) => boolean): number => all.filter(has).length / all.length;
+
+/** `wandb-artifact:///team/demo/sums:step4` is `demo/sums:step4`; base models are as they are. */
+const shortName = (model: string): string => model.replace(/^wandb-artifact:\/\/\/[^/]+\//, '');
