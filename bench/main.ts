@@ -26,6 +26,7 @@ const BENCHES: Readonly<Record<string, readonly [question: string, file?: string
   workers: ['the cost of an engine in another process or machine'],
   wire: ['processor time of carrying tokens and gradient steps', 'wire/main.ts'],
   tinker: ['40 Tinker clients while processes are killed, and what the protocol adds to a step'],
+  'first-minutes': ['from a clone to the first curve, and to a server in a project of one’s own'],
   overview: ['the dashboard’s first page with 1,000 models and 100,000 jobs'],
   pages: ['time until pages show their content, with 1,000 models, 10,000 jobs and 1,009 steps'],
   dashboard: ['processor time and memory of full pages in the browser'],
