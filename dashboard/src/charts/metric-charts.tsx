@@ -30,7 +30,7 @@ export function MetricCharts({ title, tracks, aside, empty }: MetricChartsProps)
   const { x, curves, unplaced } = useMemo(() => curvesOf(tracks, axis, smoothing), [tracks, axis, smoothing]);
   const moving = curves.filter(({ constant }) => constant === null);
   const constant = curves.filter((curve) => curve.constant !== null);
-  const isOne = x.length === 1 && tracks.length === 1;
+  const isOne = curves.length > 0 && x.length === 1 && tracks.length === 1;
   const drawn = chosenOf(view.metrics, moving, curves);
   const controls = curves.length > 0 && !isOne && (
     <ChartControls
