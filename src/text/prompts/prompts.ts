@@ -137,10 +137,7 @@ const unmade = (why: string): AppError =>
   });
 
 const waitedInVain = (why: string): AppError =>
-  new AppError('too_many_requests', `The prompt could not be built. ${why}`, {
-    param: 'messages',
-    retryAfterSeconds: 5,
-  });
+  new AppError('too_many_requests', `The prompt was not built. ${why}`, { retryAfterSeconds: 5 });
 
 const digestOf = (call: PromptCall): string => createHash('sha256').update(JSON.stringify(call)).digest('base64');
 
