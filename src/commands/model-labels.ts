@@ -5,6 +5,7 @@ import { counted } from '#base/counted';
 import type { Client, Model, ModelLabels } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { all, confirm, inColumns, linesOr, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { nameOf } from './model-list.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
 
@@ -80,8 +81,6 @@ export function addModelLabels(models: Command, remote: Remote): void {
       );
     });
 }
-
-const nameOf = ({ project, name }: Model): string => `${project}/${name}`;
 
 /** All are found before the first is changed; each once. */
 async function getAll(client: Client, names: readonly string[]): Promise<Model[]> {

@@ -40,10 +40,10 @@ export async function listModels(client: Client, { limit, ...flags }: ListFlags)
   if (found.length > limit) note(`Only the ${limit} latest active: show more with --limit.`);
 }
 
-const nameOf = ({ project, name }: ModelSummary): string => `${project}/${name}`;
+export const nameOf = ({ project, name }: Pick<ModelSummary, 'project' | 'name'>): string => `${project}/${name}`;
 
 /** `id` is what chat requests name. */
-const forMachines = ({ id, ...model }: ModelSummary) => ({ ...model, id: nameOf({ id, ...model }), model_id: id });
+const forMachines = ({ id, ...model }: ModelSummary) => ({ ...model, id: nameOf(model), model_id: id });
 
 const HEADER = ['MODEL', 'STEP', 'REWARD', 'LAST JOB', 'ACTIVE', 'BASE MODEL'];
 

@@ -38,8 +38,7 @@ export async function watchPolicy(session: Session, row: TrainingRow, loss: Loss
   const cut = sample.isWhole ? undefined : (await session.forwardBackward([muted], loss))[0]!.logprobs;
   return {
     async moved(logprobs, learningRate) {
-      const { loss: value, logprobs: after } = (await session.forwardBackward([sample.row], loss))[0]!;
-      if (!Number.isFinite(value)) throw notFinite(learningRate);
+      const { logprobs: after } = await computeFinite(session, sample.row, loss, learningRate);
       const before = sample.isWhole ? logprobs && Float32Array.from(sample.trained, (i) => logprobs[i]!) : cut;
       return before && after ? moveBetween(before, after) : null;
     },
@@ -53,8 +52,16 @@ export async function requireFinitePolicy(
   loss: LossProgram,
   learningRate: number,
 ): Promise<void> {
-  const { loss: value } = (await session.forwardBackward([sampleRow(row, TOKENS).row], loss))[0]!;
-  if (!Number.isFinite(value)) throw notFinite(learningRate);
+  await computeFinite(session, sampleRow(row, TOKENS).row, loss, learningRate);
+}
+
+async function computeFinite(session: Session, row: TrainingRow, loss: LossProgram, learningRate: number) {
+  const result = (await session.forwardBackward([row], loss))[0]!;
+  if (Number.isFinite(result.loss)) return result;
+  throw new AppError(
+    'engine_failed',
+    `After the last gradient step the model's log-probabilities are not finite: the learning rate ${learningRate} is far too large. No checkpoint was made.`,
+  );
 }
 
 function moveBetween(before: Float32Array, after: Float32Array): PolicyMove {
@@ -63,9 +70,3 @@ function moveBetween(before: Float32Array, after: Float32Array): PolicyMove {
     changes.reduce((sum, change) => sum + amount(change), 0) / changes.length;
   return { divergence: mean((change) => Math.exp(change) - 1 - change), difference: mean(Math.abs) };
 }
-
-const notFinite = (learningRate: number): AppError =>
-  new AppError(
-    'engine_failed',
-    `After the last gradient step the model's log-probabilities are not finite: the learning rate ${learningRate} is far too large. No checkpoint was made.`,
-  );

@@ -59,39 +59,9 @@ export function UploadForm() {
             onChange={({ currentTarget }) => pick([...(currentTarget.files ?? [])])}
           />
         </label>
-        <label>
-          Project{' '}
-          <input
-            value={project}
-            required
-            size={12}
-            pattern={NAME}
-            title={NAME_WORDS}
-            onInput={({ currentTarget }) => setProject(currentTarget.value)}
-          />
-        </label>
-        <label>
-          Name{' '}
-          <input
-            value={name}
-            required
-            size={18}
-            pattern={NAME}
-            title={NAME_WORDS}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </label>
-        <label>
-          Type{' '}
-          <input
-            value={type}
-            required
-            size={10}
-            pattern={NAME}
-            title={NAME_WORDS}
-            onInput={({ currentTarget }) => setType(currentTarget.value)}
-          />
-        </label>
+        <NameField label="Project" value={project} size={12} choose={setProject} />
+        <NameField label="Name" value={name} size={18} choose={setName} />
+        <NameField label="Type" value={type} size={10} choose={setType} />
         <button class="primary" type="submit" disabled={sending !== null}>
           Upload
         </button>
@@ -103,5 +73,27 @@ export function UploadForm() {
       {sending !== null && <p role="status">Uploading {sending} …</p>}
       {error !== null && <Failure error={error} />}
     </form>
+  );
+}
+
+interface NameFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly size: number;
+  readonly choose: (text: string) => void;
+}
+
+function NameField({ label, value, size, choose }: NameFieldProps) {
+  return (
+    <label>
+      {label}{' '}
+      <input
+        {...{ value, size }}
+        required
+        pattern={NAME}
+        title={NAME_WORDS}
+        onInput={({ currentTarget }) => choose(currentTarget.value)}
+      />
+    </label>
   );
 }

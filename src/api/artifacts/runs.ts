@@ -109,8 +109,7 @@ export function runRoutes({ runs }: Pick<ApiServices, 'runs'>): Endpoint[] {
       answer: runCurvesResponse,
       async handle({ caller, params, query }) {
         const name = nameOf(params, caller);
-        const { historyLines } = await runs.get(caller, name);
-        const { curves, leftOut } = await runs.curves(caller, name, query.points);
+        const { historyLines, curves, leftOut } = await runs.curves(caller, name, query.points);
         const all = [...curves].map(([key, { steps, values }]) => [key, { steps, values }] as const);
         return {
           object: 'run_curves' as const,

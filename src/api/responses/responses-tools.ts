@@ -18,6 +18,7 @@ export interface OfferedTools {
 }
 
 type Tool = z.output<typeof functionTool>;
+
 const isWebSearch = (type: string): boolean => /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type);
 
 /** Throws a ValidationError for tools that are not supported, and for two functions with one name. */

@@ -29,15 +29,11 @@ export function tinkerRoute<B = undefined, Q extends z.ZodType = z.ZodUndefined>
 ): Endpoint {
   const [method, path] = route.split(' ') as [Definition['method'], string];
   const body = schema && { schema, read: (raw: unknown) => (onRefused ? (raw as B) : parse(schema, raw, 'body')) };
-  const handleNumbered: typeof handle = async (call) => {
-    try {
-      return await handle({ ...call, body: parse(schema!, call.body, 'body') });
-    } catch (error) {
-      const reason = reasonOfRefusal(error);
-      if (reason !== null) await onRefused!(call.caller, call.body, reason).catch(ignoreUnknownRun);
-      throw error;
-    }
-  };
+  const handleNumbered: typeof handle = (call) =>
+    notingRefusal(
+      async () => handle({ ...call, body: parse(schema!, call.body, 'body') }),
+      (reason) => onRefused!(call.caller, call.body, reason),
+    );
   return endpoint<B, Q>({
     method,
     path: `${TINKER_PREFIX}${path}`,
@@ -50,13 +46,27 @@ export function tinkerRoute<B = undefined, Q extends z.ZodType = z.ZodUndefined>
   });
 }
 
+/** Runs `work`; if it refuses the request for what it says, `note` is told why, and the refusal is thrown on. */
+export async function notingRefusal<T>(
+  work: () => Promise<T>,
+  note: (reason: string) => Promise<void> | undefined,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = reasonOfRefusal(error);
+    if (reason !== null) await note(reason)?.catch(ignoreUnknownRun);
+    throw error;
+  }
+}
+
 /** Null: sending the same request again may help. */
-export function reasonOfRefusal(error: unknown): string | null {
+function reasonOfRefusal(error: unknown): string | null {
   if (error instanceof ValidationError) return error.message;
   return error instanceof AppError && ['invalid_request', 'body_too_large'].includes(error.code) ? error.message : null;
 }
 
 /** The refusal itself says more than that the run of the request is not the caller's. */
-export function ignoreUnknownRun(error: unknown): void {
+function ignoreUnknownRun(error: unknown): void {
   if (!(error instanceof AppError)) throw error;
 }

@@ -9,7 +9,7 @@ import type { Tinker } from '#services/tinker/tinker';
 import { requestIdOf } from '#services/tinker/operations';
 import type { Endpoint } from '../http/endpoint.ts';
 import * as answers from './tinker-answers.ts';
-import { ignoreUnknownRun, reasonOfRefusal, tinkerRoute } from './tinker-endpoint.ts';
+import { notingRefusal, tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
 
 /** The SDK splits requests at 5 MB. */
@@ -89,25 +89,17 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
         const begunMs = performance.now();
         const pieces: Uint8Array[] = [];
         const kind = 'forward_backward';
-        try {
+        const submit = async () => {
           const bytes = await readWhole(request.body as Readable | undefined, pieces);
           const { runId, seq, forwardOnly } = readForwardBackwardHead(bytes);
-          const id = await operations.submit(caller, {
-            runId,
-            seq,
-            kind,
-            body: { forwardOnly },
-            request: bytes,
-            begunMs,
-          });
+          const body = { forwardOnly };
+          const id = await operations.submit(caller, { runId, seq, kind, body, request: bytes, begunMs });
           return { request_id: id, model_id: runId };
-        } catch (error) {
+        };
+        return notingRefusal(submit, (reason) => {
           const number = readForwardBackwardNumber(Buffer.concat(pieces));
-          const reason = reasonOfRefusal(error);
-          if (number && reason !== null)
-            await operations.refuse(caller, { ...number, kind }, reason).catch(ignoreUnknownRun);
-          throw error;
-        }
+          return number ? operations.refuse(caller, { ...number, kind }, reason) : undefined;
+        });
       },
     }),
     tinkerRoute('POST /optim_step', {

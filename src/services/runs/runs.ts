@@ -48,7 +48,7 @@ export interface Runs {
 
 export type OwnRuns = Omit<RunFilter, 'entity'>;
 
-export interface RunCurves {
+export interface RunCurves extends Pick<Run, 'historyLines'> {
   readonly curves: ReadonlyMap<string, Curve>;
   /** Names that are too many to have a curve. */
   readonly leftOut: number;
@@ -170,7 +170,7 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
         }
         next = lines.at(-1)!.line + 1;
       }
-      return { curves: sampler.curves(), leftOut: sampler.leftOut() };
+      return { historyLines, curves: sampler.curves(), leftOut: sampler.leftOut() };
     },
   };
 }

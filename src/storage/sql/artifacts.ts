@@ -11,7 +11,7 @@ import { createDraftStore } from './artifact-drafts.ts';
 import { listPage } from './listing.ts';
 import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
 import type { Tables } from './rows.ts';
-import { ofEntity, orderOf, transactionAlone, transactionOf } from './transaction.ts';
+import { ofEntity, orderOf, transactionAlone, transactionOf, transactionOfOwner } from './transaction.ts';
 
 type Db = Kysely<Tables> | Transaction<Tables>;
 
@@ -23,10 +23,8 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     });
 
   /** False if it is gone. */
-  async function ofArtifact(id: string, work: (tx: Transaction<Tables>) => Promise<boolean>): Promise<boolean> {
-    const row = await db.selectFrom('artifacts').select('entity').where('id', '=', id).executeTakeFirst();
-    return row ? transactionOf(db, ofEntity(row.entity), work) : false;
-  }
+  const ofArtifact = (id: string, work: (tx: Transaction<Tables>) => Promise<boolean>): Promise<boolean> =>
+    transactionOfOwner(db, { table: 'artifacts', id }, false, work);
 
   const touch = (within: Db, entity: string, sha256: readonly string[], usedAtMs: number) =>
     inPieces(sha256, (some) =>

@@ -4,14 +4,12 @@ import type { Checkpoint } from '#domain/checkpoint';
 import type { CheckpointStore } from '../storage.ts';
 import { listPage } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, type Tables } from './rows.ts';
-import { ofEntity, transactionOf } from './transaction.ts';
+import { transactionOfOwner } from './transaction.ts';
 
 export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
   /** `ifGone`: without the model. */
-  async function ofModel<T>(modelId: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
-    const row = await db.selectFrom('models').select('entity').where('id', '=', modelId).executeTakeFirst();
-    return row ? transactionOf(db, ofEntity(row.entity), work) : ifGone;
-  }
+  const ofModel = <T>(id: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    transactionOfOwner(db, { table: 'models', id }, ifGone, work);
 
   return {
     async find(modelId, step) {

@@ -25,7 +25,13 @@ import { listPage } from './listing.ts';
 import { makeDue } from './online-training.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import type { Tables } from './rows.ts';
-import { ofEntity, orderOf as orderOfTable, transactionAlone, transactionOf } from './transaction.ts';
+import {
+  ofEntity,
+  orderOf as orderOfTable,
+  transactionAlone,
+  transactionOf,
+  transactionOfOwner,
+} from './transaction.ts';
 import { enqueueEpisodeDeliveries } from './webhooks.ts';
 
 const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
@@ -36,10 +42,8 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
     transactionOf(db, mayAdd ? [ofEntity(entity), orderOfTable('episodes')] : ofEntity(entity), work),
   );
 
-  async function ofEpisode<T>(id: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
-    const row = await db.selectFrom('episodes').select('entity').where('id', '=', id).executeTakeFirst();
-    return row ? transactionOf(db, ofEntity(row.entity), work) : ifGone;
-  }
+  const ofEpisode = <T>(id: string, ifGone: T, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    transactionOfOwner(db, { table: 'episodes', id }, ifGone, work);
 
   return {
     create: (episode, bounds, payer, nowMs) =>

@@ -7,7 +7,9 @@ import { toEvaluation } from './evaluation-rows.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
 import { cursorRow, toListing } from './listing.ts';
 import type { Tables } from './rows.ts';
-import { ofEntity, transactionOf } from './transaction.ts';
+import { transactionOfOwner } from './transaction.ts';
+
+type CancelOutcome = Awaited<ReturnType<EvaluationStore['requestCancel']>>;
 
 export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): EvaluationStore {
   const running = (jobId: string, attempt: number) =>
@@ -100,10 +102,8 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
       return numUpdatedRows > 0n;
     },
 
-    async requestCancel(jobId, nowMs) {
-      const of = await db.selectFrom('evaluations').select('entity').where('job_id', '=', jobId).executeTakeFirst();
-      if (!of) return 'not_found';
-      return transactionOf(db, ofEntity(of.entity), async (tx) => {
+    requestCancel: (jobId, nowMs) =>
+      transactionOfOwner<CancelOutcome>(db, { table: 'evaluations', id: jobId }, 'not_found', async (tx) => {
         const asked = await tx
           .updateTable('evaluations')
           .set({ cancel_requested: 1 })
@@ -118,8 +118,7 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
         if (asked) return 'cancelling';
         const row = await tx.selectFrom('evaluations').select('job_id').where('job_id', '=', jobId).executeTakeFirst();
         return row ? 'already_finished' : 'not_found';
-      });
-    },
+      }),
 
     async listWithOldAnswers(endedBeforeMs, limit) {
       const rows = await db

@@ -15,16 +15,14 @@ import { nameContains, noteActivity } from './models.ts';
 import { listQueued } from './queued-jobs.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
-import { ofEntity, orderOf as orderOfTable, transactionOf } from './transaction.ts';
+import { ofEntity, orderOf as orderOfTable, transactionOf, transactionOfOwner } from './transaction.ts';
 
 type CancelOutcome = Awaited<ReturnType<JobStore['requestCancel']>>;
 
 export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): JobStore {
   /** What ends with a job belongs to its entity; the job's events are also appended by themselves. */
-  async function inJob<T>(id: string, ifGone: T, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> {
-    const row = await db.selectFrom('training_jobs').select('entity').where('id', '=', id).executeTakeFirst();
-    return row ? transactionOf(db, [ofEntity(row.entity), `job ${id}`], work) : ifGone;
-  }
+  const inJob = <T>(id: string, ifGone: T, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
+    transactionOfOwner(db, { table: 'training_jobs', id, objects: [`job ${id}`] }, ifGone, work);
 
   return {
     async create(job) {

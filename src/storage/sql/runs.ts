@@ -10,7 +10,7 @@ import { Refused, unlessRefused } from './refused.ts';
 import { containsText, listPage, toListing } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
-import { ofEntity, orderOf, transactionOf } from './transaction.ts';
+import { ofEntity, orderOf, transactionOf, transactionOfOwner } from './transaction.ts';
 
 export function createRunStore(db: Kysely<Tables>): RunStore {
   return {
@@ -101,9 +101,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       }));
     },
 
-    async append(id, { offset, lines }, change, payer, nowMs) {
-      const owner = await db.selectFrom('runs').select('entity').where('id', '=', id).executeTakeFirst();
-      if (!owner) return null;
+    append(id, { offset, lines }, change, payer, nowMs) {
       const append = async (tx: Transaction<Tables>) => {
         const end = lines.length === 0 ? 0 : offset + lines.length;
         const row = await tx
@@ -125,7 +123,7 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       };
       return unlessRefused(
         (outcome: 'over_limit') => outcome,
-        () => transactionOf(db, ofEntity(owner.entity), append),
+        () => transactionOfOwner<Run | null>(db, { table: 'runs', id }, null, append),
       );
     },
 
@@ -176,15 +174,12 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       return rows.map(toRun);
     },
 
-    async delete(id) {
-      const of = await db.selectFrom('runs').select('entity').where('id', '=', id).executeTakeFirst();
-      if (!of) return false;
-      return transactionOf(db, ofEntity(of.entity), async (tx) => {
+    delete: (id) =>
+      transactionOfOwner(db, { table: 'runs', id }, false, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', runRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('runs').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
-      });
-    },
+      }),
   };
 }
 

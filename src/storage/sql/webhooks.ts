@@ -8,7 +8,7 @@ import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { listPage } from './listing.ts';
 import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
-import { ofEntity, transactionAlone, transactionOf } from './transaction.ts';
+import { ofEntity, transactionAlone, transactionOf, transactionOfOwner } from './transaction.ts';
 
 /** Within the transaction that ended the job. */
 export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, nowMs: number): Promise<void> {
@@ -48,10 +48,8 @@ async function webhooksOf(db: Kysely<Tables>, entity: string) {
 
 export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): WebhookStore {
   /** Nothing happens if it is gone. */
-  async function ofWebhook(id: string, work: (tx: Kysely<Tables>) => Promise<void>): Promise<void> {
-    const row = await db.selectFrom('webhooks').select('entity').where('id', '=', id).executeTakeFirst();
-    if (row) await transactionOf(db, ofEntity(row.entity), work);
-  }
+  const ofWebhook = (id: string, work: (tx: Kysely<Tables>) => Promise<void>): Promise<void> =>
+    transactionOfOwner(db, { table: 'webhooks', id }, undefined, work);
 
   return {
     create(webhook, max) {
