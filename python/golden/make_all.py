@@ -10,6 +10,7 @@ warnings.simplefilter("ignore", FutureWarning)  # Transformers about its own int
 import make_embeddings  # noqa: E402
 import make_gguf  # noqa: E402
 import make_literals  # noqa: E402
+import make_llama_class  # noqa: E402
 import make_lora  # noqa: E402
 import make_models  # noqa: E402
 import make_peft_fields  # noqa: E402
@@ -27,6 +28,7 @@ import make_tokenizers  # noqa: E402
 make_safetensors.main()
 make_tokenizers.main()
 make_tokenizer_corpus.main()
+make_llama_class.main()
 make_models.main()
 make_lora.main()
 make_embeddings.main()

@@ -116,13 +116,30 @@ COMBINATIONS = {
     "lfm2": ["bytes"],
     "lfm2_v2": ["bytes", "unigram-fallback"],
     "nemotron_3_nano": ["bytes"],
+    "openchat": ["pieces-prefix", "bytes"],
+    "phi4": ["bytes"],
+    "granite3": ["bytes", "pieces-plain"],
+    "tulu": ["bytes"],
+    "deepseek-chat": ["bytes", "pieces-first"],
+    "solar": ["pieces-prefix"],
+    "exaone": ["bytes-nfc"],
+    "falcon": ["bytes", "unigram-always"],
+    "mistral-v7": ["bytes", "pieces-prefix"],
+    "minicpm": ["pieces-prefix", "unigram-fallback"],
+    "cohere2": ["bytes-nfc"],
+    "nemotron_3_super": ["bytes"],
+    "nemotron_3_5_lightning": ["bytes"],
+    "qwen3_5_think": ["bytes-nfc"],
+    "qwen3_5_nothink": ["bytes-nfc"],
+    "qwen3_6": ["bytes-nfc"],
+    "qwen3_8": ["bytes-nfc"],
     "chatml-marked": ["bytes-nfc", "pieces-prefix"],
     "qwen3-marked": ["bytes-nfc"],
     "glm4moe-marked": ["bytes"],
 }
 
 # TRL's second version of these also marks what the generation prompt writes.
-MARKS_PROMPT = {"qwen2_5", "deepseekv3", "deepseek_r1_distill", "nemotron_3_nano", "gptoss"}
+MARKS_PROMPT = {"qwen2_5", "deepseekv3", "deepseek_r1_distill", "nemotron_3_nano", "nemotron_3_super", "nemotron_3_5_lightning", "qwen3_8", "gptoss", "cohere2"}
 
 CALL = {"type": "function", "function": {"name": "add", "arguments": {"a": 1.0, "b": 2}}}
 CONVERSATIONS: dict[str, dict] = {
@@ -164,7 +181,7 @@ CONVERSATIONS: dict[str, dict] = {
     "content in parts": {"messages": [user([{"type": "text", "text": "first "}, {"type": "text", "text": "second"}]), assistant("Both.")]},
 }
 # Where Transformers gives the template something else than a server does, or the template drops what is not text.
-ONLY_FOR = {"content in parts": {"gemma3", "glm4moe"}, "tools": {"qwen2_5", "qwen3", "qwen3_instruct_2507", "glm4moe", "lfm2_v2", "llama3_1", "nemotron_3_nano", "gptoss"}, "reasoning": {"qwen3", "glm4moe", "gptoss", "nemotron_3_nano", "chatml"}}
+ONLY_FOR = {"content in parts": {"gemma3", "glm4moe"}, "tools": {"qwen3_5_think", "qwen3_5_nothink", "qwen3_6", "qwen3_8", "nemotron_3_super", "qwen2_5", "qwen3", "qwen3_instruct_2507", "glm4moe", "lfm2_v2", "llama3_1", "nemotron_3_nano", "gptoss"}, "reasoning": {"qwen3_5_think", "qwen3_5_nothink", "qwen3_6", "qwen3_8", "nemotron_3_super", "qwen3", "glm4moe", "gptoss", "nemotron_3_nano", "chatml"}}
 
 
 def dressed(kind: str, name: str, template: str) -> PreTrainedTokenizerFast:
@@ -204,7 +221,7 @@ def reference(tokenizer: PreTrainedTokenizerFast, name: str, template: str, mark
     ends = [first_stop(whole_ids, run, stop_ids, tokenizer) for run in runs]
     if len({end is None for end in ends}) == 2:
         return {"ids": ids, "sequences": None}
-    own = [tokenizer.apply_chat_template(messages[: place + 1], tokenize=False, tools=tools, chat_template=template) for place in places]
+    own = [through(tokenizer, messages[: place + 1], whole, {**options, "chat_template": template}) for place in places]
     if any(end is not None and not each.startswith(whole[: offsets[end - 1][1]].removesuffix("<|user|>").removesuffix("<|observation|>")) for each, end in zip(own, ends, strict=True)):
         return {"ids": ids, "sequences": None}
     if all(end is not None for end in ends):
@@ -224,6 +241,14 @@ def reference(tokenizer: PreTrainedTokenizerFast, name: str, template: str, mark
             assert own[:start] == whole_ids[:start] or len(own) < start
             sequences.append((own + stop_ids[:1], [0] * min(start, len(own)) + [1] * (len(own) + 1 - min(start, len(own)))))
     return {"ids": ids, "sequences": [{"ids": each, "trained": runs_of(mask)} for each, mask in sequences]}
+
+
+def through(tokenizer, messages: list[dict], whole: str, options: dict) -> str:
+    """The conversation as it is when its last turn is new; the whole one where the template refuses that."""
+    try:
+        return tokenizer.apply_chat_template(messages, tokenize=False, **options)
+    except TemplateError:
+        return whole
 
 
 def prompt_length(tokenizer, whole_ids: list[int], before: list[dict], options: dict) -> int:

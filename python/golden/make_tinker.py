@@ -132,8 +132,8 @@ def gradients_of(model: PeftModel, value: torch.Tensor) -> dict[str, list[float]
 
 def case(model: PeftModel, loss: str, config: dict[str, float], data: list[dict]) -> dict:
     value, logprobs = total(model, loss, config, data)
-    told = {"loss": loss, "config": config, "inputs": inputs_of(loss), "value": value.item(), "logprobs": logprobs}
-    return {**told, "gradients": gradients_of(model, value)}
+    described = {"loss": loss, "config": config, "inputs": inputs_of(loss), "value": value.item(), "logprobs": logprobs}
+    return {**described, "gradients": gradients_of(model, value)}
 
 
 def varied_sum(model: PeftModel, data: dict[str, list[dict]]) -> dict:

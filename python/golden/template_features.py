@@ -132,6 +132,28 @@ VARIABLES_AND_SCOPES = [
     "{% set content = messages[0].content if messages[0].role == 'system' else '' %}{{ content }}", "{% set loop_messages = messages[1:] %}{{ loop_messages|length }}", "{% set x = {'a': [1, {'b': 2}]} %}{{ x.a[1].b }}{{ x['a'][0] }}", "{% set x = namespace(found=false) %}{% for m in messages %}{% if m.tool_calls is defined %}{% set x.found = true %}{% endif %}{% endfor %}{{ x.found }}", "{% for m in messages %}{% if m.tool_calls %}{% for t in m.tool_calls %}{{ t.function.name }}({{ t.function.arguments|tojson }}){% for k, v in t.function.arguments|items %}{{ k }}:{{ v }}{% endfor %}{% endfor %}{% endif %}{% endfor %}", "{{ messages|map(attribute='role')|list }}", "{{ messages|selectattr('role', 'equalto', 'user')|map(attribute='content')|join('; ') }}", "{{ (messages|last).content }} {{ messages[-1]['role'] == 'user' }}", "{{ messages|rejectattr('tool_calls', 'defined')|list|length }}", "{% if messages[0]['role'] == 'system' %}{{ messages[0]['content']|trim }}{% endif %}", "{% set date = strftime_now('%d %b %Y') %}{{ date }}", "{{ '<|' + messages[1].role + '|>' + messages[1].content + '<|end|>' }}", "{{ messages[2].tool_calls[0].function.arguments.items()|list }}", "{{ user.tags|join(' and ') }}", "{% if 'x' in user.tags and user.age > 30 %}ok{% endif %}",
 ]
 
+WRITING = [
+    "{{ 'z\\u0345A e\\u0301x a_b' | wordcount }} {{ '\\u0939\\u093f\\u0928 x' | wordcount }}", "{{ '\\ufeffab\\u200bcd' | title }} {{ 'a\\x1cb\\x85c' | title }}", "{{ 'a,b,,c'.count('', -1, 2) }} {{ 'abc'.count('', 1) }} {{ 'abc'.find('', 3, 2) }} {{ 'abc'.startswith('', 3, 2) }}",
+    "{{ 'ΑΣ ΟΔΟΣ, Σ'.swapcase() }} {{ 'ΑΣ ΣΑΣ'.capitalize() }} {{ 'ΟΔΟΣ ΑΣ'.title() }} {{ 'ΟΔΟΣ' | title }} {{ 'ΑΣ' | lower }}", "{{ \"it's o'neil x2y\".title() }} {{ 'ǆ ß ﬁ'.title() }} {{ 'a\\u0301b'.title() }}",
+    "{{ '{:010,}|{:012_}|{:#012_x}|{:09,}|{:+08,.1f}'.format(2.5, 1234567, 48879, -12, 1234.56) }}", "{{ '{:c}'.format(99999999999) }}", "{{ (123456789012345678901 / 10) }} {{ big / 7 }} {{ -big / big }} {{ 10 / big }} {{ big / 3.0 }}",
+    "{{ {1: 'x', '1': 'y', 1.5: none, true: 2} | tojson }}", "{{ {10: 1, 9: 2, 2: 3} | tojson(sort_keys=true) }} {{ {'b': 1, 'a': {'d': 1, 'c': 2}} | tojson(sort_keys=true) }}", "{{ {'b': 1, 2: 3} | tojson(sort_keys=true) }}", "{{ {'\\uffff': 1, '😀': 2, 'é': 3} | tojson(sort_keys=true, ensure_ascii=true) }}",
+    "{{ '٣٤' | int }} {{ '१२.५' | float }} {{ '𝟙𝟚' | int }} {{ '٣' | float }} {{ ' 1_0 ' | int }} {{ '1__0' | int }}", "{{ 'z' | int(0, 36) }} {{ '0b11' | int(0, 0) }} {{ '010' | int(5, 0) }} {{ '12' | int(7, 3) }} {{ '0x_f' | int(0, 16) }} {{ '7' | int(1, 99) }} {{ '-0o17' | int(0, 8) }} {{ '00' | int(5, 0) }}",
+    "{{ '一二' .isnumeric() }} {{ '½Ⅷ'.isnumeric() }} {{ '一'.isdigit() }} {{ 'x'.isnumeric() }} {{ (10).bit_count() }} {{ (-7).bit_length() }}", "{{ big is divisibleby 0.5 }} {{ 5 is divisibleby 2.5 }} {{ big is even }}",
+    "{% for i in [1] %}{% continue %}{% else %}none{% endfor %}", "{% for i in [1, 2] %}{% if i == 1 %}{% continue %}{% endif %}{{ i }}{% else %}none{% endfor %}", "{% for i in [1, 2] %}{% break %}{% else %}none{% endfor %}", "{% for i in [1, 2] %}{{ i }}{% if i == 2 %}{% break %}{% endif %}{% else %}none{% endfor %}",
+    "{{ strftime_now('%w %u %U %W %G-W%V %g %c|%x|%X|%D|%R|%C|%h|%f|%k|%l|%P|%r|%Z%z|%n%t|%j') }}", "{{ strftime_now('%-j %_d %^a %^B %-I %_H %E %Q %%') }}",
+]
+
+# What differs once features meet: found by random templates.
+TOGETHER = [
+    "{% macro m(a, b=2) %}{{ caller is defined }}{% endmacro %}{{ m }} {{ [m] }} {{ m ~ '' }}", "{% macro m() %}{{ caller }}{{ caller.name }}{% endmacro %}{% call m() %}x{% endcall %}", "{% macro m() %}{{ kwargs }}{% endmacro %}{% call(q) m(a=1) %}x{% endcall %}",
+    "{% for x in 'ab' %}{{ loop }} {% endfor %}", "{% for x in [3, 1, 2] if x > 1 %}{{ loop }}{{ loop.length }} {% endfor %}", "{{ range }}",
+    "{% for a, b in [[1, 2], [3, 4]] if a %}{{ loop.nextitem }} {{ loop.previtem }};{% endfor %}", "{% for a, (b, c) in [[1, 'xy'], [3, [4, 5]]] if a %}{{ loop.nextitem }}{{ loop.changed(loop.nextitem) }};{% endfor %}", "{% for a, b in [[1, 2], [3, 4]] %}{{ loop.nextitem }};{% endfor %}", "{% for k, v in user.items() if v is string %}{{ k }}{{ loop.last }}{{ loop.nextitem }}{% endfor %}",
+    "{% set ns = namespace(n=0) %}{% for x in range(9) if ns.n < 3 %}{% set ns.n = ns.n + 1 %}{{ x }}{% endfor %}", "{% set ns = namespace(n=0) %}{% for x in range(9) if ns.n < 3 %}{% set ns.n = ns.n + 1 %}{{ x }}{{ loop.last }}{% endfor %}", "{% set ns = namespace(n=0) %}{% for x in range(9) if ns.n < 3 %}{{ loop.length }}{% set ns.n = ns.n + 1 %}{{ x }}{% else %}none{% endfor %}", "{% set ns = namespace(seen=[]) %}{% for m in messages if m.role not in ns.seen %}{% set ns.seen = ns.seen + [m.role] %}{{ m.role }} {% endfor %}",
+    "{% filter length %}abc{% endfilter %}", "{% filter length|string %}abc{% endfilter %}", "{% filter first %}{% endfilter %}", "{% filter tojson %}a\"{{ 7 }}{% endfilter %}", "{% set x | length %}abc{% endset %}{{ x + 1 }}",
+    "{{ -2 ** three }} {{ (-2) ** three }} {{ (1 - 3) ** (three + 1) }} {{ -three ** 2 }} {{ 2 ** -1 }}", "{{ -2 ** 2 }} {{ '-2'|int ** three }} {{ -0.5 ** whole }} {{ 2 ** three ** 2 }}", "{{ (-0.4)|round(-1) }} {{ -4|round(-1) }} {{ (-0.4)|round }} {{ 0.4|round(-1) }}",
+    "{{ {} is filter }}", "{{ [] is test }}", "{{ 'pprint' is filter }} {{ 'nothing' is filter }} {{ 1 is filter }} {{ 'odd' is test }} {{ missing is filter }}", "{{ range(2) in user }} {{ {range(2): 1}[range(0, 2)] }}",
+]
+
 FEATURES = {
     "output": OUTPUT,
     "white space": WHITE_SPACE,
@@ -142,4 +164,6 @@ FEATURES = {
     "tests": TESTS,
     "control": CONTROL,
     "variables and scopes": VARIABLES_AND_SCOPES,
+    "scripts, numbers and dates": WRITING,
+    "features that meet": TOGETHER,
 }

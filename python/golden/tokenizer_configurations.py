@@ -303,4 +303,13 @@ def configurations() -> dict[str, dict]:
         "in any case": r"(?i)the|MODEL|(?-i:Größe)|[k-m]+|é",
     }.items():
         byte_level(f"regular: {title}", seq("pretokenizers", split(pattern), level()))
+    put("no step of a decoder", "characters", None, {"type": "WhitespaceSplit"}, seq("decoders"))
+    put("suffixes twice", "ends", None, {"type": "WhitespaceSplit"}, seq("decoders", {"type": "BPEDecoder", "suffix": "</w>"}, {"type": "BPEDecoder", "suffix": "e"}))
+    put("suffixes, then strips", "ends", None, {"type": "WhitespaceSplit"}, seq("decoders", {"type": "BPEDecoder", "suffix": "e"}, {"type": "Strip", "content": " ", "start": 0, "stop": 2}))
+    put("spaces as tokens", "characters", None, {"type": "WhitespaceSplit"}, None, tokens=[added(" ", lstrip=True, rstrip=True), added("▁", lstrip=True), added(",", rstrip=True)])
+    put("a special token's text after normalization", "characters", {"type": "Lowercase"}, {"type": "WhitespaceSplit"}, None, tokens=[added("THE", normalized=True, special=False), added("the"), added("MODEL", normalized=True)])
+    put("unknown pieces between trimmed places", "unigram", PREPEND, split(r"\p{L}+"), metaspace(), level(True), tokens=[])
+    put("unknown pieces with roberta's places", "unigram", None, {"type": "Punctuation", "behavior": "Isolated"}, metaspace(), {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 1], "trim_offsets": True, "add_prefix_space": False})
+    put("a first mark after what normalization removed", "pieces", {"type": "Nmt"}, metaspace("first"), LLAMA_DECODER, tokens=[added("\t", normalized=True, special=False)])
+    put("places after a template", "byte-level", None, level(True, True), level(), seq("processors", template([("<|a|>", 700)], [("<|c|>", 702)]), level(True)))
     return made

@@ -4,9 +4,9 @@ import type { GrammarWorker } from './grammar-worker.ts';
 import { createMatcher, wordsFor, type MatcherSlot } from './matcher.ts';
 import { ANSWERED, MASK } from './thread-messages.ts';
 
-function createWorker(guilty: number, worked: (number | null)[] = []): GrammarWorker & { readonly told: unknown[] } {
+function createWorker(guilty: number, worked: (number | null)[] = []): GrammarWorker & { readonly sent: unknown[] } {
   let lost = false;
-  const told: unknown[] = [];
+  const sent: unknown[] = [];
   return {
     get lost() {
       return lost;
@@ -16,11 +16,11 @@ function createWorker(guilty: number, worked: (number | null)[] = []): GrammarWo
     started: Promise.resolve(),
     nextId: () => 0,
     ask: async () => 'lost',
-    tell: (message) => void told.push(message),
+    tell: (message) => void sent.push(message),
     async end() {
       lost = true;
     },
-    told,
+    sent,
   };
 }
 

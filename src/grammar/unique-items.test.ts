@@ -66,3 +66,29 @@ test('one text may hold many such arrays', () => {
   const text = JSON.stringify(Array.from({ length: 1_200 }, (_, i) => [`a${i}`, `b${i}`, `c${i}`, `d${i}`]));
   expect(write(many, text, 500)).toBe(text);
 });
+
+test('objects differ in a key that they may have', () => {
+  const items = { type: 'object', properties: { on: { type: 'boolean' }, id: { type: 'integer' } } };
+  const optional = compiled({ type: 'array', items, uniqueItems: true });
+  expect(write(optional, '[{"id":1},{"id":2}]', 1)).toBe('[{"id":1},{"id":2}]');
+  expect(write(optional, '[{"id":1},{"id":1}]', 1)).toBe('[{"id":1},{"id":1');
+});
+
+test.each([
+  { items: { type: 'array', items: { type: 'integer' } }, minItems: 2 },
+  { items: { type: 'object', properties: { at: { type: 'object' } } }, minItems: 2 },
+  { items: { type: 'object' }, minItems: 3 },
+  { prefixItems: [{ type: 'string' }, { type: 'string' }], minItems: 2 },
+])('%j is refused: nothing keeps such items apart', (schema) => {
+  const list = { type: 'array', uniqueItems: true, ...schema };
+  expect(() => compiled({ type: 'object', properties: { list }, required: ['list'] })).toThrow(
+    'at /properties/list/uniqueItems, `uniqueItems` is enforced for scalars, and for objects with a property that has enough different scalars.',
+  );
+});
+
+test.each([
+  { items: { type: 'boolean' }, minItems: 3 },
+  { items: { type: 'null' }, minItems: 2 },
+])('%j has no value, and that is what the refusal says', (schema) => {
+  expect(() => compiled({ type: 'array', uniqueItems: true, ...schema })).toThrow('no value satisfies the schema');
+});

@@ -64,6 +64,27 @@ describe('content', () => {
     }
   });
 
+  test('an empty part leaves no line in a text', () => {
+    const empty = { type: 'text', text: '' };
+    expect(render(CHATML, [user([empty, parts[0]!, empty, parts[1]!])])).toBe('<|user|>one\ntwo<|end|>');
+    expect(render(LOOPS, [user([empty, parts[0]!])])).toBe('[][one]');
+  });
+
+  test('the result of a tool is a text for a template that knows both', () => {
+    expect(render(ASKS, [{ role: 'tool', content: parts }])).toBe('one\ntwo\nthree');
+    expect(render(LOOPS, [{ role: 'tool', content: 'four' }])).toBe('[four]');
+  });
+
+  test.each([
+    ['another name for it', `{% macro show(said) %}{% for part in said %}[{{ part.text }}]{% endfor %}{% endmacro %}`],
+    ['get()', `{% macro show(said) %}{% for p in said %}[{{ p.get('text') }}]{% endfor %}{% endmacro %}`],
+  ])('a macro that loops over parts gets parts: %s', (_, macro) => {
+    for (const given of [`m.content`, `said=m['content']`, `m.get('content')`])
+      expect(render(`${macro}{% for m in messages %}{{ show(${given}) }}{% endfor %}`, [user('x')])).toBe('[x]');
+    const other = `${macro}{% for m in messages %}{{ m.content + '!' }}{{ show(m.parts or []) }}{% endfor %}`;
+    expect(render(other, [user('x')])).toBe('x!');
+  });
+
   test('missing content becomes empty content', () => {
     expect(render(CHATML, [{ role: 'assistant', content: null }, { role: 'assistant' }])).toBe(
       '<|assistant|><|end|><|assistant|><|end|>',
@@ -83,6 +104,28 @@ describe('content', () => {
 describe('roles', () => {
   test('developer becomes system if the template does not know the role', () => {
     expect(render(CHATML, [{ role: 'developer', content: 'x' }])).toBe('<|system|>x<|end|>');
+  });
+
+  test('a developer message that becomes a system message joins those of the conversation, in the first place', () => {
+    const messages: ChatMessage[] = [
+      { role: 'system', content: 'one', name: 'Ada' },
+      user('x'),
+      { role: 'developer', content: ['two', 'three'].map((text) => ({ type: 'text', text })) },
+      { role: 'system', content: '' },
+    ];
+    expect(render(CHATML, messages)).toBe('<|system|>one\n\ntwo\nthree<|end|><|user|>x<|end|>');
+    const parts = `{% for m in messages %}{{ m.role }}{% for part in m.content %}[{{ part.text }}]{% endfor %}{% endfor %}`;
+    expect(render(parts, messages)).toBe('system[one\n\ntwo\nthree]user[x]');
+    const systems = messages.filter(({ role }) => role !== 'developer');
+    expect(render(CHATML, systems)).toBe('<|system|>one<|end|><|user|>x<|end|><|system|><|end|>');
+  });
+
+  test('system messages that a template refuses join the first, where the request says so', () => {
+    const strict = `{% for m in messages %}{% if m.role == 'system' and not loop.first %}{{ raise_exception('first!') }}{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}`;
+    const messages = [user('x'), { role: 'system', content: 'a' }, user('y'), { role: 'system', content: 'b' }];
+    expect(() => render(strict, messages)).toThrow('first!');
+    expect(render(strict, messages, { mergesSystem: true })).toBe('<system>ab<user>x<user>y');
+    expect(render(CHATML, messages, { mergesSystem: true })).toBe(render(CHATML, messages));
   });
 
   test('developer is kept if the template knows the role', () => {
@@ -108,6 +151,7 @@ describe('roles', () => {
         { role: 'assistant', reasoning_content: 'b' },
       ]),
     ).toBe('a/ab/b');
+    expect(render(both, [{ role: 'assistant', reasoning: 'a', reasoning_content: 'b' }])).toBe('a/a');
   });
 });
 
@@ -134,11 +178,14 @@ describe('tool calls', () => {
     ).toBe('False');
   });
 
-  test.each(['{"a":', 'not json', '{"a": "x', '{"a": NaN}', '"'])('arguments %j are rendered as they stand', (text) => {
-    expect(render(CHATML, [user('x'), call(text)])).toContain(`<call>add:${text}</call>`);
-    const adds = `{{ '<' + messages[0].tool_calls[0].function.arguments + '>' }}`;
-    expect(render(adds, [call(text)])).toBe(`<${text}>`);
-  });
+  test.each(['{"a":', 'not json', '{"a": "x', '{"a": NaN}', '"', '[1,2]', '42', 'null'])(
+    'arguments %j are rendered as they stand',
+    (text) => {
+      expect(render(CHATML, [user('x'), call(text)])).toContain(`<call>add:${text}</call>`);
+      const adds = `{{ '<' + messages[0].tool_calls[0].function.arguments + '>' }}`;
+      expect(render(adds, [call(text)])).toBe(`<${text}>`);
+    },
+  );
 
   test('a template that walks through arguments gets what can be read of them', () => {
     const walks = `{% for k, v in messages[0].tool_calls[0].function.arguments|items %}{{ k }}={{ v }};{% endfor %}`;
@@ -146,6 +193,9 @@ describe('tool calls', () => {
     expect(render(walks, [call('{"a": 1, "b"')])).toBe('a=1;');
     expect(render(walks, [call('{"a": [1, {"c": tr')])).toBe('a=[1, {}];');
     expect(render(walks, [call('not json')])).toBe('arguments=not json;');
+    expect(render(walks, [call('[1,2]')])).toBe('arguments=[1,2];');
+    expect(render(walks, [call('null')])).toBe('');
+    expect(render(walks, [call('{"a": NaN, "b": -Infinity}')])).toBe('a=nan;b=-inf;');
   });
 
   const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'add' } }];
@@ -154,6 +204,20 @@ describe('tool calls', () => {
     expect(render(sources, [user('x')], { tools })).toBe('1 tools');
     expect(render(sources, [user('x')])).toBe('plain');
     expect(render(sources, [user('x')], { tools: [] })).toBe('plain');
+  });
+
+  test('a template that reads what tools lack gets null for it, or what its absence means', () => {
+    expect(render('{{ tools | tojson }}', [user('x')], { tools })).toContain('"function": {"name": "add"}');
+    const writes = '{{ tools[0].function.parameters | tojson }}';
+    expect(render(writes, [user('x')], { tools })).toBe('null');
+    const adds = `{{ '// ' + tools[0].function.description + (tools[0].function | tojson) }}`;
+    expect(render(adds, [user('x')], { tools })).toBe(
+      '// {"name": "add", "description": "", "parameters": {"type": "object", "properties": {}}}',
+    );
+    const refuses = `{{ tools[0].function.parameters | tojson }}{{ raise_exception('No.') }}`;
+    expect(() => render(refuses, [user('x')], { tools })).toThrow(/parameters/);
+    const both = `{{ tools[0].function.description + messages[0].tool_calls[0].function.arguments.items()|list|string }}`;
+    expect(render(both, [call('{"a": 1')], { tools })).toBe("[('a', 1)]");
   });
 
   test('without tools, the tools variable is none', () => {
@@ -179,6 +243,17 @@ describe('where the prompt ends', () => {
 
   test('inside an empty last message', () => {
     expect(render(CHATML, [{ role: 'assistant', content: '' }], { continueFinalMessage: true })).toBe('<|assistant|>');
+  });
+
+  test('where a template that looks for the mark of Transformers puts it', () => {
+    const looks = `{% for m in messages %}{% set said = m.content %}{% if said.endswith('CONTINUE_FINAL_MESSAGE_TAG ') %}{{ said[:-27] ~ '|' ~ said[-27:] }}{% else %}{{ said }}{% endif %}{% endfor %}`;
+    expect(render(looks, turns, { continueFinalMessage: true })).toBe('2 + 2?It is |');
+  });
+
+  test('not in a message that the template writes differently', () => {
+    const rewrites = `{% for m in messages %}{{ m.content.split('</think>')[-1] }}{% endfor %}`;
+    const thinking = [user('x'), { role: 'assistant', content: '<think>so</think>It is' }];
+    expect(() => render(rewrites, thinking, { continueFinalMessage: true })).toThrow(/as it was sent/);
   });
 
   test('not in two places at once, and not in a message that is not rendered', () => {
@@ -268,9 +343,13 @@ test('integers beyond 2^53 of a tool stay integers', () => {
 
 describe('ids of calls', () => {
   const answered = (id: string): ChatMessage[] => [
-    { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
     { role: 'tool', tool_call_id: id, content: 'ok' },
-  ]; // prettier-ignore
+  ];
   const writing = `{% for call in message.tool_calls %}{{ call.id }}{% endfor %}{{ message.tool_call_id }} `;
   const strict = `{% for message in messages %}{% for call in message.tool_calls %}{% if call.id is not defined or call.id|length != 9 %}{{ raise_exception('nine!') }}{% endif %}{% endfor %}${writing}{% endfor %}`;
 
@@ -293,6 +372,9 @@ test('reasoning has the name that the template reads, unless there is content ne
   const said: ChatMessage = { role: 'assistant', content: 'Yes.', reasoning_content: 'so' };
   expect(render(template, [said])).toBe('so|Yes.;');
   expect(render(template, [{ ...call('{}'), reasoning_content: 'so' }])).toBe('so|;');
+  expect(render(template.replace('|', `{{ 'thinking' in message }}`), [{ ...said, reasoning_content: '' }])).toBe(
+    'FalseYes.;',
+  );
   expect(render(template, [{ ...call('{}'), content: 'I look.', reasoning_content: 'so' }])).toBe('|I look.;');
 });
 

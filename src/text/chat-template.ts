@@ -6,11 +6,14 @@ import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
 import { BLOCK_MARKS, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
 import type { BudgetLimits } from './jinja/budget.ts';
+import { BudgetError } from './jinja/errors.ts';
 import { compileJinja, runJinja, type JinjaFunction, type Program } from './jinja/jinja.ts';
 import { jinjaNodes } from './jinja/syntax.ts';
+import { trim, trimEnd } from './jinja/white-space.ts';
 import { strftime } from './strftime.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
 import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
+import { toolForms } from './tool-forms.ts';
 import { createUnreadArguments, type UnreadArguments } from './unread-arguments.ts';
 
 export interface RenderRequest {
@@ -20,6 +23,8 @@ export interface RenderRequest {
   readonly addGenerationPrompt: boolean;
   /** Ends inside the last message, right after its content, which the model continues. */
   readonly continueFinalMessage?: boolean | undefined;
+  /** System messages after the first join it if the template refuses them there. */
+  readonly mergesSystem?: boolean | undefined;
   /** One of the template's names; null: `tool_use` if there are tools and such a template, otherwise `default`. */
   readonly template?: string | null | undefined;
   /** Additional variables for the template, such as `enable_thinking`. */
@@ -71,14 +76,19 @@ export function createChatTemplate(
   const templateFor = ({ template, tools }: RenderRequest): Compiled =>
     compiled.get(template ?? '') ?? (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
 
-  function renderWith(request: RenderRequest, { traits, program }: Compiled, marks: typeof BLOCK_MARKS | null): string {
-    const { messages, tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
+  function renderWith(request: RenderRequest, template: Compiled, marks: typeof BLOCK_MARKS | null): string {
+    const { traits, program } = template;
+    const { tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
     if (addGenerationPrompt && continueFinalMessage) {
       throw new AppError('invalid_request', 'A prompt cannot both begin a new turn and continue the last message.');
     }
-    const render = (unread: UnreadArguments): string => {
-      const turns = templateMessages(messages, tools ?? [], traits, unread);
-      if (continueFinalMessage) markEnd(turns.at(-1));
+    const messages =
+      request.mergesSystem && request.messages.slice(1).some(isSystem) && refusesLaterSystem(template)
+        ? withFirstSystem(request.messages)
+        : request.messages;
+    const render = (given: readonly ToolDefinition[] | null, unread: UnreadArguments): string => {
+      const turns = templateMessages(messages, given ?? [], traits, unread);
+      const continued = continueFinalMessage ? markEnd(turns.at(-1)) : null;
       const text = run(
         program,
         {
@@ -87,20 +97,28 @@ export function createChatTemplate(
           documents: null,
           ...variables,
           messages: turns,
-          tools: nonEmpty(tools),
+          tools: given,
         },
         functions,
         { limits, marks },
       );
-      return unread.restore(continueFinalMessage ? cutAtMark(text) : text);
+      return unread.restore(continued === null ? text : cutAtMark(text, continued));
     };
-    const unread = createUnreadArguments(false);
+    return firstOf(toolForms(nonEmpty(tools)), render);
+  }
+
+  /** Asked of the template itself, as vLLM does. */
+  function refusesLaterSystem({ traits, program }: Compiled): boolean {
+    const turns = ['system', 'user', 'system', 'user'].map((role) => ({ role, content: 't' }));
+    const messages = templateMessages(turns, [], traits, createUnreadArguments(false));
     try {
-      return render(unread);
-    } catch (error) {
-      // Only arguments that are no JSON are tried once more, as far as they can be read.
-      if (unread.count === 0) throw error;
-      return render(createUnreadArguments(true));
+      run(program, { ...Object.fromEntries(namedTokens), add_generation_prompt: false, messages }, functions, {
+        limits,
+        marks: null,
+      });
+      return false;
+    } catch {
+      return true;
     }
   }
 
@@ -114,6 +132,37 @@ export function createChatTemplate(
       return template.hasBlocks ? readBlocks(renderWith(request, template, BLOCK_MARKS)) : null;
     },
   };
+}
+
+/** The first text that the template writes: of tools in each form, then again with what can be read of arguments that are no JSON. */
+function firstOf<Form>(forms: readonly Form[], render: (form: Form, unread: UnreadArguments) => string): string {
+  for (const asObject of [false, true]) {
+    const failures: unknown[] = [];
+    let unreadCount = 0;
+    for (const form of forms) {
+      const unread = createUnreadArguments(asObject);
+      try {
+        return render(form, unread);
+      } catch (error) {
+        failures.push(error);
+        unreadCount = unread.count;
+        if (error instanceof AppError && error.cause instanceof BudgetError) throw error;
+      }
+    }
+    if (asObject || unreadCount === 0) throw failures[0];
+  }
+  throw new Error('a template was not rendered');
+}
+
+const isSystem = ({ role }: ChatMessage): boolean => role === 'system';
+
+/** The texts follow each other without a line between them, as in vLLM. */
+function withFirstSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const parts = messages.filter(isSystem).map(({ content }) => content ?? '');
+  const content = parts.every((part) => typeof part === 'string')
+    ? parts.join('')
+    : parts.flatMap((part) => (typeof part === 'string' ? { type: 'text', text: part } : part));
+  return [{ role: 'system', content }, ...messages.filter((message) => !isSystem(message))];
 }
 
 function compile(name: string, source: string): Compiled {
@@ -155,31 +204,38 @@ function templateFunctions(clock: Clock): Record<string, JinjaFunction> {
 }
 
 /**
- * Appended to the last message's content, and cut off with everything after it: this finds the end of the content even if the template
- * has moved or changed what precedes it. The space shows whether the template trims; Transformers uses the same trick.
+ * Appended to the last message's content, and cut off with everything after it: this finds the end of the content even if its
+ * text occurs elsewhere too. The space shows whether the template trims. It is Transformers' mark: some templates look for it.
  */
-const END_MARK = 'WHETSTONE_END_OF_FINAL_MESSAGE ';
+const END_MARK = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
-function markEnd(message: TemplateMessage | undefined): void {
+/** The text that is continued: the last part's. */
+function markEnd(message: TemplateMessage | undefined): string {
   const content = message?.content;
-  if (message && typeof content === 'string') message.content = content + END_MARK;
-  else if (message && Array.isArray(content) && content.length > 0) {
+  if (message && typeof content === 'string') {
+    message.content = content + END_MARK;
+    return content;
+  }
+  if (message && Array.isArray(content) && content.length > 0) {
     const last = content.at(-1) as { text: string };
     message.content = [...(content.slice(0, -1) as unknown[]), { ...last, text: last.text + END_MARK }];
-  } else
-    throw new AppError('invalid_request', 'There is no final message with text to continue.', {
-      param: 'continue_final_message',
-    });
+    return last.text;
+  }
+  throw new AppError('invalid_request', 'There is no final message with text to continue.', {
+    param: 'continue_final_message',
+  });
 }
 
-function cutAtMark(text: string): string {
+/** Throws `invalid_request` if the template wrote another text than the one to continue, as Transformers does. */
+function cutAtMark(text: string, continued: string): string {
   const at = text.lastIndexOf(END_MARK.trim());
-  if (at < 0) {
-    const message = 'The final message does not appear in the rendered prompt, so it cannot be continued.';
+  if (at < 0 || !text.includes(trim(continued))) {
+    const message =
+      'The final message does not appear in the rendered prompt as it was sent, so it cannot be continued.';
     throw new AppError('invalid_request', message, { param: 'continue_final_message' });
   }
   const cut = text.slice(0, at);
-  return text.startsWith(END_MARK, at) ? cut : cut.trimEnd();
+  return text.startsWith(END_MARK, at) ? cut : trimEnd(cut);
 }
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -12,16 +12,20 @@ export class PythonFloat {
 
 /**
  * Integers beyond 2^53 become bigint, numbers written with a point or an exponent PythonFloat, and objects Maps, which keep the order of
- * all keys. Throws SyntaxError.
+ * all keys. NaN and Infinity are numbers, as for Python. Throws SyntaxError.
  */
 export function parsePythonJson(text: string): unknown {
-  JSON.parse(text); // throws unless valid, so that the scan below can be simple
+  // Throws unless valid, so that the scan below can be simple.
+  JSON.parse(text.replace(STRING_OR_NAMED_NUMBER, (token) => (token.startsWith('"') ? token : '0')));
   // Every string gets a prefix and every number becomes a string with another prefix, so that they cannot be confused.
-  const tagged = text.replace(/"((?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*/g, (literal: string, inner: string | undefined) =>
+  const tagged = text.replace(STRING_OR_NUMBER, (literal: string, inner: string | undefined) =>
     inner === undefined ? `"n${literal}"` : `"s${inner}"`,
   );
   return untag(JSON.parse(tagged));
 }
+
+const STRING_OR_NAMED_NUMBER = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
+const STRING_OR_NUMBER = /"((?:[^"\\]|\\.)*)"|-?\d[\d.eE+-]*|-?Infinity|NaN/g;
 
 function untag(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('s') ? value.slice(1) : parseNumber(value.slice(1));
@@ -31,7 +35,7 @@ function untag(value: unknown): unknown {
 }
 
 function parseNumber(literal: string): number | bigint | PythonFloat {
-  if (/[.eE]/.test(literal)) return new PythonFloat(Number(literal));
+  if (/[.eENI]/.test(literal)) return new PythonFloat(Number(literal));
   const integer = Number(literal) + 0; // Python's integers have no -0
   return Number.isSafeInteger(integer) ? integer : BigInt(literal);
 }
@@ -50,18 +54,25 @@ export function pythonFloatText(value: number): string {
   return `${sign}0.${'0'.repeat(-exponent - 1)}${mantissa.replace(/[-.]/g, '')}`;
 }
 
+/** A dict whose keys may be numbers, or written alike: their text and values, in their order. */
+export class DictEntries {
+  readonly entries: readonly (readonly [string, unknown])[];
+  constructor(entries: readonly (readonly [string, unknown])[]) {
+    this.entries = entries;
+  }
+}
+
 export interface DumpOptions {
   /** Spaces, or the text that stands for one level. */
   readonly indent: number | string | null;
   /** Separators between items, and between key and value. Null: Python's choice, which depends on `indent`. */
   readonly separators: readonly [string, string] | null;
-  readonly sortKeys: boolean;
   readonly ensureAscii: boolean;
 }
 
-/** `json.dumps`. Maps stand for dicts: their keys keep their order. */
+/** `json.dumps`. Maps and entries stand for dicts: their keys keep their order. */
 export function pythonJson(value: unknown, options: DumpOptions): string {
-  const { indent, separators, sortKeys, ensureAscii } = options;
+  const { indent, separators, ensureAscii } = options;
   const [betweenItems, afterKey] = separators ?? (indent === null ? [', ', ': '] : [',', ': ']);
   const text = (string: string) => (ensureAscii ? escapeNonAscii(JSON.stringify(string)) : JSON.stringify(string));
 
@@ -86,9 +97,8 @@ export function pythonJson(value: unknown, options: DumpOptions): string {
         ']',
         depth,
       );
-    if (item instanceof Map) {
-      const entries = [...(item as Map<string, unknown>)];
-      if (sortKeys) entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    if (item instanceof Map || item instanceof DictEntries) {
+      const entries = item instanceof Map ? [...(item as Map<string, unknown>)] : item.entries;
       const members = entries.map(([key, part]) => text(key) + afterKey + write(part, depth + 1));
       return enclose('{', members, '}', depth);
     }

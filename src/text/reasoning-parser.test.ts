@@ -30,7 +30,13 @@ test.each([
   ['unsaid', ' \n<think>a</think>', 'a', ''],
   ['unsaid', 'Yes, <think> is a tag.', '', 'Yes, <think> is a tag.'],
   ['unsaid', '<thi', '', '<thi'],
-  ['closed', '<think>no</think>', '', '<think>no</think>'],
+  ['closed', '<think>yet</think>Yes.', 'yet', 'Yes.'],
+  ['closed', '\n\nYes, <think> is a tag.', '', 'Yes, <think> is a tag.'],
+  ['open', 'because</think>\n</think>\n\nYes.', 'because', 'Yes.'],
+  ['open', 'because</think>Yes.</think>', 'because', 'Yes.</think>'],
+  ['unsaid', ' \n</think>\nYes.', '', 'Yes.'],
+  ['closed', '\n</think>\n\nYes.', '', 'Yes.'],
+  ['unsaid', 'because</think>Yes.', '', 'because</think>Yes.'],
 ] as const)('%s: %j is reasoning %j and answer %j, however it is split', (state, text, reasoning, content) => {
   expect(parse([text], state)).toEqual([reasoning, content]);
   fc.assert(
@@ -71,14 +77,40 @@ const OTHERS: readonly (readonly [ReasoningSyntax, text: string, reasoning: stri
   [GRANITE_THOUGHT, 'Say <response>.', '', 'Say <response>.'],
   [reasoningSyntaxNamed('deepseek_r1')!, 'because</think>\n\nYes.', 'because', 'Yes.'],
   [reasoningSyntaxNamed('gemma4')!, '<|channel>thought\nbecause\n<channel|>Yes.', 'because', 'Yes.'],
-  [HARMONY_ANALYSIS, '<|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>final<|message|>Yes.', 'so', 'Yes.'],
-  [HARMONY_ANALYSIS, '<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>analysis<|message|>b<|end|><|channel|>final<|message|>Y<|return|>', 'a\nb', 'Y'],
-  [HARMONY_ANALYSIS, `<|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|>${call}`, 'so', `I look.${call}`],
-  [HARMONY_ANALYSIS, ' to=functions.f<|channel|>commentary json<|message|>{}<|call|>', '', ' to=functions.f<|channel|>commentary json<|message|>{}<|call|>'],
+  [
+    HARMONY_ANALYSIS,
+    '<|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>final<|message|>Yes.',
+    'so',
+    'Yes.',
+  ],
+  [
+    HARMONY_ANALYSIS,
+    '<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>analysis<|message|>b<|end|><|channel|>final<|message|>Y<|return|>',
+    'a\nb',
+    'Y',
+  ],
+  [
+    HARMONY_ANALYSIS,
+    `<|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|>${call}`,
+    'so',
+    `I look.${call}`,
+  ],
+  [
+    HARMONY_ANALYSIS,
+    ' to=functions.f<|channel|>commentary json<|message|>{}<|call|>',
+    '',
+    ' to=functions.f<|channel|>commentary json<|message|>{}<|call|>',
+  ],
   [HARMONY_ANALYSIS, '{"answer": 1}', '', '{"answer": 1}'],
+  [
+    HARMONY_ANALYSIS,
+    '<|channel|>analysis so I write<|message|>Yes.',
+    '',
+    '<|channel|>analysis so I write<|message|>Yes.',
+  ],
   [HARMONY_ANALYSIS, '<|channel|>analysis', '', '<|channel|>analysis'],
   [HARMONY_ANALYSIS, '<|channel|>analysis<|message|>cut of', 'cut of', ''],
-]; // prettier-ignore
+];
 
 test.each(OTHERS.map(([read, ...rest]) => [read.name, read, ...rest] as const))(
   '%s: %j is thinking and answer, however it is split',
@@ -91,8 +123,20 @@ test.each(OTHERS.map(([read, ...rest]) => [read.name, read, ...rest] as const))(
 test.each(REASONING_PARSER_NAMES.filter((name) => name !== 'none'))('%s: no answer depends on its pieces', (name) => {
   const read = reasoningSyntaxNamed(name)!;
   const fragment = fc.constantFrom(
-    ...read.markers, 'analysis', 'final', 'commentary', ' to=functions.f', 'Here', 'x'.repeat(290), '\n', ' ', 'a', '<', '<|', '[',
-  ); // prettier-ignore
+    ...read.markers,
+    'analysis',
+    'final',
+    'commentary',
+    ' to=functions.f',
+    'Here',
+    'x'.repeat(290),
+    '\n',
+    ' ',
+    'a',
+    '<',
+    '<|',
+    '[',
+  );
   fc.assert(
     fc.property(fc.array(fragment, { maxLength: 12 }), fc.nat(100), (fragments, cut) => {
       const text = fragments.join('');

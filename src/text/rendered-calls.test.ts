@@ -28,18 +28,37 @@ const gemmaCall = (open: string, close: string) =>
 
 const FAMILIES: readonly (readonly [name: string, template: string])[] = [
   ['hermes', turns('\n<tool_call>\n{"name": "{{ f.name }}", "arguments": {{ f.arguments|tojson }}}\n</tool_call>')],
-  ['llama3_json', turns('{"name": "{{ f.name }}", "parameters": {{ f.arguments|tojson }}}', { begin: '<|python_tag|>', between: '; ' })],
+  [
+    'llama3_json',
+    turns('{"name": "{{ f.name }}", "parameters": {{ f.arguments|tojson }}}', {
+      begin: '<|python_tag|>',
+      between: '; ',
+    }),
+  ],
   ['mistral', turns('[TOOL_CALLS]{{ f.name }}[ARGS]{{ f.arguments|tojson }}')],
   ['mistral_list', turns('{{ f|tojson }}', { begin: '[TOOL_CALLS] [', between: ', ', end: ']</s>' })],
   ['phi4_mini_json', turns('<|tool_call|>{{ f|tojson }}<|/tool_call|>')],
   ['granite', turns('{{ f|tojson }}', { begin: '<|tool_call|>[', between: ', ', end: ']' })],
-  ['openai', turns('<|start|>assistant to=functions.{{ f.name }}<|channel|>commentary json<|message|>{{ f.arguments|tojson }}<|call|>')],
-  ['qwen3_coder', turns('\n<tool_call>\n<function={{ f.name }}>\n{% for k, v in f.arguments|items %}<parameter={{ k }}>\n{{ v if v is string else v|tojson }}\n</parameter>\n{% endfor %}</function>\n</tool_call>')],
+  [
+    'openai',
+    turns(
+      '<|start|>assistant to=functions.{{ f.name }}<|channel|>commentary json<|message|>{{ f.arguments|tojson }}<|call|>',
+    ),
+  ],
+  [
+    'qwen3_coder',
+    turns(
+      '\n<tool_call>\n<function={{ f.name }}>\n{% for k, v in f.arguments|items %}<parameter={{ k }}>\n{{ v if v is string else v|tojson }}\n</parameter>\n{% endfor %}</function>\n</tool_call>',
+    ),
+  ],
   // Values as Python prints them.
-  ['pythonic', `{# [func_name1(params) #}${turns('{{ f.name }}({% for k, v in f.arguments|items %}{{ k }}={{ v|tojson if v is string else v }}{% if not loop.last %}, {% endif %}{% endfor %})', { begin: '[', between: ', ', end: ']' })}`],
+  [
+    'pythonic',
+    `{# [func_name1(params) #}${turns('{{ f.name }}({% for k, v in f.arguments|items %}{{ k }}={{ v|tojson if v is string else v }}{% if not loop.last %}, {% endif %}{% endfor %})', { begin: '[', between: ', ', end: ']' })}`,
+  ],
   ['functiongemma', gemma('<escape>') + turns(gemmaCall('<start_function_call>', '<end_function_call>'))],
   ['gemma4', gemma('<|"|>') + turns(gemmaCall('<|tool_call>', '<tool_call|>'))],
-]; // prettier-ignore
+];
 
 test.each(FAMILIES)('%s: calls written by its template are read back', (name, source) => {
   const template = createChatTemplate({ default: source }, new Map(), { now: () => 0 });

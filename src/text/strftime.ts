@@ -31,24 +31,58 @@ const FIELDS: Readonly<Record<string, (date: Date) => string>> = {
   M: (date) => pad(date.getMinutes()),
   S: (date) => pad(date.getSeconds()),
   p: (date) => (date.getHours() < 12 ? 'AM' : 'PM'),
-  j: (date) =>
-    pad(
-      Math.round(
-        (Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) - Date.UTC(date.getFullYear(), 0, 0)) /
-          86_400_000,
-      ),
-      3,
-    ),
+  j: (date) => pad(dayOfYear(date), 3),
+  C: (date) => pad(Math.floor(date.getFullYear() / 100)),
+  D: (date) => strftime(date, '%m/%d/%y'),
   F: (date) => strftime(date, '%Y-%m-%d'),
+  G: (date) => String(isoWeek(date).year),
+  P: (date) => (date.getHours() < 12 ? 'am' : 'pm'),
+  R: (date) => strftime(date, '%H:%M'),
   T: (date) => strftime(date, '%H:%M:%S'),
+  U: (date) => pad(Math.floor((dayOfYear(date) + 6 - date.getDay()) / 7)),
+  V: (date) => pad(isoWeek(date).week),
+  W: (date) => pad(Math.floor((dayOfYear(date) + 6 - weekday(date)) / 7)),
+  X: (date) => strftime(date, '%H:%M:%S'),
+  Z: () => '', // the time has no zone in Transformers
+  c: (date) => strftime(date, '%a %b %e %H:%M:%S %Y'),
+  f: (date) => pad(date.getMilliseconds() * 1000, 6),
+  g: (date) => pad(isoWeek(date).year % 100),
+  h: (date) => strftime(date, '%b'),
+  k: (date) => String(date.getHours()).padStart(2, ' '),
+  l: (date) => String(date.getHours() % 12 || 12).padStart(2, ' '),
+  n: () => '\n',
+  r: (date) => strftime(date, '%I:%M:%S %p'),
+  t: () => '\t',
+  u: (date) => String(weekday(date) + 1),
+  w: (date) => String(date.getDay()),
+  x: (date) => strftime(date, '%m/%d/%y'),
+  z: () => '',
   '%': () => '%',
 };
 
-/** Local time. `%-d` omits the leading zero; unknown directives stay as written. */
+/** From Monday, which is 0. */
+const weekday = (date: Date): number => (date.getDay() + 6) % 7;
+
+/** From 1. */
+const dayOfYear = (date: Date): number =>
+  Math.round(
+    (Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) - Date.UTC(date.getFullYear(), 0, 0)) / 86_400_000,
+  );
+
+/** A week belongs to the year that has its Thursday. */
+function isoWeek(date: Date): { year: number; week: number } {
+  const thursday = new Date(date.getFullYear(), date.getMonth(), date.getDate() + 3 - weekday(date));
+  return { year: thursday.getFullYear(), week: Math.ceil(dayOfYear(thursday) / 7) };
+}
+
+/** Local time. `%-d` omits the leading zero, `%_d` makes it a space, `%^a` writes capitals; unknown directives stay as written. */
 export function strftime(date: Date, format: string): string {
-  return format.replace(/%(-?)([a-zA-Z%])/g, (written: string, bare: string, field: string) => {
-    const value = Object.hasOwn(FIELDS, field) ? FIELDS[field]!(date) : written;
-    return bare ? value.replace(/^[0 ]+(?=.)/, '') : value;
+  return format.replace(/%([-_^]?)([a-zA-Z%])/g, (written: string, flag: string, field: string) => {
+    if (!Object.hasOwn(FIELDS, field)) return written;
+    const value = FIELDS[field]!(date);
+    if (flag === '-') return value.replace(/^[0 ]+(?=.)/, '');
+    if (flag === '_') return value.replace(/^0+(?=.)/, (zeros) => ' '.repeat(zeros.length));
+    return flag === '^' ? value.toUpperCase() : value;
   });
 }
 

@@ -8,7 +8,7 @@ import { parsePythonJson, PythonFloat, pythonJson } from './python-json.ts';
 import type { TemplateTraits } from './template-traits.ts';
 import type { UnreadArguments } from './unread-arguments.ts';
 
-const PLAIN_JSON = { indent: null, separators: null, sortKeys: false, ensureAscii: false } as const;
+const PLAIN_JSON = { indent: null, separators: null, ensureAscii: false } as const;
 
 export type TemplateMessage = Record<string, unknown>;
 
@@ -18,9 +18,33 @@ export function templateMessages(
   traits: TemplateTraits,
   unread: UnreadArguments,
 ): TemplateMessage[] {
-  const turns = messages.map((message, index) => templateMessage(message, index, traits, unread));
+  const written = messages.map((message, index) => templateMessage(message, index, traits, unread));
+  const renamed = messages.some(({ role }) => role === 'developer') && !traits.knowsDeveloper;
+  const turns = renamed ? withOneSystem(written, traits) : written;
   return traits.toolsInMessage && tools.length > 0 ? withTools(turns, tools) : turns;
 }
+
+/**
+ * Developer messages that became system messages may stand anywhere, but templates that do not know them often know one system message
+ * only, the first of all: the texts of all of them become that message, as in vLLM.
+ */
+function withOneSystem(turns: TemplateMessage[], traits: TemplateTraits): TemplateMessage[] {
+  const isSystem = ({ role }: TemplateMessage) => role === 'system';
+  if (!turns.slice(1).some(isSystem)) return turns;
+  const texts = turns.filter(isSystem).map(({ content }) => joined(content as string | readonly TextPart[]));
+  const text = texts.filter((each) => each !== '').join('\n\n');
+  const content = traits.content === 'parts' ? [textPart(text)] : text;
+  return [{ role: 'system', content }, ...turns.filter((turn) => !isSystem(turn))];
+}
+
+interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+const textPart = (text: string): TextPart => ({ type: 'text', text });
+const joined = (content: string | readonly TextPart[]): string =>
+  typeof content === 'string' ? content : content.map(({ text }) => text).join('\n');
 
 /** The system message with tools as Phi-4-mini has it. Tools that a client wrote there itself stay. */
 function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefinition[]): TemplateMessage[] {
@@ -44,20 +68,20 @@ function templateMessage(
   traits: TemplateTraits,
   unread: UnreadArguments,
 ): TemplateMessage {
-  const { role, content, tool_calls: toolCalls, ...rest } = message;
+  const { role, content: _content, tool_calls: toolCalls, ...rest } = message;
   const hasCalls = toolCalls !== undefined && toolCalls !== null && toolCalls.length > 0;
   const result: TemplateMessage = {
     role: templateRole(role, traits),
-    content: templateContent(content, index, traits),
+    content: templateContent(message, index, traits),
   };
   // A key with null would be "defined" to a template; for a client it means the same as a missing key.
   for (const [key, value] of Object.entries(rest)) if (value !== undefined && value !== null) result[key] = value;
-  const reasoning = message.reasoning_content ?? message.reasoning;
+  const reasoning = message.reasoning ?? message.reasoning_content;
   if (reasoning !== undefined && reasoning !== null) {
     Object.assign(result, { reasoning, reasoning_content: reasoning });
     // Templates that read this field refuse it beside content in a message with calls, where they use either as reasoning.
     const isBeside = hasCalls && result.content !== '' && traits.content === 'string';
-    if (traits.readsThinking && !isBeside) result.thinking ??= reasoning;
+    if (traits.readsThinking && !isBeside && reasoning !== '') result.thinking ??= reasoning;
   }
   if (traits.callIds === 'nine' && typeof result.tool_call_id === 'string')
     result.tool_call_id = shortCallId(result.tool_call_id);
@@ -72,12 +96,14 @@ function templateRole(role: string, { knowsDeveloper, knowsFunction }: TemplateT
   return role === 'function' && !knowsFunction ? 'tool' : role;
 }
 
-function templateContent(content: ChatMessage['content'], index: number, traits: TemplateTraits): unknown {
+/** Templates that take both forms know text alone as the result of a tool. Empty parts leave no line in a text. As in vLLM. */
+function templateContent({ role, content }: ChatMessage, index: number, traits: TemplateTraits): unknown {
   const wantsParts = traits.content === 'parts';
   if (content === null || content === undefined) return wantsParts ? [] : '';
-  if (typeof content === 'string') return wantsParts ? [{ type: 'text', text: content }] : content;
+  if (typeof content === 'string') return wantsParts ? [textPart(content)] : content;
   const texts = content.map((part: unknown, at) => textOfPart(part, `messages[${index}].content[${at}]`));
-  return traits.content === 'string' ? texts.join('\n') : texts.map((text) => ({ type: 'text', text }));
+  if (traits.content === 'string') return texts.filter((text) => text !== '').join('\n');
+  return traits.content === 'either' && role === 'tool' ? texts.join('\n') : texts.map(textPart);
 }
 
 /** Part type → the field that contains its text. */
@@ -115,11 +141,13 @@ function templateToolCall(
   };
 }
 
+/** Templates expect an object: JSON of another kind is as unreadable to them as none. */
 function readArguments(text: unknown, unread: UnreadArguments): unknown {
   if (text === undefined || text === null || text === '') return {};
   if (typeof text !== 'string') return text;
   try {
-    return parsePythonJson(text);
+    const value = parsePythonJson(text);
+    return value instanceof Map ? value : unread.take(text);
   } catch {
     return unread.take(text);
   }

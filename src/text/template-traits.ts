@@ -19,15 +19,8 @@ export interface TemplateTraits {
 }
 
 export function readTemplateTraits(nodes: readonly JinjaNode[]): TemplateTraits {
-  const contentNames = new Set(['content', ...nodes.flatMap(nameSetFromContent)]);
-  const isContent = (node: JinjaNode) =>
-    isMember(node, 'content') || (node.type === 'Name' && contentNames.has(node.name));
-  const loops = nodes.some((node) => node.type === 'For' && isContent(subject(node.items)) && readsParts(node));
-  const asks = nodes.some(
-    (node) => node.type === 'Test' && isContent(subject(node.operand)) && STRING_TESTS.has(node.name),
-  );
   return {
-    content: loops ? (asks ? 'either' : 'parts') : 'string',
+    content: contentForm(nodes),
     toolArguments: nodes.some(addsArguments) ? 'text' : 'object',
     callIds: nodes.some(countsNine) ? 'nine' : 'any',
     readsThinking: nodes.some((node) => isMember(node, 'thinking') && isName(node.object, 'message')),
@@ -35,6 +28,38 @@ export function readTemplateTraits(nodes: readonly JinjaNode[]): TemplateTraits 
     knowsDeveloper: nodes.some((node) => isText(node, 'developer')),
     knowsFunction: nodes.some(isFunctionRole),
   };
+}
+
+function contentForm(nodes: readonly JinjaNode[]): TemplateTraits['content'] {
+  const everywhere = { nodes, names: new Set(['content', ...nodes.flatMap(nameSetFromContent)]) };
+  let loops = false;
+  let asks = false;
+  for (const { nodes: inside, names } of [everywhere, ...macrosOfContent(nodes, everywhere.names)]) {
+    const isContent = (node: Expression) =>
+      gets(node, null, 'content') || (node.type === 'Name' && names.has(node.name));
+    loops ||= inside.some((node) => node.type === 'For' && isContent(subject(node.items)) && readsParts(node));
+    asks ||= inside.some(
+      (node) => node.type === 'Test' && isContent(subject(node.operand)) && STRING_TESTS.has(node.name),
+    );
+  }
+  return loops ? (asks ? 'either' : 'parts') : 'string';
+}
+
+/** Macros that are called with the content, and their names for it. */
+function macrosOfContent(nodes: readonly JinjaNode[], names: ReadonlySet<string>) {
+  const isContent = (node: Expression) =>
+    gets(subject(node), null, 'content') || (node.type === 'Name' && names.has(node.name));
+  const calls = nodes.filter((node) => node.type === 'Call');
+  return nodes
+    .filter((node) => node.type === 'Macro')
+    .map(({ name, parameters, body }) => {
+      const own = calls.filter(({ callee }) => isName(callee, name)).map(({ args }) => args);
+      const given = own.flatMap(({ positional, named }) => [
+        ...positional.flatMap((value, at) => (isContent(value) ? (parameters.names[at] ?? []) : [])),
+        ...named.flatMap(([parameter, value]) => (isContent(value) ? parameter : [])),
+      ]);
+      return { nodes: jinjaNodes(body), names: new Set(given) };
+    });
 }
 
 const STRING_TESTS = new Set(['string', 'iterable', 'sequence', 'mapping']);
@@ -46,6 +71,15 @@ const isText = (node: JinjaNode, text: string): boolean => node.type === 'Consta
 function isMember(node: JinjaNode, ...names: readonly string[]): node is Expression & { type: 'Attribute' | 'Item' } {
   if (node.type === 'Attribute') return names.includes(node.name);
   return node.type === 'Item' && names.some((name) => isText(node.key, name));
+}
+
+/** Also `object.get('name')`. */
+function gets(node: JinjaNode, object: string | null, ...names: readonly string[]): boolean {
+  const isOf = (of: Expression) => object === null || isName(of, object);
+  if (isMember(node, ...names)) return isOf(node.object);
+  if (node.type !== 'Call' || node.callee.type !== 'Attribute' || node.callee.name !== 'get') return false;
+  const [key] = node.args.positional;
+  return isOf(node.callee.object) && key !== undefined && names.some((name) => isText(key, name));
 }
 
 /** `x | filter`, `x[a:b]` → `x`: the subject of a loop or a test. */
@@ -75,7 +109,7 @@ function isFunctionRole(node: JinjaNode): boolean {
 /** The items of a loop are parts if it reads their type or text; some templates keep tool calls in the content. */
 function readsParts({ target, body }: Statement & { type: 'For' }): boolean {
   const name = target.type === 'Name' ? target.name : null;
-  return name !== null && jinjaNodes(body).some((node) => isMember(node, 'type', 'text') && isName(node.object, name));
+  return name !== null && jinjaNodes(body).some((node) => gets(node, name, 'type', 'text'));
 }
 
 /** `'…' + call.function.arguments` */
@@ -87,5 +121,5 @@ const addsArguments = (node: JinjaNode): boolean =>
 /** `{% set words = message.content %}` → `words`. */
 function nameSetFromContent(node: JinjaNode): string[] {
   if (node.type !== 'Set' || node.target.type !== 'Name') return [];
-  return isMember(subject(node.value), 'content') ? [node.target.name] : [];
+  return gets(subject(node.value), null, 'content') ? [node.target.name] : [];
 }

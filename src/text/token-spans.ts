@@ -12,13 +12,13 @@ export type FindTokens = (from: number, to: number) => TokenSpan;
 
 export function createTokenSpans(
   { ids, begins, ends }: PlacedTokens,
-  { isSpecial, tokenText }: Pick<Tokenizer, 'isSpecial' | 'tokenText'>,
+  { isSpecial, sourceText }: Pick<Tokenizer, 'isSpecial' | 'sourceText'>,
 ): FindTokens {
   return (from, to) => {
     let first = firstThat(ids.length, (i) => ends[i]! > from);
     // A special token may take the spaces beside it: what begins among those begins after it.
     const id = ids[first];
-    if (id !== undefined && isSpecial(id) && begins[first]! + tokenText(id).length <= from) first++;
+    if (id !== undefined && isSpecial(id) && begins[first]! + sourceText(id).length <= from) first++;
     return { first, end: firstThat(ids.length, (i) => begins[i]! >= to) };
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
+import { asLlamaClass } from './tokenizer/llama-class.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -16,7 +17,7 @@ export interface AddedToken {
 }
 
 export interface TokenizerFiles {
-  /** tokenizer.json, with its `added_tokens` replaced by `addedTokens`. */
+  /** tokenizer.json as Transformers loads it; `addedTokens` stand in place of its `added_tokens`. */
   readonly tokenizer: Json;
   /** tokenizer_config.json, or {}. */
   readonly config: Json;
@@ -48,7 +49,13 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
     ...listed(config.extra_special_tokens),
     ...listed(specialTokensMap.additional_special_tokens),
   ];
-  return { tokenizer, config, addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)), namedTokens };
+  const model = (await findJson(join(directory, 'config.json'))) ?? {};
+  return {
+    tokenizer: asLlamaClass(tokenizer, config, model),
+    config,
+    addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)),
+    namedTokens,
+  };
 }
 
 /** The longest tokenizers, of 260,000 tokens, have 35 MB. */

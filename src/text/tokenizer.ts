@@ -35,6 +35,8 @@ export interface Tokenizer {
   tokenBytes(this: void, id: number): Uint8Array;
   /** The same as text, for people; incomplete characters become U+FFFD. */
   tokenText(this: void, id: number): string;
+  /** As it stands in a text that is encoded: an added token is found by its content, whatever the decoder makes of that. */
+  sourceText(this: void, id: number): string;
   tokenId(token: string): number | null;
   /** The only token with these bytes; null if none has them, or several do. */
   tokenOfBytes(bytes: Uint8Array): number | null;
@@ -86,10 +88,9 @@ function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: 
   const spellings = new Array<string | undefined>(vocabSize);
   for (const [token, id] of vocabulary) spellings[id] = token;
   for (const token of added) spellings[token.id] = spelled(token);
-  /** The library knows special tokens again by their text: not those that normalization has changed. */
-  const skipped = new Set(
-    added.filter((token) => token.special && spelled(token) === token.content).map(({ id }) => id),
-  );
+  /** The library knows special tokens again by their text, which normalization may have changed. */
+  const specials = new Set(added.filter(({ special }) => special).map(({ content }) => content));
+  const skipped = new Set(added.filter((token) => specials.has(spelled(token))).map(({ id }) => id));
   const bytes: (Uint8Array | undefined)[] = new Array<Uint8Array | undefined>(vocabSize); // filled as tokens occur
 
   function tokenBytes(id: number): Uint8Array {
@@ -124,6 +125,7 @@ function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: 
     decodeStream,
     tokenBytes,
     tokenText: (id) => decodeUtf8(tokenBytes(id)),
+    sourceText: (id) => addedById.get(id)?.content ?? decodeUtf8(tokenBytes(id)),
     tokenId: (token) => addedIds.get(token) ?? vocabulary.get(token) ?? null,
     tokenOfBytes(wanted) {
       idOfBytes ??= indexBytes(Array.from({ length: vocabSize }, (_, id) => tokenBytes(id)));

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { TOOL_PARSER_NAMES } from '#domain/answer-parsers';
 import {
-  findToolSyntax,
   FUNCTION_GEMMA,
   GEMMA4,
   GRANITE,
@@ -15,7 +12,6 @@ import {
   PYTHONIC,
   QWEN3_CODER,
   TOOL_CODE,
-  toolSyntaxNamed,
   type ToolSyntax,
 } from './tool-parser.ts';
 
@@ -82,13 +78,21 @@ const HERMES_CASES: Case[] = [
   // Tags that are missing, cut off or stray.
   [`<tool_call>${weather}\nI called it.`, '\nI called it.', [['weather', args]]],
   [`<tool_call>${weather}\n<tool_call>${weather}`, '', [['weather', args], ['weather', args]]],
+  [`${call(weather)}</tool_call>\n</tool_call>`, '', [['weather', args]]],
+  [`${call(weather)}\n</tool_call> and </tool_call>`, ' and </tool_call>', [['weather', args]]],
   [`<tool_call>${weather}\n</tool_c`, '', [['weather', args]]],
   [`${call(weather)} and </tool_call>\n`, ' and </tool_call>\n', [['weather', args]]],
   [`<tool_call> oops ${call(weather)}`, '<tool_call> oops', [['weather', args]]],
   // Values other than an object.
   [call('{"name": "f", "arguments": ""}'), '', [['f', '{}']]],
+  [call('{"name": "f", "arguments": " \\n"}'), '', [['f', '{}']]],
   [call('{"name": "", "arguments": {}}'), call('{"name": "", "arguments": {}}'), []],
-  [call('{"name": "f", "arguments": {}, "parameters": {"a": 1}, "name": "g"}'), '', [['f', '{}']]],
+  // What is said twice, or under a key that no call has, would be lost.
+  ...['"arguments": {}, "parameters": {"a": 1}', '"arguments": {}, "arguments": {"a": 1}', '"arguments": {}, "name": "g"', '"input": {"a": 1}', '"args": {"a": 1}, "id": "x"', '"input": {"a'].map((rest): Case => [call(`{"name": "f", ${rest}}`), call(`{"name": "f", ${rest}}`), []]),
+  ['<tool_call>{"name": "f", "input": {"a', '<tool_call>{"name": "f", "input": {"a', []],
+  [call('{"id": "x", "type": "function", "name": "now"}'), '', [['now', '{}']]],
+  [call('{"thought": "so", "name": "f", "arguments": {"a": 1}}'), '', [['f', '{"a": 1}']]],
+  ['<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"b\\', '', [['f', '{"a": "b']]],
   [call('{"id": "q \\"", "name": "f\\u00e9", "arguments": {"a": "\\ud83d\\ude00"}}'), '', [['fé', '{"a": "\\ud83d\\ude00"}']]],
 ]; // prettier-ignore
 
@@ -126,6 +130,9 @@ const MISTRAL_CASES: Case[] = [
   ['[TOOL_CALLS]f[ARGS]{"a": ', '', [['f', '{"a": ']]],
   ['[TOOL_CALLS]f[ARGS]', '[TOOL_CALLS]f[ARGS]', []],
   ['[TOOL_CALLS] are how I call tools.', '[TOOL_CALLS] are how I call tools.', []],
+  [`[TOOL_CALLS] f [ARGS] ${args}`, '', [['f', args]]],
+  [`[TOOL_CALLS] [TOOL_CALLS]f[ARGS]${args}`, '[TOOL_CALLS]', [['f', args]]],
+  ['[TOOL_CALLS] [TOOL', '[TOOL_CALLS] [TOOL', []],
   ['[TOOL_CALLS] [{"nam', '[TOOL_CALLS] [{"nam', []],
   ['[TOOL_CALLS] []', '[TOOL_CALLS] []', []],
   [`[TOOL_CALLS] [${weather}, oops]`, `[TOOL_CALLS] [${weather}, oops]`, []],
@@ -188,7 +195,12 @@ const HARMONY_CASES: Case[] = [
   [` to=functions.weather<|channel|>commentary <|constrain|>json<|message|>${args}\n<|call|>`, '', [['weather', args]]],
   [`Let me look.<|channel|>commentary to=functions.weather<|message|>${args}`, 'Let me look.', [['weather', args]]],
   ['<|channel|>commentary to=browser.open<|message|>{}<|call|>', '<|channel|>commentary to=browser.open<|message|>{}<|call|>', []],
+  [` to=weather<|channel|>commentary <|constrain|>json<|message|>${args}<|call|>`, '', [['weather', args]]],
+  ['<Link to="/a"> and x to=y z.\nYes.', '<Link to="/a"> and x to=y z.\nYes.', []],
   ['I write to=functions.f in a sentence.\nYes.', 'I write to=functions.f in a sentence.\nYes.', []],
+  [`I write to=f.<|start|>assistant<|channel|>commentary to=f<|message|>${args}`, 'I write to=f.', [['f', args]]],
+  [` to=f is mine.<|start|>assistant<|channel|>commentary to=f<|message|>${args}`, ' to=f is mine.', [['f', args]]],
+  [` to=f is mine<|channel|>commentary to=f<|message|>${args}`, ' to=f is mine', [['f', args]]],
 ]; // prettier-ignore
 
 const xml = (name: string, ...parameters: string[]) =>
@@ -211,6 +223,11 @@ const QWEN3_CODER_CASES: Case[] = [
   ['<tool_call>\n<function=f>\noops', '<tool_call>\n<function=f>\noops', []],
   ['<tool_call>\n{"name": "f"}\n</tool_call>', '<tool_call>\n{"name": "f"}\n</tool_call>', []],
   ['<tool_call>\n<function=see here>', '<tool_call>\n<function=see here>', []],
+  ['<tool_call>\n<function= f >\n<parameter= city >\nx\n</parameter>\n</function>\n</tool_call>', '', [['f', '{"city": "x"}']]],
+  ['<tool_call>\n<function=f>\n</function>\n</function>\n</tool_call>', '', [['f', '{}']]],
+  ['<tool_call>\n<function=f>\n<parameter=count>\n1\n</parameter>\n</parameter>\n</function>\n</tool_call>', '', [['f', '{"count": 1}']]],
+  ['<tool_call>\n<function=f>\n<parameter=count>\n1', '', [['f', '{"count": 1']]],
+  ['<tool_call>\n<function=f>\n<parameter=note>\nsaid "x', '', [['f', '{"note": "said \\"x']]],
 ]; // prettier-ignore
 
 const gemmaCases = (open: string, close: string, q: string): Case[] => [
@@ -220,7 +237,11 @@ const gemmaCases = (open: string, close: string, q: string): Case[] => [
   [`${open}call:f{a:Bonn am Rhein,b:-1.5,c:[x,${q}${q}]}`, '', [['f', '{"a": "Bonn am Rhein", "b": -1.5, "c": ["x", ""]}']]],
   [`${open}call:f{${q}a b${q}:1}${close}`, '', [['f', '{"a b": 1}']]],
   [`${open}call:f{a:${q}Bo`, '', [['f', '{"a": "Bo']]],
+  [`${open}call:f{count:${q}ma`, '', [['f', '{"count": "ma']]],
+  [`${open}:f{count:1}${close}${open}call: f(a:${q})${q},b:[x],c:y)${close}`, '', [['f', '{"count": 1}'], ['f', '{"a": ")", "b": ["x"], "c": "y"}']]],
+  [`${open}: f of x}`, `${open}: f of x}`, []],
   [`${open}calling${close}`, `${open}calling${close}`, []],
+  [`${open}call:f{\n${open}call:f{ok:True}${close}`, `${open}call:f{`, [['f', '{"ok": true}']]],
   [`${open}call:f{a:1,}${close}.`, '.', [['f', '{"a": 1}']]],
 ]; // prettier-ignore
 
@@ -229,6 +250,8 @@ const TOOL_CODE_CASES: Case[] = [
   ['```tool_code\nweather(city="Bonn", days=[1, 2])\n```', '', [['weather', args]]],
   ['Look:\n```tool_code\nnow()\nf(a=1)\n```\nDone.', 'Look:\nDone.', [['now', '{}'], ['f', '{"a": 1}']]],
   ['```tool_code\n[now(), f(a=1)]\n```', '', [['now', '{}'], ['f', '{"a": 1}']]],
+  ['```tool_code\n[f(a=1)]\n`x ```tool_code\n[now()]\n```', '\n`x', [['f', '{"a": 1}'], ['now', '{}']]],
+  ['```tool_code\n[f(a=1)]\n```\n```\nx\n```', '\n```\nx\n```', [['f', '{"a": 1}']]],
   ['```tool_code\nx = 1\n```', '```tool_code\nx = 1\n```', []],
 ]; // prettier-ignore
 
@@ -356,40 +379,4 @@ test('of a forced call, the name arrives before the arguments are complete, and 
     { kind: 'arguments', index: 0, text: '{"a"' },
   ]);
   expect(parser.push(': 1')).toEqual([{ kind: 'arguments', index: 0, text: ': 1' }]);
-});
-
-test('a chat template says which syntax its model writes', () => {
-  const template = (path: string) => findToolSyntax(readFileSync(path, 'utf8'));
-  expect(template('python/golden/chat_templates/qwen.jinja')?.name).toBe('hermes');
-  expect(template('python/golden/chat_templates/llama3.jinja')?.name).toBe('llama3_json');
-  expect(template('scripts/starter/chat-template.jinja')?.name).toBe('hermes');
-  expect(findToolSyntax('{{ messages[0].content }}')).toBeNull();
-});
-
-test.each([
-  ['qwen3_coder', "{{ '<tool_call>\\n<function=' + call.name + '>\\n<parameter=' }}"],
-  ['llama3_json', '<|start_header_id|>{{ "as {\\"name\\": …, \\"parameters\\": …}" }}'],
-  ['llama3_json', "{{ '<|python_start|>' }}"],
-  ['mistral', "{{ '[TOOL_CALLS]' + call.name + '[ARGS]' + arguments }}"],
-  ['mistral_list', "{{ '[TOOL_CALLS] [' + call|tojson + ']' }}"],
-  ['pythonic', 'Write [func_name1(params_name1=params_value1), func_name2(params)].'],
-  ['phi4_mini_json', "{{ '<|tool|>' + tools + '<|/tool|>' }}"],
-  ['granite', 'respond with <|tool_call|> followed by a list {{ "<|start_of_role|>" }}'],
-  ['openai', "{{ '<|start|>assistant to=functions.f<|channel|>commentary json<|message|>' }}{{ '<|call|>' }}"],
-  ['functiongemma', "{{ '<start_function_call>call:' + name }}"],
-  ['gemma4', "{{ '<|tool_call>call:' + name + '}<tool_call|>' }}"],
-  ['tool_code', 'Call functions in ```tool_code fences.'],
-  // Calls of Functionary and GLM, which are unknown here.
-  [undefined, "{{ '<function=' + call.name + '>' + call.arguments + '</function>' }}"],
-  [undefined, "{{ '<tool_call>' + call.name + '<arg_key>' }}"],
-] as const)('%s is found in a template', (name, template) => {
-  expect(findToolSyntax(template)?.name).toBe(name);
-});
-
-test('a parser can be named as vLLM names it', () => {
-  for (const name of TOOL_PARSER_NAMES) expect(toolSyntaxNamed(name, null) === null).toBe(name === 'none');
-  expect(toolSyntaxNamed('qwen3_xml', null)).toBe(QWEN3_CODER);
-  expect(toolSyntaxNamed('mistral', '[TOOL_CALLS] [')?.name).toBe('mistral_list');
-  expect(toolSyntaxNamed('mistral', '[TOOL_CALLS]f[ARGS]')).toBe(MISTRAL);
-  expect(toolSyntaxNamed('none', '<tool_call>')).toBeNull();
 });

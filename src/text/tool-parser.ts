@@ -17,6 +17,8 @@ export interface ToolSyntax {
   readonly name: ToolSyntaxName;
   /** Tokens that mark calls: they stay in the text, even if the tokenizer calls them special. */
   readonly markers: readonly string[];
+  /** What calls begin with, where they may begin anywhere. */
+  readonly opens: readonly string[];
   /** Call ids that its chat templates accept: nine letters and digits, or any. */
   readonly callIds: 'any' | 'nine';
   /**
@@ -47,12 +49,10 @@ const JSON_LIST = { begin: '[', between: /^,/, end: ']', bracketsOptional: false
 export const HERMES: ToolSyntax = {
   name: 'hermes',
   markers: ['<tool_call>', '</tool_call>'],
+  opens: ['<tool_call>'],
   callIds: 'any',
   createParser: (_, isCertain) =>
-    createTaggedParser(
-      { opens: ['<tool_call>'], closes: ['</tool_call>'], list: null, newReader: jsonCall },
-      isCertain,
-    ),
+    createTaggedParser({ opens: HERMES.opens, closes: ['</tool_call>'], list: null, newReader: jsonCall }, isCertain),
 };
 
 const PYTHON_TAGS = ['<|python_tag|>', '<|python_start|>'];
@@ -65,6 +65,7 @@ const PYTHON_END = '<|python_end|>';
 export const LLAMA3: ToolSyntax = {
   name: 'llama3_json',
   markers: [...PYTHON_TAGS, PYTHON_END],
+  opens: [],
   callIds: 'any',
   createParser: (_, isCertain) =>
     createWholeAnswerParser(
@@ -83,6 +84,7 @@ export const LLAMA3: ToolSyntax = {
 export const PYTHONIC: ToolSyntax = {
   name: 'pythonic',
   markers: [...PYTHON_TAGS, PYTHON_END],
+  opens: [],
   callIds: 'any',
   createParser: (_, isCertain) =>
     createWholeAnswerParser(
@@ -101,11 +103,12 @@ export const PYTHONIC: ToolSyntax = {
 export const MISTRAL: ToolSyntax = {
   name: 'mistral',
   markers: ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'],
+  opens: ['[TOOL_CALLS]'],
   callIds: 'nine',
   createParser: (_, isCertain) =>
     createTaggedParser(
       {
-        opens: ['[TOOL_CALLS]'],
+        opens: MISTRAL.opens,
         closes: [],
         list: JSON_LIST,
         newReader: (_, next) => (next.startsWith('{') ? jsonCall() : createNamedCall()),
@@ -120,11 +123,12 @@ const MISTRAL_LIST: ToolSyntax = { ...MISTRAL, name: 'mistral_list' };
 export const PHI4: ToolSyntax = {
   name: 'phi4_mini_json',
   markers: ['<|tool_call|>', '<|/tool_call|>'],
+  opens: ['<|tool_call|>', 'functools'],
   callIds: 'any',
   createParser: (_, isCertain) =>
     createTaggedParser(
       {
-        opens: ['<|tool_call|>', 'functools'],
+        opens: PHI4.opens,
         closes: ['<|/tool_call|>'],
         list: JSON_LIST,
         newReader: jsonCall,
@@ -137,11 +141,12 @@ export const PHI4: ToolSyntax = {
 export const GRANITE: ToolSyntax = {
   name: 'granite',
   markers: ['<|tool_call|>', '<tool_call>', '</tool_call>'],
+  opens: ['<|tool_call|>', '<tool_call>'],
   callIds: 'any',
   createParser: (_, isCertain) =>
     createTaggedParser(
       {
-        opens: ['<|tool_call|>', '<tool_call>'],
+        opens: GRANITE.opens,
         closes: ['</tool_call>'],
         list: JSON_LIST,
         bareList: true,
@@ -155,11 +160,13 @@ export const GRANITE: ToolSyntax = {
 export const HARMONY: ToolSyntax = {
   name: 'openai',
   markers: ['<|start|>', '<|channel|>', '<|constrain|>', '<|message|>', '<|end|>', '<|call|>', '<|return|>'],
+  opens: [],
   callIds: 'any',
   createParser: (_, isCertain) =>
     createTaggedParser(
       {
-        opens: ['<|start|>assistant', '<|channel|>', ' to=functions.'],
+        opens: ['<|start|>assistant', '<|channel|>'],
+        opensAnswer: [' to='],
         closes: ['<|call|>', '<|end|>', '<|return|>'],
         list: null,
         newReader: (tag) => createHarmonyCall(tag!),
@@ -172,12 +179,13 @@ export const HARMONY: ToolSyntax = {
 export const QWEN3_CODER: ToolSyntax = {
   name: 'qwen3_coder',
   markers: ['<tool_call>', '</tool_call>'],
+  opens: ['<tool_call>', '<function='],
   callIds: 'any',
   createParser: (tools, isCertain) =>
     createTaggedParser(
       {
-        opens: ['<tool_call>', '<function='],
-        closes: ['</tool_call>'],
+        opens: QWEN3_CODER.opens,
+        closes: ['</tool_call>', '</function>'],
         list: null,
         newReader: (tag) => createXmlCall(tools, tag === '<function='),
       },
@@ -188,6 +196,7 @@ export const QWEN3_CODER: ToolSyntax = {
 const gemmaSyntax = (name: ToolSyntaxName, open: string, close: string, quote: string): ToolSyntax => ({
   name,
   markers: [open, close, quote],
+  opens: [open],
   callIds: 'any',
   createParser: (tools, isCertain) =>
     createTaggedParser(
@@ -208,12 +217,14 @@ const FENCE = '```';
 export const TOOL_CODE: ToolSyntax = {
   name: 'tool_code',
   markers: [],
+  opens: [`${FENCE}tool_code`],
   callIds: 'any',
   createParser: (_, isCertain) =>
     createTaggedParser(
       {
-        opens: [`${FENCE}tool_code`],
+        opens: TOOL_CODE.opens,
         closes: [FENCE],
+        closesOnce: true,
         list: { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true },
         newReader: createPythonCall,
       },

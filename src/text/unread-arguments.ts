@@ -1,4 +1,4 @@
-// Arguments of past calls that are no JSON, because max_tokens cut the call off or the model botched it. History is text: the prompt has them
+// Arguments of past calls that are no JSON object, because max_tokens cut the call off or the model botched it. History is text: the prompt has them
 // as they stand wherever the template writes arguments as text or as JSON. A template that walks through them gets what can be read.
 import { parsePythonJson } from './python-json.ts';
 
@@ -36,8 +36,9 @@ const mark = (index: number): string => `WHETSTONE_ARGUMENTS_${index}_`;
 /** Where a value of a cut-off text may end. */
 const CUTS_MAX = 200;
 
-/** The properties that the beginning of a JSON object has; if it is none, one property with the whole text. */
+/** The properties that the beginning of a JSON object has; none for null; if it is no object, one property with the whole text. */
 function readableArguments(text: string): ReadonlyMap<string, unknown> {
+  if (text.trim() === 'null') return new Map();
   let end = text.length;
   for (let cuts = 0; cuts < CUTS_MAX && end > 0; cuts++) {
     const part = text.slice(0, end);

@@ -3,12 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ToolDefinition } from '#domain/chat';
-import { toolSyntaxNamed } from './tool-parser.ts';
+import { readAnswer } from '../../test/support/read-answer.ts';
 
 /** Arguments as values; null: they are no JSON. */
 interface Read {
   readonly content: string;
   readonly calls: readonly (readonly [name: string, value: unknown])[];
+  /** Of gpt-oss only, whose messages have channels. */
+  readonly reasoning?: string;
 }
 
 type Case = readonly [syntax: string, answer: string, whole: Read | string, streamed: Read | string];
@@ -25,17 +27,12 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** `isStopped`: the model ended the answer itself; otherwise it was cut off. */
 function read(name: string, pieces: readonly string[], isStopped: boolean): Read {
-  const parser = toolSyntaxNamed(name as 'hermes', null)!.createParser(fixture.tools);
-  let content = '';
-  const calls: [string, string][] = [];
-  for (const delta of [...pieces.flatMap((piece) => parser.push(piece)), ...parser.flush(isStopped)]) {
-    if (delta.kind === 'content') content += delta.text;
-    else if (delta.kind === 'call') calls[delta.index] = [delta.name, ''];
-    else calls[delta.index]![1] += delta.text;
-  }
-  return { content, calls: calls.map(([called, text]) => [called, valueOf(text)]) };
+  const parsers = { reasoning: name === 'openai' ? 'openai_gptoss' : 'none', tools: name as 'hermes' } as const;
+  const found = readAnswer({ ...parsers, state: 'unsaid', definitions: fixture.tools }, pieces, isStopped);
+  const { reasoning, content } = found;
+  const calls = found.calls.map(([called, text]) => [called, valueOf(text)] as const);
+  return name === 'openai' ? { content, calls, reasoning } : { content, calls };
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -50,26 +47,77 @@ type Reason = readonly [reason: string, holds: (syntax: string, answer: string, 
 
 /** The first that holds. The words are those of docs/tool-syntaxes.md. */
 const REASONS: readonly Reason[] = [
-  ['Older Mistral models', (syntax, answer) => syntax === 'mistral' && /^\s*(Let me look\.\n)?\[TOOL_CALLS\][[{]/.test(answer)],
+  [
+    'Older Mistral models',
+    (syntax, answer) => syntax === 'mistral' && /^\s*(Let me look\.\n)?\[TOOL_CALLS\][[{]/.test(answer),
+  ],
   ['The id of a call', (_, answer) => answer.includes('[CALL_ID]')],
-  ['A marker inside a string', (_, answer) => answer.includes('"[TOOL_CALLS] } ]"')],
+  [
+    'A marker inside a string',
+    (_, answer) => /"\[TOOL_CALLS\] \} \]"|\["[^\n]*<\/parameter>|<\|"\|><tool_call\|>/.test(answer),
+  ],
+  [
+    'Said twice',
+    (_, answer) => /"name": "now", "name"|"(arguments|parameters)": \{[^}]*\}, "(arguments|parameters)"/.test(answer),
+  ],
+  ['Another key', (_, answer, ours) => ours.calls.length === 0 && /"(input|args|function)": ["{]/.test(answer)],
+  [
+    'No name',
+    (_, answer, ours) =>
+      ours.calls.length === 0 &&
+      /"name": (""|null|5),|\[TOOL_CALLS\]\[ARGS\]|get weather|call:\{|<(function|parameter)(>| name|=>)/.test(answer),
+  ],
+  ['Arguments in a string', (_, answer) => /": "\{\\"city/.test(answer)],
+  [
+    'A bracket too many',
+    (_, answer, ours) => ours.content === '}' || (ours.calls.length === 0 && /\}\}\}\]|\}\}<\|call/.test(answer)),
+  ],
+  [
+    'Headers',
+    (syntax, answer) =>
+      syntax === 'openai' &&
+      /<\|(end|call)\|><\|channel|analysis so|to=\S+ to=|comment<|channel\|><\|message/.test(answer),
+  ],
+  ['White space in tags', (_, answer) => answer.includes('<function= f >')],
+  [
+    'Repeated tags',
+    (_, answer) => /<\/function>\n<\/function>|^<tool_call>\n<tool_call>|\[TOOL_CALLS\]\[TOOL_CALLS\]/.test(answer),
+  ],
+  ["Python's names", (_, answer) => /\\N\{|1e400|class=/.test(answer)],
   ['Phi-4-mini', (syntax) => syntax === 'phi4_mini_json'],
   ['FunctionGemma', (syntax) => syntax === 'functiongemma'],
-  ['Text after a call', (_, answer, ours, theirs) => answer.endsWith('\nDone.') && (isSame(ours.calls, theirs.calls) || theirs.calls.length === 0)],
+  [
+    'Text after a call',
+    (_, answer, ours, theirs) =>
+      / and (<function|\[TOOL)|\nDone\.$/.test(answer) &&
+      (isSame(ours.calls, theirs.calls) || theirs.calls.length === 0),
+  ],
   ['Text before a call', (syntax, answer) => syntax === 'llama3_json' && answer.includes('Let me look.\n')],
   ['White space around Python', (syntax, answer) => /pythonic/.test(syntax) && /^\s|\s$|\[\n/.test(answer)],
   ['No arguments', (_, answer) => answer.includes('{"name": "now"}') || /: (""|null)\}/.test(answer)],
   ['Arguments as text', (_, answer) => answer.includes(': "x"}')],
   ['Repeated and formatted', (_, answer) => /f'x'|count=1, count=2/.test(answer)],
-  ['Python in XML', (_, answer) => /\nNone\n|\{'/.test(answer) && answer.includes('<function=')],
+  ['Python in values', (_, answer) => /<function=[^]*(\nNone\n|\{'|\(1, 2\)|1,\})|note:none/.test(answer)],
   ['Values without a schema', (syntax, answer) => syntax === 'gemma4' && /other:5|x:1\}|\[1,\[2,3\]\]/.test(answer)],
   ['Markers without a call', (_, _answer, ours, theirs) => ours.calls.length === 0 && theirs.calls.length === 0],
-  ['No call in the syntax', (_, answer, ours) => ours.calls.length === 0 && /call:f\{count:?\}|\|>f\{|\noops|not JSON/.test(answer)],
-  ['No JSON', (_, answer, ours) => ours.calls.length === 0 && /\{'city'|: Bonn|"Bonn",\}|True|"Bonn"\}\]/.test(answer)],
+  [
+    'No call in the syntax',
+    (_, answer, ours) =>
+      ours.calls.length === 0 &&
+      /call:f\{count:?\}|\|>f\{|\noops|not JSON|\[```|call:f(<|\{,\})|\|>b\}|\{"city":"/.test(answer),
+  ],
+  [
+    'No JSON',
+    (_, answer, ours) =>
+      ours.calls.length === 0 &&
+      /\{'|: Bonn|"Bonn",\}|True|"Bonn"\}\]|"Bonn"<|x = 1|NaN|a\tb|\\x41|01|\/\/ call|\[ARGS\]("x"|\[1|null)/.test(
+        answer,
+      ),
+  ],
   ['Broken off', (_, answer, ours) => isCut(answer, ours)],
   ['A tag or bracket is missing', (_, answer) => /[})]$/.test(answer)],
   ['Broken off', (_, answer) => answer.endsWith('\nBo')],
-]; // prettier-ignore
+];
 
 const found = fixture.cases.map(([syntax, answer, whole, streamed]) => {
   const ours = read(syntax, [answer], true);

@@ -4,7 +4,23 @@ import { createRandom } from '#base/random';
 import { patternTerm } from './pattern.ts';
 import { createTerms } from './terms.ts';
 
-const PATTERNS = ['[ab]{1,255}', '[ab]{2,9}', 'a?b{2,3}', '(a|bb){1,3}c*', 'x|a*', '(a{2,3}b?)+', '^a{1,3}', 'b{1,3}$', '^a*|b+c', '^(a|b{2,4})', '(ab?){2,4}$', '(?=a{2,3})b{0,2}', 'c{0}', '(?!a+)b+', 'a+(?=b*)']; // prettier-ignore
+const PATTERNS = [
+  '[ab]{1,255}',
+  '[ab]{2,9}',
+  'a?b{2,3}',
+  '(a|bb){1,3}c*',
+  'x|a*',
+  '(a{2,3}b?)+',
+  '^a{1,3}',
+  'b{1,3}$',
+  '^a*|b+c',
+  '^(a|b{2,4})',
+  '(ab?){2,4}$',
+  '(?=a{2,3})b{0,2}',
+  'c{0}',
+  '(?!a+)b+',
+  'a+(?=b*)',
+];
 
 test.each(PATTERNS)('%s: the texts that have a match', (pattern) => {
   const terms = createTerms();

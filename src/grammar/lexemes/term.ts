@@ -1,4 +1,4 @@
-// The types of terms, for the code that makes and uses them; terms.ts makes them.
+// The types of terms, for the code that makes and uses them; term-makers.ts makes them.
 
 /** What follows any character of a class. `isWhole`: no word of the term ends within the bytes of such a character. */
 export interface ByClass {
@@ -28,9 +28,15 @@ export type Shape =
   | { readonly kind: 'not'; readonly of: Term }
   | { readonly kind: 'repeat'; readonly of: Term; readonly min: number; readonly max: number }
   /** The words `words[from … to)`, sorted, without their first `depth` bytes, which are equal. */
-  | { readonly kind: 'words'; readonly words: WordList; readonly from: number; readonly to: number; readonly depth: number }
+  | {
+      readonly kind: 'words';
+      readonly words: WordList;
+      readonly from: number;
+      readonly to: number;
+      readonly depth: number;
+    }
   /** Decimal digits that complete a multiple of `step` after digits that left this remainder; -1: no digits yet. */
-  | { readonly kind: 'multiple'; readonly step: number; readonly remainder: number }; // prettier-ignore
+  | { readonly kind: 'multiple'; readonly step: number; readonly remainder: number };
 
 /** One bit per byte. */
 export type ByteSet = readonly number[];

@@ -10,8 +10,16 @@ export type Run = readonly [from: number, to: number];
 
 /** The bytes of a class of one-byte characters; null for other symbols. */
 export const runOf = (symbol: number): Run | null => RUNS[symbol - SYMBOLS.lower] ?? null;
-const RUNS: readonly Run[] = [[0x61, 0x7a], [0x41, 0x5a], [0x30, 0x39]]; // prettier-ignore
-const SAFE_RUNS: readonly Run[] = [[0x20, 0x21], [0x23, 0x5b], [0x5d, 0x7e]]; // prettier-ignore
+const RUNS: readonly Run[] = [
+  [0x61, 0x7a],
+  [0x41, 0x5a],
+  [0x30, 0x39],
+];
+const SAFE_RUNS: readonly Run[] = [
+  [0x20, 0x21],
+  [0x23, 0x5b],
+  [0x5d, 0x7e],
+];
 
 const REST: Run = [0x80, 0xbf];
 /** UTF-8 sequences of more than one byte (RFC 3629, section 4). */
@@ -24,7 +32,7 @@ const SEQUENCES: readonly (readonly Run[])[] = [
   [[0xf0, 0xf0], [0x90, 0xbf], REST, REST],
   [[0xf1, 0xf3], REST, REST, REST],
   [[0xf4, 0xf4], [0x80, 0x8f], REST, REST],
-]; // prettier-ignore
+];
 
 const isIn = (byte: number, [from, to]: Run): boolean => byte >= from && byte <= to;
 

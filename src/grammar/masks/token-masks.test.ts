@@ -11,7 +11,42 @@ import { createInsides } from './insides.ts';
 import { createTokenMasks } from './token-masks.ts';
 import { createVocabularyTries } from './vocabulary-tries.ts';
 
-const PARTS = ['a', 'b', 'name', 'Ab', 'XY', ' ', ' the', '7', '20', '-', '.', '/', '@', '"', '": ', '",', '{"', '}', '[', ']', '\\', '\\n', '\n', '\t', '\x7f', 'é', 'ö', '日本', '🙂', ':', ',', 'true', 'null', 'e+']; // prettier-ignore
+const PARTS = [
+  'a',
+  'b',
+  'name',
+  'Ab',
+  'XY',
+  ' ',
+  ' the',
+  '7',
+  '20',
+  '-',
+  '.',
+  '/',
+  '@',
+  '"',
+  '": ',
+  '",',
+  '{"',
+  '}',
+  '[',
+  ']',
+  '\\',
+  '\\n',
+  '\n',
+  '\t',
+  '\x7f',
+  'é',
+  'ö',
+  '日本',
+  '🙂',
+  ':',
+  ',',
+  'true',
+  'null',
+  'e+',
+];
 /** Bytes that start, continue and break off characters. */
 const BYTES = [0xc3, 0xa9, 0xe6, 0x97, 0xa5, 0xf0, 0x9f, 0x80, 0xff, 0xed, 0x00];
 
@@ -30,25 +65,60 @@ function vocabularyOf(random: Random): { tokens: Uint8Array[]; bytes: Uint8Array
   return { tokens, bytes: new Uint8Array(Buffer.concat(tokens)), offsets };
 }
 
-const schema = (source: object): Constraint => ({ kind: 'json_schema', source: JSON.stringify(source), anyWhitespace: true, whitespacePattern: null, strict: false }); // prettier-ignore
+const schema = (source: object): Constraint => ({
+  kind: 'json_schema',
+  source: JSON.stringify(source),
+  anyWhitespace: true,
+  whitespacePattern: null,
+  strict: false,
+});
 const regex = (source: string): Constraint => ({ kind: 'regex', source });
 
 const CONSTRAINTS: Readonly<Record<string, Constraint>> = {
   'any object': schema({ type: 'object' }),
-  'named keys and others': schema({ properties: { name: { type: 'string' }, age: { minimum: 3 } }, required: ['name'] }),
-  'names that begin alike': schema({ properties: { name: true, 'name"': { type: 'null' }, names: { minimum: 3 }, 'na': true, '日': true, '日本': true, 'é': true, XY: true }, additionalProperties: false, minProperties: 2, maxProperties: 4 }),
-  'alternatives of names': schema({ oneOf: [{ properties: { name: { const: 7 }, a: true }, required: ['name'], additionalProperties: false }, { properties: { the: true, a: { type: 'null' } }, required: ['the'] }] }),
-  'lengths': schema({ type: 'array', items: { type: 'string', minLength: 2, maxLength: 9 }, minItems: 2 }),
+  'named keys and others': schema({
+    properties: { name: { type: 'string' }, age: { minimum: 3 } },
+    required: ['name'],
+  }),
+  'names that begin alike': schema({
+    properties: {
+      name: true,
+      'name"': { type: 'null' },
+      names: { minimum: 3 },
+      na: true,
+      日: true,
+      日本: true,
+      é: true,
+      XY: true,
+    },
+    additionalProperties: false,
+    minProperties: 2,
+    maxProperties: 4,
+  }),
+  'alternatives of names': schema({
+    oneOf: [
+      { properties: { name: { const: 7 }, a: true }, required: ['name'], additionalProperties: false },
+      { properties: { the: true, a: { type: 'null' } }, required: ['the'] },
+    ],
+  }),
+  lengths: schema({ type: 'array', items: { type: 'string', minLength: 2, maxLength: 9 }, minItems: 2 }),
   'a pattern with a length': schema({ type: 'string', pattern: '^[a-zé]+(-[A-Z]{2})?', maxLength: 20 }),
   'not a word': schema({ type: 'string', not: { enum: ['name', 'a日本'] } }),
-  'formats': schema({ type: 'array', items: { anyOf: [{ format: 'email' }, { format: 'uri' }, { format: 'date' }], type: 'string' }, minItems: 3 }),
-  'enumerations': schema({ type: 'array', items: { enum: ['name', 'Ab the', 'é', 720, null] }, minItems: 3 }),
+  formats: schema({
+    type: 'array',
+    items: { anyOf: [{ format: 'email' }, { format: 'uri' }, { format: 'date' }], type: 'string' },
+    minItems: 3,
+  }),
+  enumerations: schema({ type: 'array', items: { enum: ['name', 'Ab the', 'é', 720, null] }, minItems: 3 }),
   'items that differ': schema({ type: 'array', items: { type: 'string' }, uniqueItems: true, minItems: 2 }),
-  'keys by pattern': schema({ patternProperties: { '^a': { type: 'integer' }, '日': { type: 'boolean' } }, minProperties: 2 }),
+  'keys by pattern': schema({
+    patternProperties: { '^a': { type: 'integer' }, 日: { type: 'boolean' } },
+    minProperties: 2,
+  }),
   'a character of several bytes': regex('[é-ö]{2}|日.*|[^日]{3}x'),
   'words and digits': regex('([a-z]+ |[0-9]{2,3}|🙂)*end'),
   'bytes of any text': regex('[\\s\\S]{0,12}'),
-}; // prettier-ignore
+};
 
 test.each(Object.entries(CONSTRAINTS))(
   '%s: the mask has the tokens that can be taken byte by byte',

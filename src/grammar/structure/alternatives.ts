@@ -54,7 +54,8 @@ export class Alternative {
   minItems = 0;
   maxItems = Infinity;
   contains: Contained[] = [];
-  unique = false;
+  /** The place of the keyword that wants unique items. */
+  unique: string | null = null;
   unevaluatedItems: { readonly lit: Lit; readonly owner: number }[] = [];
 
   /** Whether some schema named properties and said nothing about other properties. */
@@ -89,6 +90,10 @@ export class Alternative {
     this.types &= types;
   }
 
+  without(types: number): void {
+    this.types &= ~types;
+  }
+
   bound(value: JsonNumber, inclusive: boolean, isLow: boolean): void {
     const { low, high } = this.number;
     const limit = { value, inclusive };
@@ -108,7 +113,7 @@ export class Alternative {
   }
 
   integer(is: boolean): void {
-    if (this.number.integer === !is) this.types &= ~TYPES.number;
+    if (this.number.integer === !is) this.without(TYPES.number);
     this.number = { ...this.number, integer: is };
   }
 

@@ -113,7 +113,7 @@ function holdArrays(reading: Reading, to: Alternative, owners: Owners): void {
     const max = countOf(raw, 'maxContains', pointer) ?? Infinity;
     if (min > 0 || max < Infinity) to.contains.push({ lit, opposite: context.literals.opposite(lit), min, max });
   }
-  if (raw.uniqueItems === true) to.unique = true;
+  if (raw.uniqueItems === true) to.unique ??= reading.at('uniqueItems');
 }
 
 function* referred(reading: Reading, owners: Owners): Iterable<Work> {

@@ -21,13 +21,16 @@ function numberOf(schema: Json, key: string, pointer: string): JsonNumber | null
 /** Bounds in both forms: in draft 4, a boolean says that the bound itself is excluded. */
 export function bounds(raw: Json, pointer: string) {
   const all: { value: JsonNumber; inclusive: boolean; isLow: boolean }[] = [];
-  for (const [key, exclusive, isLow] of [['minimum', 'exclusiveMinimum', true], ['maximum', 'exclusiveMaximum', false]] as const) {
+  for (const [key, exclusive, isLow] of [
+    ['minimum', 'exclusiveMinimum', true],
+    ['maximum', 'exclusiveMaximum', false],
+  ] as const) {
     const flag = typeof raw[exclusive] === 'boolean' ? raw[exclusive] : null;
     const value = numberOf(raw, key, pointer);
     if (value !== null) all.push({ value, inclusive: flag !== true, isLow });
     const other = flag === null ? numberOf(raw, exclusive, pointer) : null;
     if (other !== null) all.push({ value: other, inclusive: false, isLow });
-  } // prettier-ignore
+  }
   return all;
 }
 

@@ -7,10 +7,22 @@ import type { ArrayShape, ObjectShape, Obligation } from './shapes.ts';
 /** What follows a value. */
 export type Frame =
   | { readonly id: number; readonly kind: 'end' }
-  | { readonly id: number; readonly kind: 'sequence'; readonly parts: readonly Form[]; readonly at: number; readonly next: Frame }
-  | { readonly id: number; readonly kind: 'repeat'; readonly form: Extract<Form, { kind: 'repeat' }>; readonly count: number; readonly next: Frame }
+  | {
+      readonly id: number;
+      readonly kind: 'sequence';
+      readonly parts: readonly Form[];
+      readonly at: number;
+      readonly next: Frame;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'repeat';
+      readonly form: Extract<Form, { kind: 'repeat' }>;
+      readonly count: number;
+      readonly next: Frame;
+    }
   | ObjectFrame
-  | ArrayFrame; // prettier-ignore
+  | ArrayFrame;
 
 export interface ObjectFrame {
   readonly id: number;
@@ -43,17 +55,67 @@ export interface ArrayFrame {
 export type Place =
   | { readonly id: number; readonly kind: 'end' }
   | { readonly id: number; readonly kind: 'lexeme'; readonly term: Term; readonly next: Frame }
-  | { readonly id: number; readonly kind: 'begin'; readonly json: JsonSyntax; readonly shape: ObjectShape | ArrayShape; readonly next: Frame }
-  | { readonly id: number; readonly kind: 'key'; readonly frame: ObjectFrame; readonly gap: Term; readonly isFirst: boolean }
-  | { readonly id: number; readonly kind: 'named'; readonly frame: ObjectFrame; readonly from: number; readonly to: number; readonly depth: number }
-  | { readonly id: number; readonly kind: 'other'; readonly frame: ObjectFrame; readonly which: number; readonly term: Term; readonly start: number }
-  | { readonly id: number; readonly kind: 'colon'; readonly frame: ObjectFrame; readonly value: Obligation; readonly gap: Term }
-  | { readonly id: number; readonly kind: 'value'; readonly frame: ObjectFrame; readonly value: Obligation; readonly gap: Term }
-  | { readonly id: number; readonly kind: 'item'; readonly frame: ArrayFrame; readonly gap: Term; readonly isFirst: boolean }
+  | {
+      readonly id: number;
+      readonly kind: 'begin';
+      readonly json: JsonSyntax;
+      readonly shape: ObjectShape | ArrayShape;
+      readonly next: Frame;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'key';
+      readonly frame: ObjectFrame;
+      readonly gap: Term;
+      readonly isFirst: boolean;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'named';
+      readonly frame: ObjectFrame;
+      readonly from: number;
+      readonly to: number;
+      readonly depth: number;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'other';
+      readonly frame: ObjectFrame;
+      readonly which: number;
+      readonly term: Term;
+      readonly start: number;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'colon';
+      readonly frame: ObjectFrame;
+      readonly value: Obligation;
+      readonly gap: Term;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'value';
+      readonly frame: ObjectFrame;
+      readonly value: Obligation;
+      readonly gap: Term;
+    }
+  | {
+      readonly id: number;
+      readonly kind: 'item';
+      readonly frame: ArrayFrame;
+      readonly gap: Term;
+      readonly isFirst: boolean;
+    }
   | { readonly id: number; readonly kind: 'after'; readonly frame: ObjectFrame | ArrayFrame; readonly gap: Term }
   /** What was written must be checked before the text continues. */
-  | { readonly id: number; readonly kind: 'written-key'; readonly frame: ObjectFrame; readonly which: number; readonly start: number }
-  | { readonly id: number; readonly kind: 'written-item'; readonly frame: ArrayFrame }; // prettier-ignore
+  | {
+      readonly id: number;
+      readonly kind: 'written-key';
+      readonly frame: ObjectFrame;
+      readonly which: number;
+      readonly start: number;
+    }
+  | { readonly id: number; readonly kind: 'written-item'; readonly frame: ArrayFrame };
 
 export interface PlaceSet {
   readonly places: readonly Place[];

@@ -67,6 +67,6 @@ export interface ArrayShape {
   readonly min: number;
   readonly max: number;
   readonly contained: readonly { readonly min: number; readonly max: number }[];
-  /** Null: items may be equal. `key`: items are objects that differ in this key; a null key: items are scalars. */
-  readonly unique: { readonly key: string | null } | null;
+  /** Null: items may be equal. `key`: items are objects that differ in this key; a null key: items are scalars. `place`: of the keyword. */
+  readonly unique: { readonly key: string | null; readonly place: string } | null;
 }

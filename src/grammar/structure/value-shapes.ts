@@ -155,12 +155,15 @@ export function createValueShapes(options: ValueShapesOptions): ValueShapes {
       }
       items.push(choices);
     }
-    const unique = to.unique && to.maxItems > 1;
     return {
-      kind: 'array', id: ++shapes, items, min: to.minItems, max: to.maxItems,
+      kind: 'array',
+      id: ++shapes,
+      items,
+      min: to.minItems,
+      max: to.maxItems,
       contained: contained.map(({ min, max }) => ({ min, max })),
-      unique: unique ? { key: null } : null,
-    }; // prettier-ignore
+      unique: to.unique !== null && to.maxItems > 1 ? { key: null, place: to.unique } : null,
+    };
   }
 
   return { valueOf, itemAt, objectShape, arrayShape };

@@ -58,13 +58,24 @@ function repeat(sequence: Value[] | Tuple | string, times: number, budget: Budge
 function integers(operator: BinaryOperator, a: number | bigint, b: number | bigint): Value {
   if (operator === '/') {
     if (Number(b) === 0) throw new TemplateError('division by zero');
-    return new PythonFloat(Number(a) / Number(b));
+    return new PythonFloat(typeof a === 'number' && typeof b === 'number' ? a / b : quotient(BigInt(a), BigInt(b)));
   }
   if (typeof a === 'number' && typeof b === 'number') {
     const quick = smallIntegers(operator, a, b);
     if (quick !== null && Number.isSafeInteger(quick)) return quick + 0;
   }
   return largeIntegers(operator, BigInt(a), BigInt(b));
+}
+
+/** The nearest float, rounded once: 66 bits of the quotient, and one that says whether there are more. */
+function quotient(a: bigint, b: bigint): number {
+  const [above, below] = [a < 0n ? -a : a, b < 0n ? -b : b];
+  const shift = Math.max(0, 66 - above.toString(2).length + below.toString(2).length);
+  const scaled = above << BigInt(shift);
+  const bits = ((scaled / below) << 1n) | (scaled % below === 0n ? 0n : 1n);
+  const size = Number(bits) / 2 ** (shift + 1);
+  if (!Number.isFinite(size)) throw new TemplateError('integer division result too large for a float');
+  return a < 0n === b < 0n ? size : -size;
 }
 
 /** Null: not computed here. */

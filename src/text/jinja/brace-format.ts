@@ -118,9 +118,10 @@ function formatValue(value: Value, spec: string, budget: Budget): string {
         ? str(value, budget)
         : [...characters(str(value, budget))].slice(0, Number(precision)).join('');
   }
+  const isZeroed = zero !== '' && align === undefined;
+  if (isZeroed && isNumeric && grouping !== '') text = groupedZeros(text, columns, grouping!);
   const missing = columns - characters(text).length;
   if (missing <= 0) return text;
-  const isZeroed = zero !== '' && align === undefined;
   const with_ = (fill ?? (isZeroed ? '0' : ' ')).repeat(missing);
   const side = align ?? (isZeroed && isNumeric ? '=' : isNumeric ? '>' : '<');
   if (side === '<') return text + with_;
@@ -150,7 +151,10 @@ function numeric(value: number | bigint | boolean | PythonFloat, spec: NumberSpe
     if (precision !== undefined) throw new TemplateError('Precision not allowed in integer format specifier');
     if (isCoerced) throw new TemplateError('Negative zero coercion (z) not allowed in integer format specifier');
     const whole = truncate(value);
-    if (type === 'c') return String.fromCodePoint(Number(whole));
+    if (type === 'c') {
+      if (whole < 0n || whole > 0x10ffffn) throw new TemplateError('%c arg not in range(0x110000)');
+      return String.fromCodePoint(Number(whole));
+    }
     const base = { b: 2, o: 8, x: 16, X: 16 }[type] ?? 10;
     const digits = (whole < 0n ? -whole : whole).toString(base);
     const prefix = alternate && base !== 10 ? `0${type}` : '';
@@ -187,6 +191,16 @@ function plain(value: number, digits: number): string {
   if (exponent >= Math.max(1, digits) - 1 && !text.includes('e'))
     return numberText(value, 'e', Math.max(0, digits - 1)).replace(/\.?0*e/, 'e');
   return /[.en]/.test(text) ? text : `${text}.0`;
+}
+
+/** `0,000,012.5`: zeros before a number are grouped with its digits, and begin with none of the separators. */
+function groupedZeros(text: string, columns: number, separator: string): string {
+  const [, head, digits, rest] = /^([-+ ]?(?:0[bxXo])?)([\da-fA-F,_]*)([^]*)$/.exec(text)!;
+  const wanted = columns - head!.length - rest!.length;
+  const size = /0[bxXo]$/.test(head!) ? 4 : 3;
+  let plain = digits!.replaceAll(separator, '');
+  while (grouped(plain, separator, size).length < wanted) plain = `0${plain}`;
+  return head + grouped(plain, separator, size) + rest;
 }
 
 function grouped(digits: string, separator: string, size: number): string {

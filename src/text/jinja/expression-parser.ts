@@ -16,8 +16,13 @@ const DEPTH_MAX = 200;
 const NO_ARGUMENTS: Arguments = { positional: [], named: [], list: null, dict: null };
 const COMPARISONS = ['==', '!=', '<', '<=', '>', '>='];
 const CONSTANTS: Readonly<Record<string, Constant>> = {
-  true: true, True: true, false: false, False: false, none: null, None: null,
-}; // prettier-ignore
+  true: true,
+  True: true,
+  false: false,
+  False: false,
+  none: null,
+  None: null,
+};
 
 export class ExpressionParser {
   readonly #tokens: readonly Token[];

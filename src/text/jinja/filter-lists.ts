@@ -7,8 +7,20 @@ import { attributeOf, itemOf } from './subscript.ts';
 import { str } from './texts.ts';
 import { binary } from './arithmetic.ts';
 import {
-  asCount, characters, Dict, found, Generated, Group, isTrue, itemsOf, Tuple, typeName, Undefined, View, type Value,
-} from './values.ts'; // prettier-ignore
+  asCount,
+  characters,
+  Dict,
+  found,
+  Generated,
+  Group,
+  isTrue,
+  itemsOf,
+  Tuple,
+  typeName,
+  Undefined,
+  View,
+  type Value,
+} from './values.ts';
 
 /** `a.b.0` and numbers, as `map(attribute=…)` and `sort(attribute=…)` read them. */
 function reader(attribute: Value, { budget }: FilterContext, otherwise?: Value): (item: Value) => Value {

@@ -4,14 +4,28 @@ import { numberOf } from './compare.ts';
 import { TemplateError } from './errors.ts';
 import type { Filter } from './filter.ts';
 import { bind } from './parameters.ts';
+import { readFloat, readInteger } from './read-number.ts';
 import { formatPercent, numberText, truncate as truncateNumber } from './percent-format.ts';
 import { capitalize, replaceText, STRING_METHODS } from './string-methods.ts';
 import { itemOf } from './subscript.ts';
 import { jsonText, str } from './texts.ts';
 import {
-  asCount, characters, Dict, isInteger, isIterable, isNumber, isTrue, itemsOf, lengthOf, Tuple, typeName, toInteger, Undefined, type Value,
-} from './values.ts'; // prettier-ignore
-import { isSpace, trimEnd, trimStart } from './white-space.ts';
+  asCount,
+  characters,
+  Dict,
+  isInteger,
+  isIterable,
+  isNumber,
+  isTrue,
+  itemsOf,
+  lengthOf,
+  Tuple,
+  typeName,
+  toInteger,
+  Undefined,
+  type Value,
+} from './values.ts';
+import { isSpace, WHITE_SPACE } from './white-space.ts';
 
 const NONE = { positional: [], named: new Map<string, Value>() };
 
@@ -54,11 +68,11 @@ const tojson: Filter = (value, given, { budget }) => {
   const [ensureAscii = false, indentation = null, separators = null, sortKeys = false] = bind('tojson', names, given);
   return jsonText(
     value,
+    isTrue(sortKeys),
     {
       indent: indentation === null || typeof indentation === 'string' ? indentation : Math.max(0, asCount(indentation)),
       separators:
         separators === null ? null : (itemsOf(separators).map((each) => str(each, budget)) as [string, string]),
-      sortKeys: isTrue(sortKeys),
       ensureAscii: isTrue(ensureAscii),
     },
     budget,
@@ -69,32 +83,6 @@ const default_: Filter = (value, given) => {
   const [otherwise = '', isForFalse = false] = bind('default', ['default_value', 'boolean'], given);
   return value instanceof Undefined || (isTrue(isForFalse) && !isTrue(value)) ? otherwise : value;
 };
-
-const FLOAT = /^[-+]?(?:(?:\d+_)*\d+\.?(?:(?:\d+_)*\d+)?|\.(?:\d+_)*\d+)(?:e[-+]?(?:\d+_)*\d+)?$/i;
-
-/** As `float(text)`; null: it is no number. */
-function readFloat(given: string): number | null {
-  const trimmed = trimStart(trimEnd(given));
-  if (FLOAT.test(trimmed)) return Number(trimmed.replaceAll('_', ''));
-  const special = /^([-+]?)(inf|infinity|nan)$/i.exec(trimmed);
-  if (!special) return null;
-  return special[2]!.toLowerCase() === 'nan' ? NaN : special[1] === '-' ? -Infinity : Infinity;
-}
-
-const DIGITS: Readonly<Record<number, string>> = { 2: '01', 8: '0-7', 16: '\\da-f' };
-
-function readInteger(given: string, base: number): bigint | null {
-  const trimmed = trimStart(trimEnd(given));
-  if (base === 10)
-    return /^[-+]?(?:\d+_)*\d+$/.test(trimmed) ? BigInt(trimmed.replaceAll('_', '').replace('+', '')) : null;
-  const digits = DIGITS[base];
-  if (digits === undefined) throw new TemplateError(`int() knows the bases 2, 8, 10 and 16, not ${base}`);
-  const prefix = { 2: '0b', 8: '0o', 16: '0x' }[base]!;
-  const match = new RegExp(`^([-+]?)(?:${prefix})?((?:[${digits}]+_)*[${digits}]+)$`, 'i').exec(trimmed);
-  if (!match) return null;
-  const size = BigInt(prefix + match[2]!.replaceAll('_', ''));
-  return match[1] === '-' ? -size : size;
-}
 
 const int: Filter = (value, given) => {
   const [otherwise = 0, base = 10] = bind('int', ['default', 'base'], given);
@@ -160,7 +148,8 @@ function roundedFloat(value: number, digits: number): number {
   const quotient = value / unit;
   const floor = Math.floor(quotient);
   const rest = quotient - floor;
-  return (rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor) * unit;
+  const rounded = (rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor) * unit;
+  return rounded === 0 && value < 0 ? -0 : rounded;
 }
 
 const format: Filter = (value, { positional, named }, { budget }) => {
@@ -193,10 +182,12 @@ const center: Filter = (value, given, { budget }) => {
   return STRING_METHODS['center']!(str(value, budget), { ...NONE, positional: [width] }, budget);
 };
 
+const WORD_BEGINNINGS = new RegExp(`([-${WHITE_SPACE}({[<]+)`);
+
 /** Words begin after white space, hyphens and opening brackets. */
 const title = (source: string): string =>
   source
-    .split(/([-\s({[<]+)/)
+    .split(WORD_BEGINNINGS)
     .map((word) => {
       const [first = '', ...rest] = Array.from(word);
       return first.toUpperCase() + rest.join('').toLowerCase();
@@ -229,7 +220,7 @@ const truncate: Filter = (value, given, { budget }) => {
 
 const wordcount: Filter = (value, given, { budget }) => {
   bind('wordcount', [], given);
-  return (budget.made(str(value, budget)).match(/[\p{L}\p{N}\p{M}_]+/gu) ?? []).length;
+  return (budget.made(str(value, budget)).match(/[\p{L}\p{N}_]+/gu) ?? []).length;
 };
 
 /** Of RFC 3986; `/` stays. */

@@ -3,7 +3,7 @@
 import { PythonFloat } from '../python-json.ts';
 import { binary, negative, positive } from './arithmetic.ts';
 import type { Budget } from './budget.ts';
-import { compare, contains, isEqual } from './compare.ts';
+import { compare, contains, isEqual, numberOf } from './compare.ts';
 import { TemplateError } from './errors.ts';
 import type { FilterContext } from './filter.ts';
 import { FILTERS } from './filters.ts';
@@ -21,10 +21,11 @@ import {
   type FilterExpression,
   type Parameters,
   type Statement,
+  type Target,
 } from './syntax.ts';
 import { TESTS } from './tests.ts';
-import { str } from './texts.ts';
-import { Callable, Dict, found, isTrue, itemsOf, Tuple, typeName, Undefined, type Value } from './values.ts';
+import { repr, str } from './texts.ts';
+import { Callable, Dict, found, isNumber, isTrue, itemsOf, Tuple, typeName, Undefined, type Value } from './values.ts';
 
 /** How a block ended. */
 type End = 'reached' | 'break' | 'continue';
@@ -104,13 +105,16 @@ export class Interpreter {
         scope.set(statement.name, this.#macro(statement.name, statement.parameters, statement.body, scope));
         break;
       case 'CallBlock': {
-        const caller = this.#macro('caller', statement.parameters, statement.body, scope);
+        const caller = this.#macro(null, statement.parameters, statement.body, scope);
         this.#write(str(this.#call(statement.call, scope, caller), this.#budget));
         break;
       }
       case 'FilterBlock': {
         const text = this.#capture(() => this.#block(statement.body, new Scope(scope)));
-        this.#write(str(this.#filter(statement.filter, text, scope), this.#budget));
+        const filtered = this.#filter(statement.filter, text, scope);
+        if (typeof filtered !== 'string')
+          throw new TemplateError(`a filter block must make a str instance, ${typeName(filtered)} found`);
+        this.#write(filtered);
         break;
       }
       case 'With': {
@@ -139,31 +143,39 @@ export class Interpreter {
   }
 
   #loop(statement: ForStatement, given: Value, scope: Scope, depth: number): void {
-    const { target, test, body, otherwise, isRecursive } = statement;
-    let items = itemsOf(given);
+    const { target, body, otherwise, isRecursive } = statement;
+    const items = itemsOf(given);
     this.#budget.step(items.length);
-    if (test) {
-      items = items.filter((item) => {
-        const inner = new Scope(scope);
-        inner.assign(target, item);
-        return isTrue(this.#value(test, inner));
-      });
-    }
     const again = (below: Value): Value =>
       this.#budget.nested(() => this.#capture(() => this.#loop(statement, below, scope, depth + 1)));
-    const loop = new Loop(items, depth, isRecursive ? again : null, this.#budget);
-    for (const item of items) {
+    const loop = new Loop(this.#passing(statement, items, scope), depth, isRecursive ? again : null, this.#budget);
+    let isDone = false; // an item has been handled to its end: in Jinja, {% else %} also follows items that all were left early
+    for (let item = loop.next(); item !== undefined; item = loop.next()) {
       this.#budget.step();
-      loop.next();
       const inner = new Scope(scope);
       inner.set('loop', loop.variable);
       inner.assign(target, item);
-      if (this.#block(body, inner) === 'break') break;
+      const end = this.#block(body, inner);
+      isDone ||= end === 'reached';
+      if (end === 'break') break;
     }
-    if (items.length === 0) this.#block(otherwise, new Scope(scope));
+    if (!isDone) this.#block(otherwise, new Scope(scope));
   }
 
-  #macro(name: string, { names, defaults }: Parameters, body: Block, around: Scope): Callable {
+  /** The items for which the loop's condition holds; with several targets, as a tuple of them. */
+  *#passing({ target, test }: ForStatement, items: readonly Value[], scope: Scope): Generator<Value, undefined> {
+    for (const item of items) {
+      if (test === null) yield item;
+      else {
+        const inner = new Scope(scope);
+        inner.assign(target, item);
+        if (isTrue(this.#value(test, inner))) yield unpacked(target, item);
+      }
+    }
+  }
+
+  /** `name` is null for the body of a call block. */
+  #macro(name: string | null, { names, defaults }: Parameters, body: Block, around: Scope): Callable {
     const reads = new Set(jinjaNodes(body).flatMap((node) => (node.type === 'Name' ? node.name : [])));
     const call = (args: readonly Value[], named: ReadonlyMap<string, Value>): Value => {
       const scope = new Scope(around);
@@ -209,7 +221,9 @@ export class Interpreter {
       catch_varargs: reads.has('varargs'),
       caller: reads.has('caller'),
     };
-    return new Callable(name, call, (key) => (Object.hasOwn(attributes, key) ? attributes[key] : undefined));
+    const attribute = (key: string) => (Object.hasOwn(attributes, key) ? attributes[key] : undefined);
+    const text = () => `<Macro ${name === null ? 'anonymous' : repr(name, this.#budget)}>`;
+    return new Callable(name ?? 'caller', call, attribute, text);
   }
 
   #value(expression: Expression, scope: Scope): Value {
@@ -253,8 +267,10 @@ export class Interpreter {
       case 'Concatenation':
         return expression.parts.map((part) => this.#budget.made(str(this.#value(part, scope), this.#budget))).join('');
       case 'Binary': {
-        const left = this.#value(expression.left, scope);
-        return binary(expression.operator, left, this.#value(expression.right, scope), this.#budget);
+        const [left, right] = [this.#value(expression.left, scope), this.#value(expression.right, scope)];
+        return isTurnedPower(expression, left)
+          ? negative(binary('**', negative(left), right, this.#budget))
+          : binary(expression.operator, left, right, this.#budget);
       }
       case 'Attribute':
         return attributeOf(this.#value(expression.object, scope), expression.name, this.#budget);
@@ -301,7 +317,7 @@ export class Interpreter {
   #given({ positional, named, list, dict }: Arguments, scope: Scope): Given {
     const first = positional.map((argument) => this.#value(argument, scope));
     const byName = new Map(named.map(([name, argument]) => [name, this.#value(argument, scope)]));
-    if (list) first.push(...itemsOf(this.#value(list, scope)));
+    if (list) for (const item of itemsOf(this.#value(list, scope))) first.push(item);
     if (dict) {
       const more = this.#value(dict, scope);
       if (!(more instanceof Dict)) throw new TemplateError('the argument after ** must be a mapping');
@@ -328,6 +344,21 @@ export class Interpreter {
     if (!Object.hasOwn(TESTS, name)) throw new TemplateError(`No test named '${name}'.`);
     return TESTS[name]!(value, given, this.#budget);
   }
+}
+
+function unpacked(target: Target, value: Value): Value {
+  if (target.type !== 'Targets') return value;
+  return new Tuple(itemsOf(value).map((item, i) => unpacked(target.items[i]!, item)));
+}
+
+/**
+ * Jinja writes a template as Python in which a negative constant stands before `**`, where Python applies the minus last. A power of
+ * constants it computes itself.
+ */
+function isTurnedPower({ operator, left, right }: Expression & { type: 'Binary' }, value: Value): boolean {
+  if (operator !== '**' || !isNumber(value) || !(Number(numberOf(value)) < 0)) return false;
+  const isConstant = (part: Expression) => jinjaNodes([part]).every(({ type }) => type !== 'Name' && type !== 'Call');
+  return isConstant(left) && !isConstant(right);
 }
 
 const constant = (value: Constant): Value =>

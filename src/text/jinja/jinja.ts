@@ -3,7 +3,7 @@
 // by python/golden/make_templates.py.
 import { Budget, type BudgetLimits } from './budget.ts';
 import { TemplateError } from './errors.ts';
-import { FILTERS } from './filters.ts';
+import { FILTERS, UNSUPPORTED } from './filters.ts';
 import { globalsFor } from './globals.ts';
 import { Interpreter, type GenerationMarks } from './interpreter.ts';
 import { refuseMixedMarkup } from './markup.ts';
@@ -36,9 +36,6 @@ export function compileJinja(source: string): Program {
   }
   return { body };
 }
-
-/** Filters of Jinja whose text depends on chance or on a library for HTML. */
-const UNSUPPORTED = new Set(['pprint', 'random', 'striptags', 'urlize', 'wordwrap']);
 
 /** In a condition, a filter that does not exist is an error only when it is applied, as in Jinja. */
 const isCondition = (node: JinjaNode): boolean => node.type === 'If' || node.type === 'Conditional';

@@ -3,8 +3,18 @@
 import { TemplateSyntaxError } from './errors.ts';
 import { isSpace, trimEnd, WHITE_SPACE } from './white-space.ts';
 
-export type TokenType = 'text' | 'begin block' | 'end block' | 'begin output' | 'end output' | 'name' | 'string'
-  | 'integer' | 'float' | 'operator' | 'end'; // prettier-ignore
+export type TokenType =
+  | 'text'
+  | 'begin block'
+  | 'end block'
+  | 'begin output'
+  | 'end output'
+  | 'name'
+  | 'string'
+  | 'integer'
+  | 'float'
+  | 'operator'
+  | 'end';
 
 export interface Token {
   readonly type: TokenType;
@@ -162,8 +172,18 @@ export function tokenize(template: string): Token[] {
 }
 
 const SHORT: Readonly<Record<string, string>> = {
-  '\n': '', '\\': '\\', "'": "'", '"': '"', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v',
-}; // prettier-ignore
+  '\n': '',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
 
 /** As Python's `unicode-escape` reads the text after its other characters were escaped too. */
 function unescape(text: string, fail: (message: string) => never): string {

@@ -4,8 +4,11 @@ import { TemplateError } from './errors.ts';
 import type { Expression, JinjaNode } from './syntax.ts';
 
 const MAKING = new Set(['e', 'escape', 'forceescape', 'safe', 'xmlattr']);
-/** Filters that treat Markup as any string. */
-const PLAIN = new Set([...MAKING, 'd', 'default', 'length', 'lower', 'string', 'tojson', 'trim', 'upper']);
+/** Filters that treat Markup as any string; what is escaped twice is escaped once. */
+const PLAIN = new Set(['safe', 'd', 'default', 'length', 'lower', 'string', 'tojson', 'trim', 'upper']);
+
+const isMaking = (name: Expression): boolean =>
+  name.type === 'Constant' && typeof name.value === 'string' && MAKING.has(name.value);
 
 /** Throws TemplateError. */
 export function refuseMixedMarkup(nodes: readonly JinjaNode[]): void {
@@ -25,7 +28,8 @@ export function refuseMixedMarkup(nodes: readonly JinjaNode[]): void {
       (node.type === 'Filter' && node.operand !== null && !PLAIN.has(node.name) && isMarkup(node.operand)) ||
       ((node.type === 'List' || node.type === 'Tuple') && node.items.some(isMarkup)) ||
       (node.type === 'Dict' && node.pairs.flat().some(isMarkup)) ||
-      (node.type === 'Attribute' && isMarkup(node.object));
+      (node.type === 'Attribute' && isMarkup(node.object)) ||
+      (node.type === 'Filter' && node.name === 'map' && node.args.positional.slice(0, 1).some(isMaking));
     if (mixed)
       throw new TemplateError(
         'text from the filters safe and escape can be written or joined with ~, not computed with or put into a list',

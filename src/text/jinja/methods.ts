@@ -43,8 +43,9 @@ function numberMethod(object: number | bigint | boolean | PythonFloat, name: str
   }
   if (name === 'numerator') return typeof object === 'boolean' ? Number(object) : object;
   if (name === 'denominator') return 1;
-  if (name === 'bit_length')
-    return bound(name, () => (Number(object) === 0 ? 0 : BigInt(object).toString(2).replace('-', '').length));
+  const bits = () => (Number(object) === 0 ? '' : BigInt(object).toString(2).replace('-', ''));
+  if (name === 'bit_length') return bound(name, () => bits().length);
+  if (name === 'bit_count') return bound(name, () => bits().replaceAll('0', '').length);
   return undefined;
 }
 

@@ -2,9 +2,7 @@
 import type { Budget } from './budget.ts';
 import { TemplateError } from './errors.ts';
 import { bind, type Given } from './parameters.ts';
-import {
-  asCount, characters, isTrue, itemsOf, lengthOf, Tuple, typeName, Undefined, type Value,
-} from './values.ts'; // prettier-ignore
+import { asCount, characters, isTrue, itemsOf, lengthOf, Tuple, typeName, Undefined, type Value } from './values.ts';
 import { isSpace, trim, trimEnd, trimStart, WHITE_SPACE } from './white-space.ts';
 
 export type StringMethod = (text: string, given: Given, budget: Budget) => Value;
@@ -42,7 +40,7 @@ const strip =
     return typeof letters === 'string' ? letters.slice(from, to) : letters.slice(from, to).join('');
   };
 
-/** The part from `start` to `stop` in code points, and where it begins; null: it begins after the end. */
+/** The part from `start` to `stop` in code points, and where it begins; null: it begins after its end. */
 function part(
   text: string,
   start: Value | undefined,
@@ -57,6 +55,7 @@ function part(
   const from = clip(start, 0);
   if (from > units.length) return null;
   const to = Math.min(units.length, clip(stop, units.length));
+  if (to < from) return null;
   return { letters: typeof units === 'string' ? units.slice(from, to) : units.slice(from, to).join(''), from };
 }
 
@@ -176,23 +175,30 @@ const titled = (letter: string): string => {
 };
 
 export function capitalize(text: string): string {
-  const [first = '', ...rest] = Array.from(text);
-  return titled(first) + rest.join('').toLowerCase();
+  const [first = ''] = text;
+  return titled(first) + text.toLowerCase().slice(first.toLowerCase().length);
 }
 
-const title = (text: string): string =>
-  text.replace(/(\p{Cased}\p{Case_Ignorable}*)+/gu, (word) => {
-    const letters = Array.from(word);
-    let isInside = false;
-    return letters
-      .map((letter) => {
-        const isCased = /\p{Cased}/u.test(letter);
-        const written = !isCased ? letter : isInside ? letter.toLowerCase() : titled(letter);
-        isInside = isCased;
-        return written;
-      })
-      .join('');
+/** Numbers, and ideographs that count. */
+const NUMERIC =
+  /^[\p{N}㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\uf96b\uf973\uf978\uf9b2\uf9d1\uf9d3\uf9fd\u{20001}\u{20064}\u{200e2}\u{20121}\u{2092a}\u{20983}\u{2098c}\u{2099c}\u{20aea}\u{20afd}\u{20b19}\u{22390}\u{22998}\u{23b1b}\u{2626d}\u{2f890}]+$/u;
+
+const title = (text: string): string => {
+  let end = 0; // of the last cased letter
+  return text.replace(/\p{Cased}/gu, (letter, at: number) => {
+    const written = at === 0 || at > end ? titled(letter) : lowered(text, letter, at);
+    end = at + letter.length;
+    return written;
   });
+};
+
+/** A letter in lower case, which for the last one of a Greek word is another than inside. */
+const lowered = (text: string, letter: string, at: number): string =>
+  letter === 'Σ' && isFinal(text, at) ? 'ς' : letter.toLowerCase();
+
+const isFinal = (text: string, at: number): boolean =>
+  /\p{Cased}\p{Case_Ignorable}*$/u.test(text.slice(0, at)) &&
+  !/^\p{Case_Ignorable}*\p{Cased}/u.test(text.slice(at + 1));
 
 const expandTabs: StringMethod = (text, given, budget) => {
   const [size = 8] = bind('expandtabs', ['tabsize'], given);
@@ -294,7 +300,7 @@ export const STRING_METHODS: Readonly<Record<string, StringMethod>> = {
   ),
   isidentifier: is('isidentifier', /^[\p{ID_Start}_][\p{ID_Continue}]*$/u),
   islower: none('islower', (text) => /\p{Lowercase}/u.test(text) && !/[\p{Uppercase}\p{Lt}]/u.test(text)),
-  isnumeric: is('isnumeric', /^\p{N}+$/u),
+  isnumeric: is('isnumeric', NUMERIC),
   isprintable: is('isprintable', /^(?: |[^\p{C}\p{Z}])*$/u),
   isspace: none('isspace', isSpace),
   istitle: none('istitle', (text) => /\p{Cased}/u.test(text) && title(text) === text),
@@ -329,10 +335,9 @@ export const STRING_METHODS: Readonly<Record<string, StringMethod>> = {
   startswith: ends('startswith', (text, start) => text.startsWith(start)),
   strip: strip('strip', { start: true, end: true }),
   swapcase: none('swapcase', (text) =>
-    Array.from(text, (letter) => {
-      if (/\p{Uppercase}/u.test(letter)) return letter.toLowerCase();
-      return /\p{Lowercase}/u.test(letter) ? letter.toUpperCase() : letter;
-    }).join(''),
+    text.replace(/\p{Uppercase}|\p{Lowercase}/gu, (letter, at: number) =>
+      /\p{Uppercase}/u.test(letter) ? lowered(text, letter, at) : letter.toUpperCase(),
+    ),
   ),
   title: none('title', title),
   upper: none('upper', (text) => text.toUpperCase()),

@@ -5,8 +5,20 @@ import { formatBraces } from './brace-format.ts';
 import { bound, methodOf } from './methods.ts';
 import { repr } from './texts.ts';
 import {
-  asCount, Callable, characters, Dict, Group, isInteger, Namespace, Range, Tuple, typeName, Undefined, View, type Value,
-} from './values.ts'; // prettier-ignore
+  asCount,
+  Callable,
+  characters,
+  Dict,
+  Group,
+  isInteger,
+  Namespace,
+  Range,
+  Tuple,
+  typeName,
+  Undefined,
+  View,
+  type Value,
+} from './values.ts';
 
 /** `object.name` */
 export function attributeOf(object: Value, name: string, budget: Budget): Value {

@@ -3,13 +3,22 @@ import { PythonFloat } from '../python-json.ts';
 import type { Budget } from './budget.ts';
 import { compare, contains, isEqual, numberOf } from './compare.ts';
 import { TemplateError } from './errors.ts';
-import { FILTERS } from './filters.ts';
+import { FILTERS, UNSUPPORTED } from './filters.ts';
 import { bind, type Given } from './parameters.ts';
 import { STRING_METHODS } from './string-methods.ts';
 import { str } from './texts.ts';
 import {
-  Callable, Dict, isInteger, isIterable, isNumber, Range, Tuple, typeName, Undefined, type Value,
-} from './values.ts'; // prettier-ignore
+  Callable,
+  Dict,
+  isInteger,
+  isIterable,
+  isNumber,
+  Range,
+  Tuple,
+  typeName,
+  Undefined,
+  type Value,
+} from './values.ts';
 
 export type Test = (value: Value, given: Given, budget: Budget) => boolean;
 
@@ -27,6 +36,10 @@ const with_ =
     return test(value, other!, budget);
   };
 
+/** Whether the value is a key of a table. */
+const named = (name: string, isKnown: (key: string) => boolean): Test =>
+  alone(name, (value) => (typeof value === 'string' ? isKnown(value) : new Dict().has(value)));
+
 /** The remainder in Python's sense. */
 function modulo(value: Value, by: Value): number | bigint {
   if (value instanceof Undefined) value.fail();
@@ -34,8 +47,10 @@ function modulo(value: Value, by: Value): number | bigint {
     throw new TemplateError(`unsupported operand type(s) for %: '${typeName(value)}' and '${typeName(by)}'`);
   const [a, b] = [numberOf(value), numberOf(by)];
   if (Number(b) === 0) throw new TemplateError('integer modulo by zero');
-  if (typeof a === 'bigint' || typeof b === 'bigint') return ((BigInt(a) % BigInt(b)) + BigInt(b)) % BigInt(b);
-  return ((a % b) + b) % b;
+  const isFloat = value instanceof PythonFloat || by instanceof PythonFloat;
+  if (!isFloat && (typeof a === 'bigint' || typeof b === 'bigint'))
+    return ((BigInt(a) % BigInt(b)) + BigInt(b)) % BigInt(b);
+  return ((Number(a) % Number(b)) + Number(b)) % Number(b);
 }
 
 const isSame = (a: Value, b: Value): boolean =>
@@ -71,7 +86,7 @@ export const TESTS: Readonly<Record<string, Test>> = {
   escaped: alone('escaped', () => false),
   even: alone('even', (value) => Number(modulo(value, 2)) === 0),
   false: alone('false', (value) => value === false),
-  filter: alone('filter', (value) => typeof value === 'string' && Object.hasOwn(FILTERS, value)),
+  filter: named('filter', (name) => Object.hasOwn(FILTERS, name) || UNSUPPORTED.has(name)),
   float: alone('float', (value) => value instanceof PythonFloat),
   ge,
   greaterthan: gt,
@@ -100,7 +115,7 @@ export const TESTS: Readonly<Record<string, Test>> = {
       value instanceof Undefined,
   ),
   string: alone('string', (value) => typeof value === 'string'),
-  test: alone('test', (value) => typeof value === 'string' && Object.hasOwn(TESTS, value)),
+  test: named('test', (name) => Object.hasOwn(TESTS, name)),
   true: alone('true', (value) => value === true),
   undefined: alone('undefined', (value) => value instanceof Undefined),
   upper: cased('isupper'),

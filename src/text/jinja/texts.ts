@@ -1,10 +1,21 @@
 // `str()` and `repr()` of Python, and values as JSON.
-import { PythonFloat, pythonFloatText, pythonJson, type DumpOptions } from '../python-json.ts';
+import { DictEntries, PythonFloat, pythonFloatText, pythonJson, type DumpOptions } from '../python-json.ts';
 import type { Budget } from './budget.ts';
+import { compare } from './compare.ts';
 import { TemplateError } from './errors.ts';
 import {
-  Callable, Dict, Generated, isNumber, Namespace, Range, Tuple, typeName, Undefined, View, type Value,
-} from './values.ts'; // prettier-ignore
+  Callable,
+  Dict,
+  Generated,
+  isNumber,
+  Namespace,
+  Range,
+  Tuple,
+  typeName,
+  Undefined,
+  View,
+  type Value,
+} from './values.ts';
 
 /** What a value costs beside its characters. */
 const NODE_SIZE = 16;
@@ -29,6 +40,7 @@ export function repr(value: Value, budget: Budget): string {
   if (value instanceof Range) return `range(${value.start}, ${value.stop}${value.step === 1 ? '' : `, ${value.step}`})`;
   if (value instanceof Namespace) return `<Namespace {${pairs([...value.attributes], each)}}>`;
   if (value instanceof Undefined) return 'Undefined';
+  if (value instanceof Callable && value.text !== null) return value.text();
   throw new TemplateError(`a ${typeName(value)} cannot be written: apply | list to it, or call it`);
 }
 
@@ -55,15 +67,19 @@ function quote(text: string): string {
 }
 
 /** `json.dumps`, as Transformers' `tojson` calls it. Throws for what JSON cannot hold, undefined values among them. */
-export const jsonText = (value: Value, options: DumpOptions, budget: Budget): string =>
-  budget.made(pythonJson(jsonValue(value, budget), options));
+export const jsonText = (value: Value, sortKeys: boolean, options: DumpOptions, budget: Budget): string =>
+  budget.made(pythonJson(jsonValue(value, sortKeys, budget), options));
 
-function jsonValue(value: Value, budget: Budget): unknown {
+function jsonValue(value: Value, sortKeys: boolean, budget: Budget): unknown {
   budget.make(NODE_SIZE + (typeof value === 'string' ? value.length : 0));
-  const each = (item: Value) => jsonValue(item, budget);
+  const each = (item: Value) => jsonValue(item, sortKeys, budget);
   if (Array.isArray(value)) return value.map(each);
   if (value instanceof Tuple) return value.items.map(each);
-  if (value instanceof Dict) return new Map(value.entries().map(([key, item]) => [keyText(key), each(item)]));
+  if (value instanceof Dict) {
+    const entries = [...value.entries()];
+    if (sortKeys) entries.sort(([a], [b]) => compare(a, b, budget));
+    return new DictEntries(entries.map(([key, item]) => [keyText(key), each(item)]));
+  }
   if (value === null || typeof value === 'string' || isNumber(value)) return value;
   const name = value instanceof Callable || value instanceof Generated ? 'function or generator' : typeName(value);
   throw new TemplateError(

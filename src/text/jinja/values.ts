@@ -141,10 +141,18 @@ export class Callable {
   readonly call: Call;
   /** What else it has: `loop.index`, `macro.name`, `cycler.next`. */
   readonly attribute: (name: string) => Value | undefined;
-  constructor(name: string, call: Call, attribute: (name: string) => Value | undefined = () => undefined) {
+  /** What is written for it; null: Python writes an address in memory. */
+  readonly text: (() => string) | null;
+  constructor(
+    name: string,
+    call: Call,
+    attribute: (name: string) => Value | undefined = () => undefined,
+    text: (() => string) | null = null,
+  ) {
     this.name = name;
     this.call = call;
     this.attribute = attribute;
+    this.text = text;
   }
 }
 
@@ -179,6 +187,7 @@ function hashOf(key: Value): unknown {
   if (key instanceof PythonFloat) return key.value;
   if (key instanceof Tuple)
     return `\0tuple ${JSON.stringify(key.items.map((item) => [typeof item, String(hashOf(item))]))}`;
+  if (key instanceof Range) return `\0range ${key.items.join()}`; // equal ranges have the same items
   if (key instanceof Undefined) return '\0undefined'; // they are equal, and have one hash
   throw new TemplateError(`unhashable type: '${typeName(key)}'`);
 }

@@ -46,6 +46,18 @@ test('a template in place of the model’s own is that of long prompts too', asy
     expect((await instead.prompts.make(call(content), by('a'))).text).toBe(`${content}!`);
 });
 
+test('many short prompts of one request give the event loop back between them', async () => {
+  let [isDone, turns] = [false, 0];
+  const count = (): void => void (turns++, isDone || setImmediate(count));
+  setImmediate(count);
+  const beganMs = performance.now();
+  const prompts = createPrompts({ directory, template: null }, model, { hereMs: 60_000, makeMs: 60_000 });
+  for (let i = 0; i < 100; i++)
+    await prompts.make({ prompt: `${i} `.repeat(600), addSpecialTokens: false, charactersMax: Infinity }, by('a'));
+  isDone = true;
+  expect(turns).toBeGreaterThan((performance.now() - beganMs) / 100);
+});
+
 test('several prompts return to the requests that sent them', async () => {
   const calls = [1, 2, 3].map((n) => call(LONG + n, { addSpecialTokens: n === 2 }));
   const made = await Promise.all(calls.map((each) => model.prompts.make(each, by('a'))));
@@ -62,8 +74,24 @@ test('the queue is fair to payers: a newcomer does not wait for everything anoth
   expect(ends).toEqual(['a', 'b', 'a', 'a', 'a', 'a', 'a']);
 });
 
+test('a hundred agents of one key may wait at once', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 100 }, () => model.prompts.make(call('x '.repeat(10_500)), by('a'))),
+  );
+  expect(made).toHaveLength(100);
+});
+
 test('a text beyond the limit is not encoded', async () => {
   expect(await model.prompts.make(call(LONG, { charactersMax: 1_000 }), by('a'))).toMatchObject({ tokens: null });
+});
+
+test('a text of more tokens than any context has is refused, and not returned', () => {
+  const encode = (text: string) => new Array<number>(text.length).fill(1);
+  const maker = { ...model, tokenizer: { ...model.tokenizer, encode } };
+  const whole = { prompt: 'x'.repeat(2_000_000), addSpecialTokens: false, charactersMax: Infinity };
+  expect(makePrompt(maker, whole).tokens).toHaveLength(2_000_000);
+  const more = { ...whole, prompt: `${whole.prompt}x` };
+  expect(() => makePrompt(maker, more)).toThrow('has 2000001 tokens, more than 2000000 at once. Send it in parts.');
 });
 
 test('a conversation that the template refuses is refused as in the server process', async () => {

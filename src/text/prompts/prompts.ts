@@ -11,6 +11,7 @@ import { LRUCache } from 'lru-cache';
 import pTimeout from 'p-timeout';
 import { startThread } from '#base/start-thread';
 import { TimeLimitError, withinMs } from '#base/time-limit';
+import { createSharedTurn } from '#base/yield-to-loop';
 import { AppError, type ErrorCode } from '#domain/errors';
 import { createTextQueue, type OnBehalf, type QueueLimits } from '../text-queue.ts';
 import { makePrompt, type MadePrompt, type PromptCall, type PromptMaker } from './make-prompt.ts';
@@ -40,7 +41,11 @@ const IDLE_MS = 60_000;
 const DISTRUST_MS = 60_000;
 /** Prompts that could not be made are refused at once when they are sent again: this many, this long. */
 const REFUSED = { max: 1_024, ttl: 600_000 };
-const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 256, waitingOfOneMax: 64 };
+/** A busy machine may send all prompts to the thread for a while: room for the agents of a key that all ask at once. */
+const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 1_024, waitingOfOneMax: 256 };
+
+/** Of all models: they share this thread. */
+const turn = createSharedTurn();
 
 const THREAD = new URL(`./prompt-thread${extname(fileURLToPath(import.meta.url))}`, import.meta.url);
 
@@ -121,6 +126,7 @@ export function createPrompts(files: PromptFiles, here: PromptMaker, { makeMs, h
 
   return {
     async make(call, by) {
+      for (let over = turn(); over; over = turn()) await over; // a request may have thousands of short prompts
       const madeHere = makeHere(call);
       if (madeHere) return madeHere;
       const made = await queue.run(by, () => ask(call));

@@ -1,10 +1,10 @@
 // The channels of the harmony format that gpt-oss writes: `analysis` is reasoning, `final` and `commentary` are the answer, without their
 // headers. Messages to a recipient are calls: they stay in the answer as written, for the parser of calls. An answer that begins without
-// a header, as under a constraint, is content. The format: github.com/openai/harmony, docs/format.md.
+// a header, as under a constraint, is content.
 import { beginningAtEnd } from '../beginning-at-end.ts';
+import { HEADER_CHARACTERS_MAX, isHarmonyHeader, MESSAGE } from '../harmony-header.ts';
 import type { ReasonedText, ReasoningParser, ThinkingState } from './reasoned-text.ts';
 
-const MESSAGE = '<|message|>';
 const ENDS = ['<|end|>', '<|return|>', '<|call|>'];
 /** They begin the header of the next message, even if the last one was not ended. */
 const STARTS = ['<|start|>', '<|channel|>'];
@@ -12,7 +12,6 @@ const CHANNEL = /<\|channel\|>\s*(\w+)/;
 const RECIPIENT = /(?:^|\s)to=\S/;
 /** The last one, if the prompt ends inside the header. */
 const OPENINGS = [...STARTS, ' to='];
-const HEADER_CHARACTERS_MAX = 300;
 
 type Part = 'thinking' | 'content' | 'call';
 
@@ -49,7 +48,7 @@ export function createHarmonyChannels(state: ThinkingState): ReasoningParser {
     const end = pending.indexOf(MESSAGE);
     const header = end < 0 ? pending : pending.slice(0, end);
     const length = header.length - (end < 0 ? beginningAtEnd(header, [MESSAGE]) : 0);
-    const isHeader = length <= HEADER_CHARACTERS_MAX;
+    const isHeader = end < 0 ? length <= HEADER_CHARACTERS_MAX : isHarmonyHeader(header);
     if (isHeader && end < 0 && !over) return null;
     if (!isHeader || end < 0) {
       beginMessage('content');

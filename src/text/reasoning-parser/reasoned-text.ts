@@ -7,8 +7,8 @@ export interface ReasonedText {
 
 export interface ReasoningParser {
   push(text: string): ReasonedText;
-  /** The generation has ended: returns what was held back. */
-  flush(): ReasonedText;
+  /** The generation has ended: returns what was held back. `isStopped`: the model ended it, instead of being cut off. */
+  flush(isStopped?: boolean): ReasonedText;
   /** Whether the next text belongs to the reasoning, as far as is known. */
   readonly thinking: boolean;
 }

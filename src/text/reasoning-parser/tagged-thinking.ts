@@ -1,5 +1,6 @@
 // Reasoning between two tags at the beginning of an answer: `<think>…</think>`, `[THINK]…[/THINK]`, or sentences that serve as tags.
-// Line breaks right inside the tags, and right after the last one, are layout and belong to neither part.
+// Line breaks right inside the tags, and right after the last one, are layout and belong to neither part; so is an end tag without anything
+// before it, and its repetition.
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { ReasonedText, ReasoningParser, ThinkingState } from './reasoned-text.ts';
 
@@ -12,7 +13,7 @@ export interface ThinkingTags {
 }
 
 export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, state: ThinkingState): ReasoningParser {
-  let part: 'before' | 'thinking' | 'content' = state === 'closed' ? 'content' : 'before';
+  let part: 'before' | 'thinking' | 'content' = 'before';
   let pending = '';
   let atBeginning = true; // of the part: layout is dropped
   const [leading, trailing] = layout === 'breaks' ? [/^\n+/, /\n*$/] : [/^\s+/, /\s*$/];
@@ -21,6 +22,21 @@ export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, sta
     if (!atBeginning) return;
     pending = pending.replace(leading, '');
     atBeginning = pending === '';
+  }
+
+  /** Before the answer. Returns whether it may go on in text that has not arrived. */
+  function dropEnds(over: boolean): boolean {
+    while (atBeginning) {
+      const text = pending.trimStart();
+      const end = ends.find((each) => text.startsWith(each));
+      if (end === undefined) {
+        if (!over && ends.some((each) => each.startsWith(text))) return true;
+        dropLayout();
+        return false;
+      }
+      pending = text.slice(end.length);
+    }
+    return false;
   }
 
   /** `over`: nothing follows. */
@@ -32,9 +48,12 @@ export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, sta
       if (start !== undefined) {
         part = 'thinking';
         pending = text.slice(start.length);
-      } else if (!over && starts.some((each) => each.startsWith(text))) return { reasoning: '', content: '' };
+      } else if (ends.some((each) => text.startsWith(each))) {
+        part = 'thinking';
+        pending = text;
+      } else if (!over && [...starts, ...ends].some((each) => each.startsWith(text))) return NOTHING;
       else part = state === 'open' ? 'thinking' : 'content';
-      atBeginning = part === 'thinking';
+      atBeginning = part === 'thinking' || state === 'closed';
     }
     if (part === 'thinking') {
       dropLayout();
@@ -48,7 +67,7 @@ export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, sta
       part = 'content';
       atBeginning = true;
     }
-    dropLayout();
+    if (dropEnds(over)) return { reasoning, content: '' };
     const content = pending;
     pending = '';
     return { reasoning, content };
@@ -71,6 +90,8 @@ export function createTaggedThinking({ starts, ends, layout }: ThinkingTags, sta
     },
   };
 }
+
+const NOTHING: ReasonedText = { reasoning: '', content: '' };
 
 function firstOf(tags: readonly string[], text: string): { tag: string; at: number } | null {
   const found = tags.map((tag) => ({ tag, at: text.indexOf(tag) })).filter(({ at }) => at >= 0);

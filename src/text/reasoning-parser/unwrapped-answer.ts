@@ -36,8 +36,8 @@ export function createUnwrappedAnswer(inner: ReasoningParser, { begin, end }: An
       const { reasoning, content } = inner.push(text);
       return { reasoning, content: unwrap(content, false) };
     },
-    flush() {
-      const { reasoning, content } = inner.flush();
+    flush(isStopped) {
+      const { reasoning, content } = inner.flush(isStopped);
       return { reasoning, content: unwrap(content, true) };
     },
     get thinking() {

@@ -51,7 +51,7 @@ export function createTokenFinder(rules: readonly { rule: TokenRule; spelled: st
       at = found.end;
       if (!part) continue;
       if (last < part.from) parts.push({ from: last, to: part.from, id: null });
-      parts.push(part);
+      if (part.from < part.to) parts.push(part); // nothing is left of one that the token before it took
       last = part.to;
     }
     if (last < text.length) parts.push({ from: last, to: text.length, id: null });
@@ -72,7 +72,12 @@ function addRule(root: Branch, rule: TokenRule, spelled: string): void {
       'bad_model_files',
       `added_tokens has ${JSON.stringify(rule.content)}, which is the same as ${JSON.stringify(branch.rule.content)} after normalization.`,
     );
-  if (branch !== root) branch.rule = rule; // what normalization leaves nothing of is never found
+  if (branch === root)
+    throw new AppError(
+      'bad_model_files',
+      `added_tokens has ${JSON.stringify(rule.content)}, of which normalization leaves nothing.`,
+    );
+  branch.rule = rule;
 }
 
 function longest(root: Branch, text: string, at: number): { rule: TokenRule; end: number } | null {

@@ -29,7 +29,7 @@ export function endOf({ text, origin, ends }: AlignedText, unit: number): number
 /** `[from, to)` are whole characters, at least one. */
 export function sliceText(whole: AlignedText, from: number, to: number): AlignedText {
   const { text, begins, ends } = whole;
-  if (from === 0 && to === text.length) return whole;
+  if (from === 0 && to === text.length && beginOf(whole, 0) === whole.origin) return whole;
   return {
     text: text.slice(from, to),
     origin: from === to ? whole.origin + from : beginOf(whole, from),

@@ -119,7 +119,7 @@ export const stripEach = (content: string, start: number, stop: number) =>
 /** The same for the whole text, after its tokens were joined. */
 export const stripWhole = (content: string, start: number, stop: number) => (): DecodeStep => {
   let atStart = start; // still to be removed
-  let held = ''; // copies of the character at the end, which may have to go
+  let trailing = ''; // copies of the character at the end, which may have to go
   return {
     push(token) {
       let text = token;
@@ -128,10 +128,10 @@ export const stripWhole = (content: string, start: number, stop: number) => (): 
         atStart--;
       }
       if (text !== '') atStart = 0;
-      text = held + text;
+      text = trailing + text;
       let end = text.length;
       while (end > 0 && text.length - end < stop * content.length && text.endsWith(content, end)) end -= content.length;
-      held = text.slice(end);
+      trailing = text.slice(end);
       return [text.slice(0, end)];
     },
     end: () => NOTHING,
@@ -140,15 +140,14 @@ export const stripWhole = (content: string, start: number, stop: number) => (): 
 
 /** In all tokens but the last, a suffix is a space. */
 export const spaceAtSuffix = (suffix: string) => (): DecodeStep => {
-  let held: readonly string[] | null = null; // what follows the suffixes of the token before
+  let waiting: string | null = null; // a token with suffixes, until another follows
   return {
     push(token) {
-      const before = held === null ? '' : ['', ...held].join(' ');
-      const [first, ...rest] = suffix === '' ? [token] : token.split(suffix);
-      held = rest.length > 0 ? rest : null;
-      return [before + first!];
+      const before = waiting === null ? NOTHING : [waiting.replaceAll(suffix, ' ')];
+      waiting = suffix !== '' && token.includes(suffix) ? token : null;
+      return waiting === null ? [...before, token] : before;
     },
-    end: () => (held === null ? NOTHING : [held.join('')]),
+    end: () => (waiting === null ? NOTHING : [waiting.replaceAll(suffix, '')]),
   };
 };
 

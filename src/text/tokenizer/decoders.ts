@@ -37,8 +37,9 @@ interface Kind {
 
 /** Throws `bad_model_files`. Without a decoder, tokens stand with spaces between them. */
 export function readDecoder(value: unknown): Decoder {
-  const parts = (value ?? null) === null ? [] : flatten(fieldsOf(value, 'decoder'), 'decoders');
-  const kinds: Kind[] = parts.length === 0 ? [SPACED] : [];
+  const isGiven = (value ?? null) !== null;
+  const parts = isGiven ? flatten(fieldsOf(value, 'decoder'), 'decoders') : [];
+  const kinds: Kind[] = isGiven ? [] : [SPACED];
   for (const fields of parts) {
     const isJoined = kinds.some(({ joins }) => joins === true);
     const table = isJoined ? WHOLE_KINDS : KINDS;

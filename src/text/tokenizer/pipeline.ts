@@ -120,7 +120,7 @@ function addToken({ ids, begins, ends, written }: Encoded, { id, text }: Part): 
 }
 
 /** Places of tokens in the word are in bytes; a token that ends or begins within a character stands for the whole of it. */
-function addWord({ ids, begins, ends }: Encoded, word: AlignedText, tokens: TokenList): void {
+function addWord({ ids, begins, ends, written }: Encoded, word: AlignedText, tokens: TokenList): void {
   const { text } = word;
   let [unit, byte] = [0, 0]; // the same place, at the beginning of a character
   const sizeAt = (at: number): number => {
@@ -133,6 +133,7 @@ function addWord({ ids, begins, ends }: Encoded, word: AlignedText, tokens: Toke
       unit += sizeAt(unit) === 4 ? 2 : 1;
     }
   };
+  for (const [i, text] of tokens.written ?? []) written.set(ids.length + i, text);
   for (const [i, id] of tokens.ids.entries()) {
     if (tokens.begins[i]! < byte) [unit, byte] = [0, 0];
     go(tokens.begins[i]!);

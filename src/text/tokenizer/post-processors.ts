@@ -10,7 +10,7 @@ export interface Encoded {
   /** In UTF-16 units; both are 0 for a token that a post-processor adds. */
   readonly begins: number[];
   readonly ends: number[];
-  /** Of added tokens, by their index: what they were in the text, with the white space that they took. */
+  /** By their index: what added tokens were in the text, with the white space that they took, and what unknown tokens stand for. */
   readonly written: Map<number, string>;
 }
 
@@ -23,25 +23,34 @@ export interface Processing {
 
 export type PostProcess = (encoded: Encoded, processing: Processing) => Encoded;
 
+/** Makes other parts of the parts of one text; only TemplateProcessing makes several. */
+type Step = (parts: readonly Encoded[], processing: Processing) => readonly Encoded[];
+
 /** Throws `bad_model_files`. */
 export function readPostProcessor(value: unknown): PostProcess {
   if ((value ?? null) === null) return (encoded) => encoded;
-  const steps = flatten(fieldsOf(value, 'post_processor'), 'processors').map(readOne);
-  return (encoded, processing) => steps.reduce((done, step) => step(done, processing), encoded);
+  const all = flatten(fieldsOf(value, 'post_processor'), 'processors');
+  const template = all.findIndex(({ type }) => type === 'TemplateProcessing');
+  const second = all.find(({ type }, i) => template >= 0 && i > template && type !== 'ByteLevel');
+  if (second !== undefined)
+    throw second.refuse(`has the type ${second.type} after TemplateProcessing, which is not supported`);
+  const steps = all.map(readOne);
+  return (encoded, processing) =>
+    joined(steps.reduce<readonly Encoded[]>((parts, step) => step(parts, processing), [encoded]));
 }
 
-function readOne(fields: Fields): PostProcess {
+function readOne(fields: Fields): Step {
   if (!Object.hasOwn(KINDS, fields.type))
     throw fields.refuse(`has the type ${JSON.stringify(fields.type)}; known are ${Object.keys(KINDS).join(', ')}`);
   return KINDS[fields.type]!(fields);
 }
 
-const KINDS: Readonly<Record<string, (fields: Fields) => PostProcess>> = {
+const KINDS: Readonly<Record<string, (fields: Fields) => Step>> = {
   TemplateProcessing: readTemplate,
   BertProcessing: readAround,
   RobertaProcessing(fields) {
     const [trim, around] = [readTrim(fields), readAround(fields)];
-    return (encoded, processing) => around(trim(encoded, processing), processing);
+    return (parts, processing) => around(trim(parts, processing), processing);
   },
   ByteLevel: readTrim,
 };
@@ -54,10 +63,10 @@ function tokenId(fields: Fields, name: string): number {
   return id as number;
 }
 
-function readAround(fields: Fields): PostProcess {
+function readAround(fields: Fields): Step {
   const [first, last] = [tokenId(fields, 'cls'), tokenId(fields, 'sep')];
-  return (encoded, { addSpecialTokens }) =>
-    addSpecialTokens ? joined([added([first]), encoded, added([last])]) : encoded;
+  return (parts, { addSpecialTokens }) =>
+    addSpecialTokens ? [joined([added([first]), ...parts, added([last])])] : parts;
 }
 
 const added = (ids: number[]): Encoded => ({
@@ -80,7 +89,7 @@ function joined(parts: readonly Encoded[]): Encoded {
   return all;
 }
 
-function readTemplate(fields: Fields): PostProcess {
+function readTemplate(fields: Fields): Step {
   const tokens = fields.raw('special_tokens');
 
   function idsOf(name: string): readonly number[] {
@@ -96,17 +105,17 @@ function readTemplate(fields: Fields): PostProcess {
     piece.part('Sequence').oneOf('id', ['A']);
     return null;
   });
-  return (encoded, { addSpecialTokens }) =>
-    joined(pieces.flatMap((ids) => (ids === null ? [encoded] : addSpecialTokens ? [added([...ids])] : [])));
+  return (parts, { addSpecialTokens }) =>
+    pieces.flatMap((ids) => (ids === null ? parts : addSpecialTokens ? [added([...ids])] : []));
 }
 
 const SPACE = /^[Ġ\p{White_Space}]$/u;
 
 /** Places of tokens leave out the spaces with which the tokens begin and end. */
-function readTrim(fields: Fields): PostProcess {
+function readTrim(fields: Fields): Step {
   const [trims, addsSpace] = [fields.flag('trim_offsets'), fields.flag('add_prefix_space')];
-  if (!trims) return (encoded) => encoded;
-  return (encoded, { text, spelling }) => {
+  if (!trims) return (parts) => parts;
+  const trim = (encoded: Encoded, { text, spelling }: Processing): Encoded => {
     const [begins, ends] = [[...encoded.begins], [...encoded.ends]];
     for (const [i, id] of encoded.ids.entries()) {
       const characters = Array.from(encoded.written.get(i) ?? spelling(id));
@@ -120,6 +129,7 @@ function readTrim(fields: Fields): PostProcess {
     }
     return { ...encoded, begins, ends };
   };
+  return (parts, processing) => parts.map((part) => trim(part, processing));
 }
 
 /** Characters are counted, so that a pair of surrogates is one. */

@@ -28,7 +28,7 @@ export function createCallList(isCertain = false): CallList {
   let begun = false;
   let verbatim = ''; // of the unit
   let ofCall = 0; // where the text of the last call begins there
-  let held: ToolDelta[] = [];
+  let pending: ToolDelta[] = [];
   let written = ''; // arguments of the call so far
 
   /** What has been read of the call. */
@@ -46,8 +46,8 @@ export function createCallList(isCertain = false): CallList {
   }
 
   function complete(): ToolDelta[] {
-    const deltas = held;
-    held = [];
+    const deltas = pending;
+    pending = [];
     verbatim = '';
     before = count;
     return deltas;
@@ -56,7 +56,7 @@ export function createCallList(isCertain = false): CallList {
   function giveBack(rest: string): ToolDelta[] {
     const text = verbatim + rest;
     count = before;
-    held = [];
+    pending = [];
     verbatim = '';
     return text === '' ? [] : [{ kind: 'content', text }];
   }
@@ -80,14 +80,14 @@ export function createCallList(isCertain = false): CallList {
         if (begun) verbatim = '';
         return { deltas: isBroken && !begun ? giveBack('') : deltas, rest, state };
       }
-      held.push(...deltas);
+      pending.push(...deltas);
       return { deltas: isBroken ? giveBack('') : [], rest, state };
     },
     complete,
     giveBack,
     abandon(rest, isStopped) {
       reader!.end?.(isStopped);
-      held.push(...take());
+      pending.push(...take());
       const isCall = isStopped ? reader!.state === 'done' && isJson(written) : begun && reader!.state !== 'broken';
       if (isCertain ? begun : isCall) return complete();
       if (isStopped || reader!.state === 'broken') return giveBack(rest);

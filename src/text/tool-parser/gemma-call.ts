@@ -1,4 +1,5 @@
-// One call as Gemma writes it, `call:f{a:1}`. The head is held back until it is certain to be a call's.
+// One call as Gemma writes it, `call:f{a:1}`; models also write `:f{a:1}` and `call:f(a:1)`. The head is held back until it is certain to be
+// a call's.
 import type { ToolDefinition } from '#domain/chat';
 import type { CallReader } from './call-reader.ts';
 import { gemma } from './gemma-dialect.ts';
@@ -6,9 +7,9 @@ import { createLiteralReader, type LiteralReader } from './literal-reader.ts';
 import { argumentsSchema } from './parameter-types.ts';
 
 /** Its first group is what precedes the arguments, its second the name. */
-const HEAD = /^(\s*call:\s*([\w.-]+)\s*\{)/;
+const HEAD = /^(\s*(?:call)?:\s*([\w.-]+)\s*[{(])/;
 /** Matches text that may still become a head. */
-const HEAD_PART = /^\s*(?:c|ca|cal|call|call:\s*(?:[\w.-]+\s*)?)?$/;
+const HEAD_PART = /^\s*(?:c|ca|cal|call|(?:call)?:\s*(?:[\w.-]+\s*)?)?$/;
 
 /** `quote` encloses strings. */
 export function createGemmaCall(quote: string, tools: readonly ToolDefinition[]): CallReader {
@@ -21,7 +22,8 @@ export function createGemmaCall(quote: string, tools: readonly ToolDefinition[])
     const found = HEAD.exec(rest);
     if (found) {
       name = found[2]!;
-      args = createLiteralReader(gemma(quote), argumentsSchema(tools, name));
+      const close = found[1]!.endsWith('{') ? '}' : ')';
+      args = createLiteralReader(gemma(quote, close), argumentsSchema(tools, name), close);
       return from + found[1]!.length;
     }
     if (!HEAD_PART.test(rest)) state = 'broken';
@@ -43,5 +45,8 @@ export function createGemmaCall(quote: string, tools: readonly ToolDefinition[])
       return name;
     },
     takeArguments: () => args?.take() ?? '',
+    end(isStopped) {
+      if (!isStopped) args?.cutOff();
+    },
   };
 }

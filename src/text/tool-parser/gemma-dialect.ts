@@ -5,11 +5,11 @@ const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 const GEMMA_NAMES: ReadonlySet<string> = new Set(['null', 'none', 'nil']);
 
-/** `quote` is a special token. What is neither a number nor a name is a string without quotes. */
-export const gemma = (quote: string): Dialect => ({
+/** `quote` is a special token; `close` ends the arguments. What is neither a number nor a name is a string without quotes. */
+export const gemma = (quote: string, close: string): Dialect => ({
   quotes: [quote],
   brackets: { '{': '}', '[': ']' },
-  atom: /[^,}\]<]+/y,
+  atom: close === ')' ? /[^,)}\]<]+/y : /[^,}\]<]+/y,
   atomValue(atom) {
     const name = atom.toLowerCase();
     if (name === 'true' || name === 'false') return name;

@@ -1,14 +1,15 @@
 // A call as gpt-oss writes it in the harmony format: a header with the recipient, `to=functions.f`, on either side of the channel, then
-// the arguments up to the end of the message. The format: github.com/openai/harmony, docs/format.md.
+// the arguments up to the end of the message. The model also leaves out `functions.`, as vLLM knows; its built-in tools are not served.
 import { beginningAtEnd } from '../beginning-at-end.ts';
+import { HEADER_CHARACTERS_MAX, isHarmonyHeader, MESSAGE } from '../harmony-header.ts';
 import type { CallReader } from './call-reader.ts';
 import { createJsonPieces } from './json-pieces.ts';
 
-const MESSAGE = '<|message|>';
 const ENDS = ['<|call|>', '<|end|>', '<|return|>', '<|start|>', '<|channel|>'];
-const RECIPIENT = /(?:^|\s)to=functions\.([^\s<]+)/;
-/** Of a header up to where it has been read. Longer ones are none. */
-const HEADER_CHARACTERS_MAX = 300;
+const RECIPIENT = /(?:^|\s)to=(?:functions\.)?([^\s<]+)/;
+const NO_FUNCTIONS = /^(?:functions\.|assistant|(?:python|browser|container)(?:\..*)?)$/;
+/** The beginning of a header that begins with the recipient: other text has ` to=`, too. */
+const RECIPIENT_FIRST = /^ to=[^\s<>"'=(){}]*(?:[\s<]|$)/;
 
 /** `opening`: what of the header was read. */
 export function createHarmonyCall(opening: string): CallReader {
@@ -20,9 +21,9 @@ export function createHarmonyCall(opening: string): CallReader {
     const end = text.indexOf(MESSAGE, from);
     const header = opening + text.slice(from, end < 0 ? text.length : end);
     const length = header.length - (end < 0 ? beginningAtEnd(header, [MESSAGE]) : 0);
-    const isHeader = length <= HEADER_CHARACTERS_MAX && !ENDS_HEADER.test(header);
+    const isHeader = length <= HEADER_CHARACTERS_MAX && !ENDS_HEADER.test(header) && isBeginning(header);
     if (isHeader && end < 0) return from;
-    name = isHeader ? (RECIPIENT.exec(header)?.[1] ?? null) : null;
+    name = isHeader && isHarmonyHeader(header) ? recipientIn(header) : null;
     if (name === null) state = 'broken';
     return name === null ? from : end + MESSAGE.length;
   }
@@ -57,6 +58,13 @@ export function createHarmonyCall(opening: string): CallReader {
       state = 'done';
     },
   };
+}
+
+const isBeginning = (header: string): boolean => !header.startsWith(' to=') || RECIPIENT_FIRST.test(header);
+
+function recipientIn(header: string): string | null {
+  const name = RECIPIENT.exec(header)?.[1];
+  return name === undefined || NO_FUNCTIONS.test(name) ? null : name;
 }
 
 /** A header is one line. */

@@ -10,6 +10,8 @@ const SCALAR_START = /[-\dtfn]/;
 /** Allowed in JSON only inside strings; elsewhere the model has stopped and closes, or opens, a block. */
 const TAG_START = '<';
 const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters']);
+/** Keys that a call without arguments may have beside its name. Under any other one they may stand, and would be lost. */
+const OTHER_KEYS: ReadonlySet<string> = new Set(['id', 'type']);
 
 type ReadingState = 'start' | 'key' | 'colon' | 'value' | 'in string' | 'in scalar' | 'in container' | 'behind value';
 
@@ -24,10 +26,12 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
   let container = createJsonBrackets(); // of the value, where it is an object or a list
   const pieces = createJsonPieces();
   let hasArguments = false;
+  let mayLackArguments = !needsArguments;
+  let isOver = false; // nothing of it follows
   let whole = '';
-  let inArguments = false; // the current value is the arguments; if a key occurs twice, the first counts
+  let inArguments = false; // the current value is the arguments
 
-  const isCall = () => name !== null && (hasArguments || !needsArguments);
+  const isCall = () => name !== null && (hasArguments || (isOver && mayLackArguments));
 
   /** False: no call continues like this. */
   function step(character: string): boolean {
@@ -64,8 +68,9 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
   }
 
   function finish(): boolean {
+    isOver = true;
     if (!isCall() || !isJson(`${whole}}`)) return false;
-    if (pieces.isEmpty) pieces.add('{}'); // missing, or an empty string: clients parse the arguments
+    if (pieces.isEmpty) pieces.add('{}'); // missing, or a string without text: clients parse the arguments
     state = 'done';
     return true;
   }
@@ -79,10 +84,11 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
 
   function beginValue(character: string): boolean {
     const isContainer = character === '{' || character === '[';
-    inArguments = !hasArguments && ARGUMENT_KEYS.has(key!);
-    if (character !== '"' && ((key === 'name' && name === null) || !(isContainer || SCALAR_START.test(character))))
-      return false;
+    inArguments = ARGUMENT_KEYS.has(key!);
+    if (key === 'name' ? name !== null || character !== '"' : inArguments && hasArguments) return false; // twice, or no name
+    if (character !== '"' && !isContainer && !SCALAR_START.test(character)) return false;
     if (inArguments) hasArguments = true;
+    else if (key !== 'name' && !OTHER_KEYS.has(key!)) mayLackArguments = false;
     if (character === '"') return beginString();
     if (inArguments) pieces.add(character);
     place = isContainer ? 'in container' : 'in scalar';
@@ -99,14 +105,14 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
       raw += character;
       return true;
     }
-    const isName = key === 'name' && name === null;
+    const isName = key === 'name';
     place = key === null ? 'colon' : 'behind value';
     if (key !== null && !isName && !inArguments) return true;
     const text = parseString(raw);
     if (text === null || (isName && text === '')) return false;
     if (key === null) key = text;
     else if (isName) name = text;
-    else pieces.add(text);
+    else pieces.add(text.trim() === '' ? '' : text);
     return true;
   }
 
@@ -133,8 +139,15 @@ export function createJsonCall({ needsArguments }: { needsArguments: boolean }):
       return isCall() ? name : null;
     },
     takeArguments: () => (isCall() ? pieces.take() : ''),
+    end(isStopped) {
+      if (isStopped || state !== 'reading') return;
+      isOver = true;
+      if (place === 'in string' && inArguments) pieces.add(parseString(raw.replace(PART_OF_ESCAPE, '')) ?? '');
+    },
   };
 }
+
+const PART_OF_ESCAPE = /(?<=(?:^|[^\\])(?:\\\\)*)\\(?:u[\da-fA-F]{0,3})?$/;
 
 function parseString(raw: string): string | null {
   try {

@@ -21,6 +21,8 @@ export interface LiteralReader {
   readonly state: 'reading' | 'done' | 'broken';
   /** JSON text read since the last time. */
   take(): string;
+  /** Nothing follows: a string whose end decides its type is passed on as far as it got. */
+  cutOff(): void;
 }
 
 interface Frame {
@@ -45,9 +47,9 @@ const SPACES = /\s*/y;
 /** Ends where a separator or bracket stands. */
 const BARE_KEY = /[^\s:=,(){}[\]<"']+/y;
 
-/** The outermost object is already open; `root` is its schema. */
-export function createLiteralReader(dialect: Dialect, root: unknown): LiteralReader {
-  const frames: Frame[] = [newFrame('object', '}', root)];
+/** The outermost object is already open; `root` is its schema, `close` ends it. */
+export function createLiteralReader(dialect: Dialect, root: unknown, close: string): LiteralReader {
+  const frames: Frame[] = [newFrame('object', close, root)];
   let string: OpenString | null = null;
   let state: LiteralReader['state'] = 'reading';
   let written = '{';
@@ -201,6 +203,9 @@ export function createLiteralReader(dialect: Dialect, root: unknown): LiteralRea
       written = written.slice(kept);
       if (string?.from != null) string = { ...string, from: 1 };
       return taken;
+    },
+    cutOff() {
+      if (string !== null) string = { ...string, from: null };
     },
   };
 }

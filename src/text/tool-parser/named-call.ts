@@ -6,7 +6,7 @@ import { createJsonPieces } from './json-pieces.ts';
 
 const ARGS = '[ARGS]';
 const CALL_ID = '[CALL_ID]';
-const HEAD = /^\s*([^\s[\]{}<>"]+)(?:\[CALL_ID\]([^\s[\]{}<>"]+))?(?:\[ARGS\])?\s*\{/;
+const HEAD = /^\s*([^\s[\]{}<>"]+)\s*(?:\[CALL_ID\]([^\s[\]{}<>"]+))?\s*(?:\[ARGS\])?\s*\{/;
 const WORD = /^\s*[^\s[\]{}<>"]*/;
 
 export function createNamedCall(): CallReader {
@@ -48,13 +48,13 @@ export function createNamedCall(): CallReader {
 /** Matches text with an incomplete head. */
 function mayBecomeHead(text: string): boolean {
   const name = WORD.exec(text)![0];
-  let rest = text.slice(name.length);
+  let rest = text.slice(name.length).trimStart();
   if (rest === '') return true;
   if (name.trim() === '') return false;
   if (rest.startsWith(CALL_ID)) {
     rest = rest.slice(CALL_ID.length);
     const id = WORD.exec(rest)![0];
-    rest = rest.slice(id.length);
+    rest = rest.slice(id.length).trimStart();
     if (rest === '') return !/^\s/.test(id);
   } else if (CALL_ID.startsWith(rest)) return true;
   return (

@@ -14,23 +14,40 @@ export interface ParameterTypes {
   readonly values: readonly unknown[] | null;
 }
 
+/** Other names of types, as vLLM 0.32 reads them, in any case. */
+const ALIASES: Readonly<Record<string, JsonType>> = {
+  ...same('string', 'str text varchar char enum'),
+  ...same('integer', 'int int32 int64 uint uint32 uint64 long short unsigned'),
+  ...same('number', 'float float32 float64 double'),
+  ...same('boolean', 'bool'),
+  ...same('object', 'dict'),
+  ...same('array', 'arr list sequence'),
+};
+
+function same(type: JsonType, names: string): Record<string, JsonType> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, type]));
+}
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** What a schema says; null: anything. */
 interface Said {
   readonly types: ReadonlySet<JsonType> | null;
   readonly values: readonly unknown[] | null;
+  /** Types that one of several choices names where another allows anything. */
+  readonly named?: ReadonlySet<JsonType> | undefined;
 }
 
 const ANYTHING: Said = { types: null, values: null };
-const ONE_OF = ['anyOf', 'oneOf'];
+/** Keywords of which one alternative holds. */
+export const CHOICES = ['anyOf', 'oneOf'];
 /** Schemas that refer to themselves end here, and so do long chains of references. */
-const DEPTH_MAX = 20;
+export const DEPTH_MAX = 20;
 
 /** `root`: the document in which its references are resolved. */
 export function parameterTypes(schema: unknown, root: unknown): ParameterTypes {
-  const { types, values } = said(schema, root, 0);
-  return { types: types !== null && types.size > 0 ? types : new Set(['string']), values };
+  const { types, values, named } = said(schema, root, 0);
+  return { types: types !== null && types.size > 0 ? types : new Set([...(named ?? []), 'string']), values };
 }
 
 export const isOnlyString = ({ types }: ParameterTypes): boolean => types.size === 1 && types.has('string');
@@ -38,13 +55,18 @@ export const isOnlyString = ({ types }: ParameterTypes): boolean => types.size =
 function said(schema: unknown, root: unknown, depth: number): Said {
   if (!isObject(schema) || depth > DEPTH_MAX) return ANYTHING;
   const within = (each: unknown) => said(each, root, depth + 1);
-  const parts: Said[] = [ownTypes(schema), ownValues(schema)];
-  if (typeof schema.$ref === 'string') parts.push(within(referred(schema.$ref, root)));
-  if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map(within));
-  for (const key of ONE_OF) if (Array.isArray(schema[key])) parts.push(schema[key].map(within).reduce(either, NOTHING));
+  const parts: Said[] = [ownTypes(schema), ownValues(schema), ...partsOf(schema, root).map(within)];
+  for (const key of CHOICES)
+    if (Array.isArray(schema[key])) parts.push(schema[key].map(within).reduce(either, NOTHING));
   const all = parts.reduce(both, ANYTHING);
   return all.types === null ? { ...all, types: impliedTypes(schema) } : all;
 }
+
+/** Schemas that hold beside it: the target of its reference, and those of `allOf`. */
+export const partsOf = (schema: Schema, root: unknown): readonly unknown[] => [
+  ...(typeof schema.$ref === 'string' ? [referred(schema.$ref, root)] : []),
+  ...(Array.isArray(schema.allOf) ? (schema.allOf as unknown[]) : []),
+];
 
 const NOTHING: Said = { types: new Set(), values: [] };
 
@@ -52,6 +74,7 @@ function either(a: Said, b: Said): Said {
   return {
     types: a.types === null || b.types === null ? null : new Set([...a.types, ...b.types]),
     values: a.values === null || b.values === null ? null : [...a.values, ...b.values],
+    named: new Set([...(a.types ?? a.named ?? []), ...(b.types ?? b.named ?? [])]),
   };
 }
 
@@ -59,6 +82,7 @@ function both(a: Said, b: Said): Said {
   return {
     types: a.types === null ? b.types : b.types === null ? a.types : common(a.types, b.types),
     values: a.values ?? b.values,
+    named: a.named ?? b.named,
   };
 }
 
@@ -71,8 +95,13 @@ function common(a: ReadonlySet<JsonType>, b: ReadonlySet<JsonType>): ReadonlySet
 
 function ownTypes({ type }: Schema): Said {
   if (type === undefined) return ANYTHING;
-  const known = (Array.isArray(type) ? type : [type]).filter((each) => JSON_TYPES.includes(each as JsonType));
-  return { types: known.length > 0 ? new Set(known as JsonType[]) : null, values: null };
+  const known = (Array.isArray(type) ? type : [type]).map(typeNamed).filter((each) => each !== undefined);
+  return { types: known.length > 0 ? new Set(known) : null, values: null };
+}
+
+function typeNamed(name: unknown): JsonType | undefined {
+  const word = String(name).trim().toLowerCase();
+  return JSON_TYPES.find((type) => type === word) ?? (Object.hasOwn(ALIASES, word) ? ALIASES[word] : undefined);
 }
 
 function ownValues(schema: Schema): Said {
@@ -95,9 +124,11 @@ function typeOf(value: unknown): JsonType {
 }
 
 /** The target of a reference inside the document; undefined: none. */
-function referred(reference: string, root: unknown): unknown {
-  if (!reference.startsWith('#')) return undefined;
-  const keys = reference.slice(1).split('/').slice(1);
+export function referred(reference: string, root: unknown): unknown {
+  const [document, pointer] = reference.split('#', 2) as [string, string?];
+  const isOwn = document === '' || (isObject(root) && root.$id === document);
+  if (!isOwn || (pointer && !pointer.startsWith('/'))) return undefined;
+  const keys = (pointer ?? '').split('/').slice(1);
   return keys.reduce<unknown>((at, key) => {
     const name = decoded(key).replaceAll('~1', '/').replaceAll('~0', '~');
     return (isObject(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as Schema)[name] : undefined;
@@ -117,19 +148,29 @@ export const argumentsSchema = (tools: readonly ToolDefinition[], name: string):
   tools.find((tool) => tool.function.name === name)?.function.parameters;
 
 /**
- * The schema of a property, or of the items of a list (`key` null), also where a reference or a combination brings it: the first one that
- * is found. Undefined: none.
+ * The schema of a property, or of the items of a list (`key` null), also where a reference or a combination brings it: all that are found,
+ * combined. Undefined: none.
  */
 export function schemaWithin(schema: unknown, key: string | null, root: unknown, depth = 0): unknown {
   if (!isObject(schema) || depth > DEPTH_MAX) return undefined;
-  if (key === null && isObject(schema.items)) return schema.items;
-  if (key !== null && isObject(schema.properties) && Object.hasOwn(schema.properties, key))
-    return schema.properties[key];
-  const parts: unknown[] = typeof schema.$ref === 'string' ? [referred(schema.$ref, root)] : [];
-  for (const each of ['allOf', ...ONE_OF]) if (Array.isArray(schema[each])) parts.push(...(schema[each] as unknown[]));
-  for (const part of parts) {
-    const found = schemaWithin(part, key, root, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const inside = (part: unknown) => schemaWithin(part, key, root, depth + 1);
+  const choices = CHOICES.flatMap((each) => (Array.isArray(schema[each]) ? [schema[each] as unknown[]] : []));
+  const found = [
+    key === null ? schema.items : ownProperty(schema, key),
+    ...partsOf(schema, root).map(inside),
+    ...choices.map((each) => combined(each.map(inside), 'anyOf')),
+  ];
+  return combined(found, 'allOf');
+}
+
+function combined(found: readonly unknown[], as: 'allOf' | 'anyOf'): unknown {
+  const schemas = found.filter(isObject);
+  return schemas.length > 1 ? { [as]: schemas } : schemas[0];
+}
+
+/** A name that the schema does not list may be of any of its patterns, or an additional one. Users' patterns are not run here. */
+function ownProperty(schema: Schema, key: string): unknown {
+  if (isObject(schema.properties) && Object.hasOwn(schema.properties, key)) return schema.properties[key];
+  const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
+  return combined([...patterns, schema.additionalProperties], 'anyOf');
 }

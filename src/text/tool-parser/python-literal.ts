@@ -50,8 +50,13 @@ const PREFIX = /([a-zA-Z]{0,2})("""|'''|"|')/y;
 const NUMBER =
   /0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|(?:(?:\d(?:_?\d)*)?\.\d(?:_?\d)*|\d(?:_?\d)*\.?)(?:[eE][+-]?\d(?:_?\d)*)?/y;
 const NAMES: Readonly<Record<string, string>> = {
-  True: 'true', False: 'false', None: 'null', true: 'true', false: 'false', null: 'null',
-}; // prettier-ignore
+  True: 'true',
+  False: 'false',
+  None: 'null',
+  true: 'true',
+  false: 'false',
+  null: 'null',
+};
 const CLOSE: Readonly<Record<string, string>> = { '[': ']', '(': ')', '{': '}' };
 
 function createReader(text: string) {
@@ -310,8 +315,17 @@ function createReader(text: string) {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', a: '\x07', '\\': '\\', "'": "'", '"': '"',
-}; // prettier-ignore
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  a: '\x07',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+};
 const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 /** Without underscores. */

@@ -18,7 +18,11 @@ export interface CallsInBlock {
 
 export interface Blocks {
   readonly opens: readonly string[];
+  /** What opens a block only where the answer begins. */
+  readonly opensAnswer?: readonly string[];
   readonly closes: readonly string[];
+  /** What closes a block may also open other text; otherwise it may be repeated. */
+  readonly closesOnce?: boolean;
   /** Null: a block is one call, read from right after the tag. */
   readonly list: CallsInBlock | null;
   /** A list may start the answer, without a tag. */
@@ -29,16 +33,18 @@ export interface Blocks {
 
 /** `isCertain`: as in call-list.ts. */
 export function createTaggedParser(
-  { opens, closes, list, bareList = false, newReader }: Blocks,
+  { opens, opensAnswer = [], closes, closesOnce = false, list, bareList = false, newReader }: Blocks,
   isCertain?: boolean,
 ): ToolParser {
   const calls = createCallList(isCertain);
-  let place: 'beginning' | 'text' | 'opened' | 'call' | 'between' = bareList ? 'beginning' : 'text';
+  let place: 'beginning' | 'text' | 'opened' | 'call' | 'between' =
+    bareList || opensAnswer.length > 0 ? 'beginning' : 'text';
   let tag: string | null = null; // of the block
   let opening = ''; // text that has introduced the call so far
   let listed = false;
   let continued = false; // a separator introduced the call
-  let closing = false; // the last block was a call, and its closing tag has not come yet
+  let closing = false; // the last block was a call, and its closing tag may come, or come again
+  let closed = false; // it has come
   let onlySpace = false; // since the last call
   let pending = '';
 
@@ -58,10 +64,13 @@ export function createTaggedParser(
   }
 
   function readBeginning(over: boolean): ToolDelta[] | null {
+    const first = opensAnswer.find((each) => pending.startsWith(each));
     const text = pending.trimStart();
-    if (text === '' && !over) return null;
+    if (!over && (text === '' || opensAnswer.some((each) => each.length > pending.length && each.startsWith(pending))))
+      return null;
     place = 'text';
-    if (text.startsWith(list!.begin)) open(null, pending.slice(0, pending.length - text.length), text);
+    if (first !== undefined) open(first, first, pending.slice(first.length));
+    else if (bareList && text.startsWith(list!.begin)) open(null, pending.slice(0, pending.length - text.length), text);
     return [];
   }
 
@@ -71,9 +80,18 @@ export function createTaggedParser(
     if (found !== null) {
       const text = pending.slice(0, at).trimEnd();
       const rest = pending.slice(at + found.length);
+      if (closed && text.trim() !== '' && closes.includes(found)) {
+        closing = closed = false; // it belongs to the text
+        return [];
+      }
+      if (!over && opens.some((tag) => tag.length > found.length && tag.startsWith(found + rest))) {
+        pending = pending.slice(text.length); // a fence that closes may turn out to open
+        return text === '' ? null : content(text);
+      }
       if (opens.includes(found)) open(found, pending.slice(text.length, at) + found, rest);
       else {
-        closing = false;
+        closed = !closesOnce;
+        closing = closed;
         pending = rest;
       }
       return content(text);
@@ -82,6 +100,7 @@ export function createTaggedParser(
     const text = pending.slice(0, pending.length - kept);
     pending = pending.slice(pending.length - kept);
     if (text === '' || (over && isLayout(text))) return null;
+    if (closed && text.trim() !== '') closing = closed = false;
     return content(text);
   }
 
@@ -89,7 +108,7 @@ export function createTaggedParser(
     tag = by;
     opening = led;
     pending = rest;
-    closing = listed = continued = false;
+    closing = closed = listed = continued = false;
     if (list === null) begin('');
     else place = 'opened';
   }
@@ -102,7 +121,11 @@ export function createTaggedParser(
   /** After the tag: a list begins, or the call itself. */
   function readOpened(): ToolDelta[] | null {
     const text = pending.trimStart();
-    if (text === '') return null;
+    if (opens.some((each) => each.startsWith(text))) return null;
+    if (!continued && opens.some((each) => text.startsWith(each))) {
+      place = 'text';
+      return content(opening);
+    }
     const begins = !continued && text.startsWith(list!.begin);
     const read = pending.length - text.length + (begins ? list!.begin.length : 0);
     opening += pending.slice(0, read);
@@ -122,12 +145,22 @@ export function createTaggedParser(
     if (state === 'broken') {
       place = 'text';
       closing = onlySpace = false;
+      keepSpace(deltas);
     }
     if (state === 'done') {
       place = list === null ? 'text' : 'between';
       if (!listed) deltas.push(...calls.complete());
     }
     return waits ? null : deltas;
+  }
+
+  /** White space at the end of what was no call is read again, as a tag may follow it. */
+  function keepSpace(deltas: ToolDelta[]): void {
+    const last = deltas.at(-1);
+    if (last?.kind !== 'content') return;
+    const text = last.text.trimEnd();
+    pending = last.text.slice(text.length) + pending;
+    deltas.splice(-1, 1, ...(text === '' ? [] : [{ kind: 'content' as const, text }]));
   }
 
   /** After a call: another one of the list, or the list's end. */

@@ -23,6 +23,12 @@ const properties: Readonly<Record<string, unknown>> = {
   flag: { type: 'boolean' },
   object: { properties: { a: { type: 'integer' } } },
   list: { type: 'array', items: { type: 'integer' } },
+  loose: { anyOf: [{ type: 'integer' }, { description: 'or a word' }] },
+  bounded: { type: 'integer', anyOf: [{ minimum: 3 }, { type: 'null' }] },
+  short: { type: 'int' },
+  upper: { type: 'BOOLEAN' },
+  anchor: { $ref: '#Count' },
+  map: { type: 'object', additionalProperties: { type: 'integer' } },
 };
 const definitions = {
   Count: { type: 'integer' },
@@ -65,12 +71,20 @@ test.each([
   ['maybeText', '12', '12'],
   ['real', '2.50', 2.5],
   ['real', '+3', 3],
+  ['real', '1e999', '1e999'],
+  ['list', '[1e999]', '[1e999]'],
   ['flag', 'False', false],
   ['flag', '1', true],
   ['flag', 'maybe', 'maybe'],
   ['object', '{"a": 1}', { a: 1 }],
   ['object', "{'a': None}", { a: null }],
   ['list', '[1, 2]', [1, 2]],
+  ['loose', '5', 5],
+  ['loose', 'five', 'five'],
+  ['bounded', '5', 5],
+  ['short', '5', 5],
+  ['upper', 'True', true],
+  ['anchor', '{}', '{}'],
 ] as const)('%s: %j is %j', (name, text, value) => {
   const xml = `<tool_call>\n<function=f>\n<parameter=${name}>\n${text}\n</parameter>\n</function>\n</tool_call>`;
   expect(read(QWEN3_CODER, xml, parameters)).toEqual({ [name]: value });
@@ -87,6 +101,18 @@ test.each([
   ['list:[<|"|>1<|"|>,2]', { list: [1, 2] }],
   ['object:{a:<|"|>1<|"|>}', { object: { a: 1 } }],
   ['unknown:5', { unknown: 5 }],
+  ['map:{a:<|"|>1<|"|>}', { map: { a: 1 } }],
 ])('gemma4: %s', (text, value) => {
   expect(read(GEMMA4, `<|tool_call>call:f{${text}}<tool_call|>`, parameters)).toEqual(value);
+});
+
+test.each([
+  ['additional properties', { additionalProperties: { type: 'integer' } }, 3],
+  ['patterns', { patternProperties: { '^a': { type: 'integer' } } }, 3],
+  ['a later part', { allOf: [{ properties: { a: {} } }, { properties: { a: { type: 'integer' } } }] }, 3],
+  ['a choice', { oneOf: [{ properties: { a: { type: 'boolean' } } }, { properties: { a: { type: 'integer' } } }] }, 3],
+  ['forbidden', { additionalProperties: false }, '3'],
+])('a parameter has the type of %s', (_, schema, value) => {
+  const xml = '<tool_call>\n<function=f>\n<parameter=a>\n3\n</parameter>\n</function>\n</tool_call>';
+  expect(read(QWEN3_CODER, xml, schema)).toEqual({ a: value });
 });

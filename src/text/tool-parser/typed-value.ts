@@ -56,10 +56,12 @@ function containerOf(text: string, open: '{' | '['): string | null {
   return json?.startsWith(open) === true ? json : null;
 }
 
+/** Numbers beyond those of JSON's readers (`1e999`) make it text. */
 function jsonOf(text: string): string | null {
+  let isFinite = true;
   try {
-    JSON.parse(text);
-    return text;
+    JSON.parse(text, (_, value: unknown) => (isFinite &&= Math.abs(value as number) !== Infinity));
+    return isFinite ? text : null;
   } catch {
     return null;
   }

@@ -1,9 +1,11 @@
 // Qwen3-Coder's calls: `<function=f>`, then `<parameter=a>`, a line break, the value as bare text, a line break and `</parameter>` for each
 // argument, then `</function>`. The tool's schema determines the type of a value (parameter-types.ts): strings are passed on as they arrive,
-// others once they are complete. A missing closing tag is assumed where the next tag begins.
+// others once they are complete. A missing closing tag is assumed where the next tag begins. Tags inside a string of JSON are text, and so is
+// the end of the block where no block follows.
 import type { ToolDefinition } from '#domain/chat';
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { CallReader } from './call-reader.ts';
+import { createJsonBrackets, type JsonBrackets } from './json-brackets.ts';
 import { createJsonPieces } from './json-pieces.ts';
 import { jsonText } from './json-text.ts';
 import { argumentsSchema, isOnlyString, parameterTypes, schemaWithin, type ParameterTypes } from './parameter-types.ts';
@@ -15,6 +17,8 @@ const PARAMETER = '<parameter=';
 const PARAMETER_END = '</parameter>';
 const BLOCK_END = '</tool_call>';
 const VALUE_ENDS = [PARAMETER_END, PARAMETER, FUNCTION_END, BLOCK_END];
+/** What may follow the end of a block; where something else does, it is text of the value. */
+const BLOCKS = ['<tool_call>', FUNCTION];
 
 /** `isOpen`: `<function=` was read. */
 export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean): CallReader {
@@ -24,6 +28,7 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   const pieces = createJsonPieces();
   let type: ParameterTypes = parameterTypes(undefined, undefined);
   let value = ''; // of a parameter that is not a string, so far
+  let brackets: JsonBrackets | null = null; // of that value, once an object or list has begun
   let atBeginning = true; // of the value: one line break is layout
 
   /** Where it stopped; if it has not moved, more text is needed. */
@@ -58,8 +63,8 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   /** The name after `=`. */
   function readUntilBracket(text: string, from: number, wrong: RegExp, found: (name: string) => void): number {
     const end = text.indexOf('>', from);
-    const word = text.slice(from, end < 0 ? text.length : end);
-    if (wrong.test(word) || (end >= 0 && word.trim() === '')) state = 'broken';
+    const word = text.slice(from, end < 0 ? text.length : end).trim();
+    if (wrong.test(word) || (end >= 0 && word === '')) state = 'broken';
     if (end < 0 || state === 'broken') return from;
     found(word);
     return end + 1;
@@ -72,13 +77,14 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       place = 'key';
       return at + PARAMETER.length;
     }
+    if (rest.startsWith(PARAMETER_END) && !pieces.isEmpty) return at + PARAMETER_END.length; // twice
     const end = rest.startsWith(FUNCTION_END) ? FUNCTION_END.length : rest.startsWith(BLOCK_END) ? 0 : null;
     if (end !== null) {
       pieces.add(pieces.isEmpty ? '{}' : '}');
       state = 'done';
       return at + end;
     }
-    if (![PARAMETER, FUNCTION_END, BLOCK_END].some((tag) => tag.startsWith(rest))) state = 'broken';
+    if (![PARAMETER, PARAMETER_END, FUNCTION_END, BLOCK_END].some((tag) => tag.startsWith(rest))) state = 'broken';
     return from;
   }
 
@@ -88,6 +94,7 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
     type = parameterTypes(schemaWithin(schema, key, schema), schema);
     if (streams()) pieces.add('"');
     value = '';
+    brackets = null;
     atBeginning = true;
     place = 'value';
   }
@@ -99,17 +106,33 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       atBeginning = false;
       if (text[from] === '\n') return from + 1;
     }
-    const ends = VALUE_ENDS.map((tag) => text.indexOf(tag, from)).filter((at) => at >= 0);
-    const end = ends.length > 0 ? Math.min(...ends) : null;
-    const held = end === null ? heldBack(text.slice(from)) : 0;
-    const upTo = end ?? text.length - held;
-    if (end === null) {
+    const end = Math.min(...VALUE_ENDS.map((tag) => text.indexOf(tag, from)).filter((at) => at >= 0));
+    if (end === Infinity) {
+      const upTo = text.length - heldBack(text.slice(from));
       add(text.slice(from, upTo));
       return upTo;
     }
-    add(text.slice(from, text[end - 1] === '\n' && end > from ? end - 1 : end));
-    endValue();
-    return text.startsWith(PARAMETER_END, end) ? end + PARAMETER_END.length : end;
+    const isBelow = end > from && text[end - 1] === '\n';
+    const upTo = isBelow ? end - 1 : end;
+    add(text.slice(from, upTo));
+    switch (meaningAt(text, end, isBelow)) {
+      case 'unknown':
+        return upTo;
+      case 'text':
+        add(text.slice(upTo, end + 1));
+        return end + 1;
+      case 'end':
+        endValue();
+        return text.startsWith(PARAMETER_END, end) ? end + PARAMETER_END.length : end;
+    }
+  }
+
+  /** Of a tag in a value. `isBelow`: a line begins with it, and no string of JSON goes on there. */
+  function meaningAt(text: string, at: number, isBelow: boolean): 'end' | 'text' | 'unknown' {
+    if (!text.startsWith(BLOCK_END, at)) return !isBelow && brackets?.quoted === true ? 'text' : 'end';
+    const next = text.slice(at + BLOCK_END.length).trimStart();
+    if (BLOCKS.some((tag) => next.startsWith(tag))) return 'end';
+    return BLOCKS.some((tag) => tag.startsWith(next)) ? 'unknown' : 'text';
   }
 
   function endValue(): void {
@@ -118,8 +141,10 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
   }
 
   function add(text: string): void {
-    if (streams()) pieces.add(jsonText(text));
-    else value += text;
+    if (streams()) return pieces.add(jsonText(text));
+    if (brackets === null && /^\s*[{[]/.test(value + text)) brackets = createJsonBrackets();
+    if (brackets !== null) for (const character of text) brackets.step(character);
+    value += text;
   }
 
   return {
@@ -139,9 +164,13 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       return name;
     },
     takeArguments: pieces.take,
-    /** As vLLM does, the tags that are missing at the end of an answer are assumed. */
+    /** As vLLM does, the tags that are missing at the end of an answer are assumed. A value that was cut off is passed on as far as it got. */
     end(isStopped) {
-      if (!isStopped || state !== 'reading' || (place !== 'value' && place !== 'between')) return;
+      if (state !== 'reading' || (place !== 'value' && place !== 'between')) return;
+      if (!isStopped) {
+        if (place === 'value' && !streams()) pieces.add(type.types.has('string') ? `"${jsonText(value)}` : value);
+        return;
+      }
       if (place === 'value') endValue();
       pieces.add(pieces.isEmpty ? '{}' : '}');
       state = 'done';

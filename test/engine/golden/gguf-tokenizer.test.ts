@@ -183,7 +183,11 @@ test.each<[string, Record<string, TypedValue>, RegExp]>([
 });
 
 test.each<[string, (path: string, json: Record<string, unknown>) => Promise<void>, RegExp]>([
-  ['a negative id', (path, json) => writeFile(path, JSON.stringify({ ...json, added_tokens: [{ id: -1, content: 'x' }] })), /token "x" has id -1/],
+  [
+    'a negative id',
+    (path, json) => writeFile(path, JSON.stringify({ ...json, added_tokens: [{ id: -1, content: 'x' }] })),
+    /token "x" has id -1/,
+  ],
   ['no object', (path) => writeFile(path, 'null'), /tokenizer\.json is no JSON object/],
   ['more bytes than a tokenizer has', (path) => truncate(path, 2 ** 31), /cannot be read: it has 2147483648 bytes/],
 ])('a tokenizer.json with %s is not exported', async (_, change, message) => {
@@ -192,4 +196,4 @@ test.each<[string, (path: string, json: Record<string, unknown>) => Promise<void
   await writeFile(path, json);
   await change(path, JSON.parse(json) as Record<string, unknown>);
   await expect(tokenizerMetadata(scratch, ROWS)).rejects.toThrow(message);
-}); // prettier-ignore
+});

@@ -28,8 +28,13 @@ import { rowLogprobs, trainRow } from '../../support/learning/one-row.ts';
 const { cases, adamw, tolerance } = readFixture<{
   readonly tolerance: Readonly<Record<'logits' | 'logprobs' | 'loss' | 'gradient' | 'adamw', number>>;
   readonly adamw: OptimizerParams;
-  readonly cases: Readonly<Record<string, { readonly family: FamilyName; readonly seed?: number; readonly loss: number; readonly gradNorm: number }>>;
-}>('lora/expected.json'); // prettier-ignore
+  readonly cases: Readonly<
+    Record<
+      string,
+      { readonly family: FamilyName; readonly seed?: number; readonly loss: number; readonly gradNorm: number }
+    >
+  >;
+}>('lora/expected.json');
 
 let scratch: string;
 beforeAll(async () => {

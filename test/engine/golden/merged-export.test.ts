@@ -44,8 +44,8 @@ test.each(FAMILIES)('%s merged has the logits of base and adapter; halves are ro
     const tensors = await openSafetensors(out);
     expect(new Set(tensors.names().map((name) => tensors.dtype(name)))).toEqual(new Set([dtype]));
     await tensors.close();
-    const { dtype: told } = JSON.parse(await readFile(join(out, 'config.json'), 'utf8')) as { dtype: string };
-    expect(told).toBe({ F32: 'float32', F16: 'float16', BF16: 'bfloat16' }[dtype]);
+    const { dtype: written } = JSON.parse(await readFile(join(out, 'config.json'), 'utf8')) as { dtype: string };
+    expect(written).toBe({ F32: 'float32', F16: 'float16', BF16: 'bfloat16' }[dtype]);
   }
 });
 

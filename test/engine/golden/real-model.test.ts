@@ -98,7 +98,11 @@ describe(
           if (precision === 'float32') {
             const events = await eventsOf(engine, prompt, tokens.length);
             expect(events.map(({ tokenId }) => tokenId)).toEqual(tokens);
-            compare('sampled', events.map(({ logprob }) => logprob), logprobs); // prettier-ignore
+            compare(
+              'sampled',
+              events.map(({ logprob }) => logprob),
+              logprobs,
+            );
           }
           compare('answers', await promptLogprobs(engine, [...prompt, ...tokens], tokens.length), logprobs);
         }

@@ -42,7 +42,9 @@ afterAll(async () => {
   await rm(scratch, { recursive: true });
 });
 
-const cases = golden.cases.map((each, i) => [`${each.loss} of ${each.data} ${JSON.stringify(each.config)}`, each, i] as const); // prettier-ignore
+const cases = golden.cases.map(
+  (each, i) => [`${each.loss} of ${each.data} ${JSON.stringify(each.config)}`, each, i] as const,
+);
 
 describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
   test.each(cases)('%s', async (_, expected, number) => {

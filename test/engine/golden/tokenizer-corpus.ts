@@ -27,7 +27,14 @@ export const corpus = readFixture<{
   readonly configurations: Readonly<Record<string, Configuration>>;
 }>('tokenizers/corpus.json');
 
-export function tokenizerOf({ model: name, changes, added_tokens: added = [], ...parts }: Configuration): Tokenizer {
+export function tokenizerOf(configuration: Configuration): Tokenizer {
+  const tokenizer = fileOf(configuration);
+  const addedTokens = tokenizer.added_tokens as readonly AddedToken[];
+  return createTokenizer({ tokenizer, config: {}, addedTokens, namedTokens: new Map() }, configuration.model);
+}
+
+/** The tokenizer.json. */
+export function fileOf({ model: name, changes, added_tokens: added = [], ...parts }: Configuration): Json {
   const model: Json = { ...corpus.models[name], ...changes };
   const vocab = model.vocab as Readonly<Record<string, number>> | (readonly [string, number])[];
   const ids = new Map(Array.isArray(vocab) ? vocab.map(([token], id) => [token, id] as const) : Object.entries(vocab));
@@ -35,8 +42,7 @@ export function tokenizerOf({ model: name, changes, added_tokens: added = [], ..
   const addedTokens = added.map(
     (token) => ({ ...token, id: ids.get(token.content as string) ?? next++ }) as AddedToken,
   );
-  const tokenizer: Json = { ...parts, added_tokens: addedTokens, model };
-  return createTokenizer({ tokenizer, config: {}, addedTokens, namedTokens: new Map() }, name);
+  return { ...parts, added_tokens: addedTokens, model };
 }
 
 /** Python's `json.dumps`. */

@@ -20,19 +20,19 @@ const { rowLengthMax, contextLength } = engine.limits;
 const longRow = plainRow(randomPrompt(rowLengthMax, 1), {});
 const row = { ...longRow, positions: longRow.positions.map((i) => i % contextLength) };
 const atFirst = process.memoryUsage().rss;
-const held = (): number => {
+const allocatedBytes = (): number => {
   globalThis.gc!(); // masks of rows can be collected by now
   return process.memoryUsage().rss - atFirst;
 };
 const afterLoss = async (factor: number): Promise<number> => {
   const perToken = { op: 'mul', x: { op: 'constant', value: factor }, y: { op: 'logprob' } } as const;
   await trainRow(session, row, { name: `times ${factor}`, perToken, metrics: {} });
-  return held();
+  return allocatedBytes();
 };
-const held1 = await afterLoss(1);
-const held2 = await afterLoss(2);
+const afterFirst = await afterLoss(1);
+const afterSecond = await afterLoss(2);
 await rowLogprobs(session, row);
-const held3 = held();
+const afterScores = allocatedBytes();
 await session.close();
-console.log(JSON.stringify({ working: [held1, held2, held3], closed: held() }));
+console.log(JSON.stringify({ working: [afterFirst, afterSecond, afterScores], closed: allocatedBytes() }));
 await engine.close();

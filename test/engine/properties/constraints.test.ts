@@ -10,7 +10,11 @@ import { EOS, isAllowed, jsonSchema, VOCAB_SIZE } from '../serving/byte-grammars
 
 /** Every byte, and a few tokens that end one thing and begin the next. */
 const JOINED = ['": ', '",', '", "', '"}', '":{"', '],[', '}}', ',"a":', '1,', 'true', '{"a', '"a":1'];
-const tokens = [...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)), new Uint8Array(0), ...JOINED.map((text) => Buffer.from(text))]; // prettier-ignore
+const tokens = [
+  ...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
+  new Uint8Array(0),
+  ...JOINED.map((text) => Buffer.from(text)),
+];
 const offsets = new Uint32Array(tokens.length + 1);
 tokens.forEach((token, id) => (offsets[id + 1] = offsets[id]! + token.length));
 const vocabulary = { bytes: new Uint8Array(Buffer.concat(tokens)), offsets };
@@ -26,7 +30,9 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
   const keyword = fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     fc.record({ type: fc.constantFrom('object', 'array', 'string', 'number', 'integer', 'boolean', 'null') }),
-    fc.record({ enum: fc.array(fc.oneof(scalar, fc.constant([1]), fc.constant({ a: 1 })), { minLength: 1, maxLength: 4 }) }),
+    fc.record({
+      enum: fc.array(fc.oneof(scalar, fc.constant([1]), fc.constant({ a: 1 })), { minLength: 1, maxLength: 4 }),
+    }),
     fc.record({ const: scalar }),
     fc.record({ minimum: fc.integer({ min: -5, max: 5 }), exclusiveMaximum: fc.integer({ min: -2, max: 300 }) }),
     fc.record({ multipleOf: fc.constantFrom(2, 3, 0.5, 7, 0.01) }),
@@ -58,7 +64,7 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
     fc.record({ not: inner }),
     fc.record({ if: inner, then: inner, else: inner }),
     fc.record({ $ref: fc.constantFrom('#/$defs/x', '#/$defs/y') }),
-  ); // prettier-ignore
+  );
   const both = fc.array(keyword, { minLength: 1, maxLength: 4 }).map((parts) => Object.assign({}, ...parts) as unknown);
   return {
     schema: fc.oneof({ depthSize: 'small' }, { weight: 1, arbitrary: fc.boolean() }, { weight: 12, arbitrary: both }),
@@ -67,7 +73,7 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
 const root = fc.record({ schema, x: schema, y: schema }).map(({ schema: given, x, y }) => ({
   ...(typeof given === 'boolean' ? { allOf: [given] } : (given as object)),
   $defs: { x, y },
-})); // prettier-ignore
+}));
 
 function allowedNow(text: Text, mask: Int32Array): number[] {
   text.writeMask(mask);

@@ -121,9 +121,7 @@ export function episodeOperations(
       'episodes.expire',
       2,
       fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 3 })),
-      ({ episodes }, [ms, limit], { nowMs }) =>
-        // prettier-ignore
-        episodes.expire(nowMs - ms, nowMs, limit),
+      ({ episodes }, [ms, limit], { nowMs }) => episodes.expire(nowMs - ms, nowMs, limit),
     ),
     asked('episodes.delete', 1, id, ({ episodes }, episodeId) => episodes.delete(episodeId)),
   ];

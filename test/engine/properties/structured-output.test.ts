@@ -73,18 +73,61 @@ function randomSchema(random: Random, depth: number): Record<string, unknown> {
   ];
   const branch = [
     () => randomObject(random, depth),
-    () => ({ type: 'array', items: randomSchema(random, depth - 1), minItems: random.integer(2), maxItems: 1 + random.integer(3) }),
-    () => ({ type: 'array', prefixItems: [randomSchema(random, 0), randomSchema(random, 0)], items: false, minItems: 2 }),
+    () => ({
+      type: 'array',
+      items: randomSchema(random, depth - 1),
+      minItems: random.integer(2),
+      maxItems: 1 + random.integer(3),
+    }),
+    () => ({
+      type: 'array',
+      prefixItems: [randomSchema(random, 0), randomSchema(random, 0)],
+      items: false,
+      minItems: 2,
+    }),
     () => ({ anyOf: [randomSchema(random, depth - 1), { type: 'null' }] }),
     () => ({ ...randomObject(random, depth), minimum: 5, propertyNames: { maxLength: 4 }, required: [] }),
-    () => ({ type: 'object', propertyNames: { enum: ['x', 'y'] }, additionalProperties: randomSchema(random, 0), required: ['y'] }),
-    () => ({ type: 'object', properties: { a: randomSchema(random, 0) }, unevaluatedProperties: false, anyOf: [{ required: ['a'] }, { properties: { b: randomSchema(random, 0) }, required: ['b'] }] }),
-    () => ({ type: 'array', prefixItems: [randomSchema(random, 0)], unevaluatedItems: randomSchema(random, 0), maxItems: 3 }),
-    () => ({ oneOf: ['circle', 'square'].map((kind) => ({ type: 'object', properties: { kind: { const: kind }, size: randomSchema(random, 0) }, required: ['kind', 'size'], additionalProperties: false })) }),
+    () => ({
+      type: 'object',
+      propertyNames: { enum: ['x', 'y'] },
+      additionalProperties: randomSchema(random, 0),
+      required: ['y'],
+    }),
+    () => ({
+      type: 'object',
+      properties: { a: randomSchema(random, 0) },
+      unevaluatedProperties: false,
+      anyOf: [{ required: ['a'] }, { properties: { b: randomSchema(random, 0) }, required: ['b'] }],
+    }),
+    () => ({
+      type: 'array',
+      prefixItems: [randomSchema(random, 0)],
+      unevaluatedItems: randomSchema(random, 0),
+      maxItems: 3,
+    }),
+    () => ({
+      oneOf: ['circle', 'square'].map((kind) => ({
+        type: 'object',
+        properties: { kind: { const: kind }, size: randomSchema(random, 0) },
+        required: ['kind', 'size'],
+        additionalProperties: false,
+      })),
+    }),
     () => ({ ...randomObject(random, depth), required: [], minProperties: 1, maxProperties: 1 + random.integer(2) }),
-    () => ({ type: 'object', additionalProperties: randomSchema(random, 0), propertyNames: { maxLength: 4 }, minProperties: 1, maxProperties: 3 }),
-    () => ({ type: 'object', properties: { id: { type: 'boolean' }, idx: { type: 'null' } }, required: ['id'], additionalProperties: { enum: [0, 1] } }),
-  ]; // prettier-ignore
+    () => ({
+      type: 'object',
+      additionalProperties: randomSchema(random, 0),
+      propertyNames: { maxLength: 4 },
+      minProperties: 1,
+      maxProperties: 3,
+    }),
+    () => ({
+      type: 'object',
+      properties: { id: { type: 'boolean' }, idx: { type: 'null' } },
+      required: ['id'],
+      additionalProperties: { enum: [0, 1] },
+    }),
+  ];
   return pick(depth > 0 && random.next() < 0.7 ? branch : leaf, random)();
 }
 

@@ -26,7 +26,9 @@ const defs = (count: number, of: (next: object) => object) => ({
 });
 
 const COMPILE: Readonly<Record<string, Constraint>> = {
-  'deep: ninety objects in each other': jsonSchema(nested(90, (a) => ({ type: 'object', properties: { a }, required: ['a'] }))),
+  'deep: ninety objects in each other': jsonSchema(
+    nested(90, (a) => ({ type: 'object', properties: { a }, required: ['a'] })),
+  ),
   'wide: 20,000 properties': jsonSchema(properties(20_000, () => ({ type: 'string' }))),
   'wide: 400 numbers with bounds of their own': jsonSchema(properties(400, (i) => ({ type: 'integer', minimum: i }))),
   'recursive: each definition names the next twice': jsonSchema(defs(40, (next) => ({ allOf: [next, next] }))),
@@ -40,26 +42,42 @@ const COMPILE: Readonly<Record<string, Constraint>> = {
   '2^31 items that are contained': jsonSchema({ type: 'array', contains: { type: 'integer' }, minContains: 2 ** 31 }),
   'a grammar of 20,000 words': ebnf(`root ::= ${list(20_000, (i) => `"x${i}"`).join(' | ')}`),
   'an expression of 20,000 words': regex(list(20_000, (i) => `w${i}`).join('|')),
-}; // prettier-ignore
+};
 
 const REFUSED: Readonly<Record<string, Constraint>> = {
   'deep: 50,000 lists in each other': jsonSchema(`${'{"items":'.repeat(50_000)}{}${'}'.repeat(50_000)}`),
-  'deep: fifteen choices in each other': jsonSchema(nested(15, (x) => ({ anyOf: [x, { ...(x as object), title: 'a' }] }))),
-  'wide: 12,000 numbers with bounds of their own': jsonSchema(properties(12_000, (i) => ({ type: 'integer', minimum: i }))),
+  'deep: fifteen choices in each other': jsonSchema(
+    nested(15, (x) => ({ anyOf: [x, { ...(x as object), title: 'a' }] })),
+  ),
+  'wide: 12,000 numbers with bounds of their own': jsonSchema(
+    properties(12_000, (i) => ({ type: 'integer', minimum: i })),
+  ),
   'wide: 5,000 patterns': jsonSchema(properties(5_000, (i) => ({ type: 'string', pattern: `^(a|b)*x{${i}}[a-c]?$` }))),
-  'recursive: each definition names the next as a choice': jsonSchema(defs(40, (next) => ({ anyOf: [next, { ...next, title: 'x' }] }))),
+  'recursive: each definition names the next as a choice': jsonSchema(
+    defs(40, (next) => ({ anyOf: [next, { ...next, title: 'x' }] })),
+  ),
   'recursive: a reference to itself': jsonSchema({ $ref: '#' }),
-  'overlapping: patterns of keys': jsonSchema({ patternProperties: Object.fromEntries(list(40, (i) => [`a.{${i}}b`, { minLength: i }])) }),
+  'overlapping: patterns of keys': jsonSchema({
+    patternProperties: Object.fromEntries(list(40, (i) => [`a.{${i}}b`, { minLength: i }])),
+  }),
   'overlapping: look-ahead': jsonSchema({ type: 'string', pattern: '(?=.*a.{20}$)(?=.*b.{21}$)(?=.*c.{22}$)' }),
-  'overlapping: 300 branches of oneOf': jsonSchema({ oneOf: list(300, (i) => properties(i + 1, () => ({ type: 'integer' }))) }),
+  'overlapping: 300 branches of oneOf': jsonSchema({
+    oneOf: list(300, (i) => properties(i + 1, () => ({ type: 'integer' }))),
+  }),
   'a length that a pattern must reach': jsonSchema({ type: 'string', minLength: 2 ** 31, pattern: '^(ab)*$' }),
-  'two large enums at once': jsonSchema({ allOf: [{ enum: list(30_000, (i) => i) }, { enum: list(30_000, (i) => 2 * i) }] }),
+  'two large enums at once': jsonSchema({
+    allOf: [{ enum: list(30_000, (i) => i) }, { enum: list(30_000, (i) => 2 * i) }],
+  }),
   'a large enum of objects': jsonSchema({ enum: list(20_000, (i) => ({ a: i, b: [i] })) }),
   '2^31 properties': jsonSchema({ type: 'object', minProperties: 2 ** 31, maxProperties: 1 }),
   '2^31 items that differ': jsonSchema({ type: 'array', uniqueItems: true, minItems: 2 ** 31 }),
-  'a grammar of rules in a row': ebnf(`root ::= r0\n${list(5_000, (i) => `r${i} ::= "a" r${i + 1} | "b" root`).join('\n')}\nr5000 ::= "x"`),
-  'a grammar that doubles with each rule': ebnf(`root ::= r0\n${list(60, (i) => `r${i} ::= r${i + 1} "y" r${i + 1} | r${i + 1}`).join('\n')}\nr60 ::= "x" | "(" root ")"`),
-}; // prettier-ignore
+  'a grammar of rules in a row': ebnf(
+    `root ::= r0\n${list(5_000, (i) => `r${i} ::= "a" r${i + 1} | "b" root`).join('\n')}\nr5000 ::= "x"`,
+  ),
+  'a grammar that doubles with each rule': ebnf(
+    `root ::= r0\n${list(60, (i) => `r${i} ::= r${i + 1} "y" r${i + 1} | r${i + 1}`).join('\n')}\nr60 ::= "x" | "(" root ")"`,
+  ),
+};
 
 test.each(Object.entries(COMPILE))('%s: it compiles within the work of one constraint', (_, constraint) => {
   expect(engine.compile(constraint).work).toBeLessThanOrEqual(WORK_OF_COMPILING);
@@ -70,6 +88,21 @@ test.each(Object.entries(REFUSED))('%s: it is refused', (_, constraint) => {
 });
 
 test('real schemas are far from the bound', () => {
-  const order = { type: 'object', properties: { id: { type: 'integer', minimum: 1 }, lines: { type: 'array', items: { $ref: '#/$defs/line' } } }, required: ['id', 'lines'], $defs: { line: { type: 'object', properties: { sku: { type: 'string', pattern: '^[A-Z]{3}-[0-9]+$' }, count: { type: 'integer', minimum: 1, maximum: 999 } }, required: ['sku', 'count'], additionalProperties: false } } }; // prettier-ignore
+  const order = {
+    type: 'object',
+    properties: { id: { type: 'integer', minimum: 1 }, lines: { type: 'array', items: { $ref: '#/$defs/line' } } },
+    required: ['id', 'lines'],
+    $defs: {
+      line: {
+        type: 'object',
+        properties: {
+          sku: { type: 'string', pattern: '^[A-Z]{3}-[0-9]+$' },
+          count: { type: 'integer', minimum: 1, maximum: 999 },
+        },
+        required: ['sku', 'count'],
+        additionalProperties: false,
+      },
+    },
+  };
   expect(engine.compile(jsonSchema(order)).work).toBeLessThan(WORK_OF_COMPILING / 100);
 });

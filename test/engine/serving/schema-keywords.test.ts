@@ -172,9 +172,26 @@ function quoted(length: number): string {
 
 /** Names that constrain nothing. */
 const ANNOTATIONS = new Set([
-  '$schema', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor', '$vocabulary', '$comment', '$defs', 'definitions', 'title', 'description', 'default',
-  'examples', 'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',
-]); // prettier-ignore
+  '$schema',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$recursiveAnchor',
+  '$vocabulary',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+]);
 
 describe('the output satisfies the schema', () => {
   test.each(KEYWORDS.filter((keyword) => !ANNOTATIONS.has(keyword) && keyword !== '$recursiveRef'))(

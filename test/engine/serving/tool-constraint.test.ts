@@ -1,66 +1,10 @@
-// The constraints that tools impose on an answer, as the grammar threads enforce them: which texts can be written, in both
-// syntaxes.
-import { afterAll, describe, expect, test } from 'vitest';
-import { silentLog } from '#base/log';
+// The constraints that tools impose on an answer: which texts can be written, most of them in the syntaxes of Hermes and Llama 3.
+import { describe, expect, test } from 'vitest';
 import type { Constraint } from '#domain/constraint';
-import { createGrammars } from '#grammar/grammars';
 import { toolConstraint } from '#services/chat/tool-constraint';
 import { TOOL_PARSER_NAMES, type ToolParserName } from '#domain/answer-parsers';
-import { HERMES, LLAMA3, PYTHONIC, QWEN3_CODER, toolSyntaxNamed, type ToolSyntax } from '#text/tool-parser';
-
-/** Every byte is a token; 256 ends the text. */
-const EOS = 256;
-const vocabulary = {
-  bytes: Uint8Array.from({ length: 256 }, (_, byte) => byte),
-  offsets: Uint32Array.from({ length: 258 }, (_, i) => Math.min(i, 256)),
-};
-const grammars = createGrammars({ vocabulary, vocabSize: 257, stopTokenIds: [EOS], log: silentLog });
-afterAll(() => grammars.close());
-
-const parameters = { type: 'object', properties: { city: { enum: ['Oslo', 'Rome'] } }, required: ['city'] };
-const strict = { type: 'function', function: { name: 'weather', strict: true, parameters } };
-const loose = { type: 'function', function: { name: 'note', parameters } };
-
-/** How much of the text can be written; all of it and the end: `complete`. */
-const reach = (text: string, syntax: ToolSyntax, parallel = true): Promise<string> =>
-  reachIn(toolConstraint({ mode: 'auto', callable: null }, [strict, loose], syntax, parallel)!, text);
-
-async function reachIn(constraint: Constraint, text: string): Promise<string> {
-  const [matcher] = await grammars.open(constraint, 1, 'a');
-  const may = (token: number) => {
-    const mask = matcher!.mask();
-    return mask !== null && ((mask[token >> 5]! >>> (token & 31)) & 1) === 1;
-  };
-  try {
-    const bytes = [...Buffer.from(text)];
-    for (const [at, byte] of bytes.entries()) {
-      if (!may(byte)) return Buffer.from(bytes.slice(0, at)).toString();
-      matcher!.accept(byte);
-    }
-    return may(EOS) ? 'complete' : 'open';
-  } finally {
-    matcher!.close();
-  }
-}
-
-/** A text that the constraint allows, without analysis before a call, and without white space where there may be some. */
-async function write(constraint: Constraint): Promise<string> {
-  const [matcher] = await grammars.open(constraint, 1, 'a');
-  const bytes: number[] = [];
-  try {
-    for (let mask = matcher!.mask(); mask !== null && bytes.length < 2_000; mask = matcher!.mask()) {
-      const allowed = Array.from({ length: 257 }, (_, token) => token).filter(
-        (token) => (mask[token >> 5]! >>> (token & 31)) & 1,
-      );
-      const token = allowed.at(-1) === EOS ? EOS : (allowed.findLast((each) => each > 0x20) ?? allowed[0]!);
-      if (token !== EOS) bytes.push(token);
-      matcher!.accept(token);
-    }
-    return Buffer.from(bytes).toString();
-  } finally {
-    matcher!.close();
-  }
-}
+import { HERMES, LLAMA3, toolSyntaxNamed, type ToolSyntax } from '#text/tool-parser';
+import { loose, reach, reachIn, strict, write } from './tool-texts.ts';
 
 describe('names that are no identifiers', () => {
   const NAMES = [
@@ -86,8 +30,16 @@ describe('names that are no identifiers', () => {
     qwen3_xml: (name) => name !== 'a<b',
   };
   const syntaxes = TOOL_PARSER_NAMES.filter((each) => each !== 'none');
-  const forced = (syntax: ToolParserName, name: string, parameter: string, isStrict: boolean) => {
-    const parameters = { type: 'object', properties: { [parameter]: { const: 7 } }, required: [parameter] };
+  const SHAPES: Readonly<Record<string, (object: object) => object>> = {
+    plain: (object) => object,
+    referred: (object) => ({ $ref: '#/$defs/P', $defs: { P: object } }),
+    parts: (object) => ({ type: 'object', allOf: [object], $comment: 'No keyword of the object.' }),
+    beyond: (object) => ({ ...object, minProperties: 1 }),
+    choices: (object) => ({ anyOf: [object, { ...object, description: 'The same.' }] }),
+  };
+  const forced = (syntax: ToolParserName, name: string, parameter: string, isStrict: boolean, shape = 'plain') => {
+    const object = { type: 'object', properties: { [parameter]: { const: 7 } }, required: [parameter] };
+    const parameters = SHAPES[shape]!(object);
     const tool = { type: 'function', function: { name, strict: isStrict, parameters } };
     const read = toolSyntaxNamed(syntax, null)!;
     return { tool, read, constrain: () => toolConstraint({ mode: 'required', callable: null }, [tool], read, false)! };
@@ -95,8 +47,9 @@ describe('names that are no identifiers', () => {
 
   test.each(syntaxes)('%s: a forced call has them and is read back, or the tool is refused by name', async (syntax) => {
     for (const name of NAMES)
-      for (const isStrict of [true, false]) {
-        const { tool, read, constrain } = forced(syntax, 'send', name, isStrict);
+      for (const shape of ['strict', ...Object.keys(SHAPES)]) {
+        const isStrict = shape === 'strict';
+        const { tool, read, constrain } = forced(syntax, 'send', name, isStrict, isStrict ? 'plain' : shape);
         if (WRITABLE[syntax]?.(name) === false) {
           expect(constrain, name).toThrow(/The tool "send" cannot be called in the tool-call syntax/);
           continue;
@@ -104,7 +57,7 @@ describe('names that are no identifiers', () => {
         const parser = read.createParser([tool]);
         const deltas = [...parser.push(await write(constrain())), ...parser.flush(true)];
         const json = deltas.map((delta) => (delta.kind === 'arguments' ? delta.text : '')).join('');
-        expect(JSON.parse(json), name).toEqual({ [name]: 7 });
+        expect(JSON.parse(json), `${name} ${shape}`).toEqual({ [name]: 7 });
       }
   });
 
@@ -260,6 +213,24 @@ describe('beside a format of the answer', () => {
   });
 });
 
+test.each([
+  ['{"id": [1]}', 'complete'],
+  ['{"id": 1, "count": 2}', 'complete'],
+  ['{"count": 2}', '{"count": 2'],
+  ['{}', '{'],
+  ['{"other": 1}', '{"'],
+])(
+  'a required argument without a schema may be anything, but must be there: %j can be written: %j',
+  async (args, expected) => {
+    const parameters = { type: 'object', properties: { count: { type: 'integer' } }, required: ['id'] };
+    const tool = { type: 'function', function: { name: 'f', strict: true, parameters } };
+    const begin = '<tool_call>\n{"name": "f", "arguments": ';
+    const forced = toolConstraint({ mode: 'required', callable: null }, [tool], HERMES, false)!;
+    const end = '}\n</tool_call>';
+    expect(await reachIn(forced, begin + args + end)).toBe(expected === 'complete' ? expected : begin + expected);
+  },
+);
+
 test('a tool that is not strict can be forced with a schema that cannot be enforced; a strict one is refused', async () => {
   const unusual = { type: 'object', properties: { tags: { $ref: 'https://example.org/tags' } } };
   const forced = (isStrict: boolean) =>
@@ -272,107 +243,4 @@ test('a tool that is not strict can be forced with a schema that cannot be enfor
   const text = '<tool_call>\n{"name": "tag", "arguments": {"tags": [1]}}\n</tool_call>';
   expect(await reachIn(forced(false), text)).toBe('complete');
   await expect(reachIn(forced(true), text)).rejects.toThrow('/tags/$ref, only references within the schema');
-});
-
-describe('in the other syntaxes', () => {
-  const MISTRAL_OLDER = '[TOOL_CALLS] [{"name"';
-  const json = (city: string) => `{"name": "weather", "arguments": {"city": "${city}"}}`;
-  const harmony = (city: string) => `commentary to=functions.weather <|constrain|>json<|message|>{"city": "${city}"}`;
-  const xml = (city: string) =>
-    `<tool_call>\n<function=weather>\n<parameter=city>\n${city}\n</parameter>\n</function>\n</tool_call>`;
-  const rows: readonly [ToolParserName, template: string | null, one: (city: string) => string, between: [string, string, string] | null][] = [
-    ['mistral', null, (city) => `[TOOL_CALLS]weather[ARGS]{"city": "${city}"}`, ['', '', '']],
-    ['mistral', MISTRAL_OLDER, json, ['[TOOL_CALLS] [', ', ', ']']],
-    ['phi4_mini_json', null, json, ['<|tool_call|>[', ', ', ']<|/tool_call|>']],
-    ['granite', null, json, ['<|tool_call|>[', ', ', ']']],
-    ['pythonic', null, (city) => `weather(city="${city}")`, ['[', ', ', ']']],
-    ['tool_code', null, (city) => `weather(city="${city}")`, ['```tool_code\n', '\n', '\n```']],
-    ['qwen3_coder', null, xml, ['', '\n', '']],
-    ['functiongemma', null, (city) => `<start_function_call>call:weather{city:<escape>${city}<escape>}<end_function_call>`, ['', '', '']],
-    ['gemma4', null, (city) => `<|tool_call>call:weather{city:<|"|>${city}<|"|>}<tool_call|>`, ['', '', '']],
-    ['openai', null, (city) => `<|channel|>${harmony(city)}`, null],
-    ['openai', null, (city) => `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>${harmony(city)}`, null],
-  ]; // prettier-ignore
-
-  test.each(rows)('%s: forced calls keep to the schema, and are read back', async (name, template, one, several) => {
-    const syntax = toolSyntaxNamed(name, template)!;
-    const [begin, between, end] = several ?? ['', '', ''];
-    const forced = (parallel: boolean) =>
-      toolConstraint({ mode: 'required', callable: null }, [strict], syntax, parallel)!;
-    const single = begin + one('Oslo') + end;
-    expect(await reachIn(forced(false), single)).toBe('complete');
-    expect(await reachIn(forced(false), begin + one('Bonn') + end)).not.toBe('complete');
-    expect(await reachIn(forced(false), 'Well')).toBe('');
-    const double = begin + one('Oslo') + between + one('Rome') + end;
-    if (several) {
-      expect(await reachIn(forced(true), double)).toBe('complete');
-      expect(await reachIn(forced(false), double)).not.toBe('complete');
-    }
-    const parser = syntax.createParser([strict]);
-    const deltas = [...parser.push(several ? double : single), ...parser.flush()];
-    const written = deltas.map((delta) => (delta.kind === 'arguments' ? delta.text : '')).join('');
-    expect(written).toBe(several ? '{"city": "Oslo"}{"city": "Rome"}' : '{"city": "Oslo"}');
-  });
-
-  test.each(rows)('%s: text is free until a call of a strict tool begins', async (name, template, one, several) => {
-    const syntax = toolSyntaxNamed(name, template)!;
-    const [begin, , end] = several ?? ['', '', ''];
-    expect(await reach('Hello there.', syntax)).toBe('complete');
-    expect(await reach(begin + one('Oslo') + end, syntax)).toBe('complete');
-    expect(await reach(begin + one('Bonn') + end, syntax)).not.toBe('complete');
-  });
-
-  const many = {
-    type: 'object',
-    properties: {
-      note: { type: 'string', maxLength: 5 },
-      days: { type: 'array', items: { type: 'integer' } },
-      ok: { type: 'boolean' },
-    },
-    required: ['ok'],
-  };
-  const tool = (parameters: object, isStrict = true) => ({
-    type: 'function',
-    function: { name: 'f', strict: isStrict, parameters },
-  });
-  const forcedOf = (parameters: object, syntax: ToolSyntax, isStrict = true) =>
-    toolConstraint({ mode: 'required', callable: null }, [tool(parameters, isStrict)], syntax, false)!;
-
-  test.each([
-    ['[f(ok=true)]', 'complete'],
-    ['[f(ok=true, note="ab", days=[1,2])]', 'complete'],
-    ['[f(note="ab")]', '[f('],
-    ['[f(ok=true, note="abcdef")]', '[f(ok=true, note="abcde'],
-  ])('pythonic: %j can be written: %j', async (text, expected) => {
-    expect(await reachIn(forcedOf(many, PYTHONIC), text)).toBe(expected);
-  });
-
-  const call = (...parts: string[]) => `<tool_call>\n<function=f>\n${parts.join('')}</function>\n</tool_call>`;
-  const ok = '<parameter=ok>\ntrue\n</parameter>\n';
-  test.each([
-    [call(ok), 'complete'],
-    [call(ok, '<parameter=note>\na < b\n</parameter>\n'), 'complete'],
-    [call(ok, '<parameter=days>\n[1, 2]\n</parameter>\n'), 'complete'],
-    [call(), '<tool_call>\n<function=f>\n<'],
-    ['<tool_call>\n<function=f>\n<parameter=ok>\nyes', '<tool_call>\n<function=f>\n<parameter=ok>\n'],
-  ])('qwen3_coder: %j can be written: %j', async (text, expected) => {
-    expect(await reachIn(forcedOf(many, QWEN3_CODER), text)).toBe(expected);
-  });
-
-  test('where nothing is required, any of the arguments may be there', async () => {
-    const { required: _, ...optional } = many;
-    const forced = forcedOf(optional, PYTHONIC);
-    for (const text of ['[f()]', '[f(ok=true)]', '[f(note="a", ok=true)]', '[f(days=[])]'])
-      expect(await reachIn(forced, text)).toBe('complete');
-  });
-
-  test('a strict tool that a syntax cannot be held to is refused by name; one that is not strict may be called anyhow', async () => {
-    const parameters = { type: 'object', properties: { id: { type: 'string', pattern: '^a+$' } } };
-    expect(() => forcedOf(parameters, QWEN3_CODER)).toThrow(
-      '"f" is strict, but its parameters cannot be enforced in the tool-call syntax "qwen3_coder"',
-    );
-    expect(() => forcedOf({ anyOf: [{}] }, PYTHONIC)).toThrow('`anyOf` beside properties');
-    const loose = forcedOf({ anyOf: [{}] }, PYTHONIC, false);
-    expect(await reachIn(loose, '[f(a=1, b={"c": [true]})]')).toBe('complete');
-  });
 });

@@ -4,6 +4,8 @@ export interface TokenList {
   /** Where each token begins and ends in the part, in bytes of UTF-8. */
   readonly begins: readonly number[];
   readonly ends: readonly number[];
+  /** Of tokens by their index: what they stand for, where the library takes that for their text. */
+  readonly written?: ReadonlyMap<number, string>;
 }
 
 export interface TokenModel {

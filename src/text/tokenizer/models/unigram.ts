@@ -18,12 +18,18 @@ export function readUnigram(fields: Fields): TokenModel {
   const model = { trie: createTrie(vocabulary), scores, unknown, unknownScore: lowest(scores) - UNKNOWN_PENALTY };
 
   function tokenize(part: string): TokenList {
-    const list = { ids: [] as number[], begins: [] as number[], ends: [] as number[] };
+    const list = {
+      ids: [] as number[],
+      begins: [] as number[],
+      ends: [] as number[],
+      written: new Map<number, string>(),
+    };
     let at = 0;
     for (const piece of piecesOf(part, bestPath(part, model), unknown)) {
       const end = at + Buffer.byteLength(piece);
       const id = vocabulary.get(piece);
       for (const each of id === undefined ? unknownIds(piece, bytes, unknown) : [id]) {
+        if (each === unknown) list.written.set(list.ids.length, piece);
         list.ids.push(each);
         list.begins.push(at);
         list.ends.push(end);

@@ -109,7 +109,10 @@ export function createEpisodes(
       return row && shown(row);
     },
     findByName: async (entity, name, limit) =>
-      rows.filter((row) => row.entity === entity && row.name === name).slice(0, limit).map(shown), // prettier-ignore
+      rows
+        .filter((row) => row.entity === entity && row.name === name)
+        .slice(0, limit)
+        .map(shown),
     async findOfModel(modelId, name) {
       const row = named(modelId, name);
       return row && shown(row);
@@ -208,7 +211,9 @@ export function createEpisodes(
       return { expired: expiring.length, deleted: over.length };
     },
     countByStatus: async () =>
-      Object.fromEntries(EPISODE_STATUSES.map((status) => [status, rows.filter((row) => row.status === status).length])) as Record<EpisodeStatus, number>, // prettier-ignore
+      Object.fromEntries(
+        EPISODE_STATUSES.map((status) => [status, rows.filter((row) => row.status === status).length]),
+      ) as Record<EpisodeStatus, number>,
   };
 
   return {
