@@ -1,5 +1,6 @@
 // Mounts the dashboard in the page.
 import { render } from 'preact';
+import { shareKey } from './api/key.ts';
 import { takeKeyFromAddress } from './api/signed-in-link.ts';
 import { App } from './app.tsx';
 import './styles/tokens.css';
@@ -20,5 +21,6 @@ import './playground/playground.css';
 import './runs/runs.css';
 
 takeKeyFromAddress();
+shareKey();
 addEventListener('hashchange', takeKeyFromAddress); // the link was opened in a tab of this page
 render(<App />, document.getElementById('app')!);

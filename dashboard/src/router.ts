@@ -2,7 +2,7 @@
 // `#/jobs/{id}?group=3`. Knows patterns, not pages: those are in routes.tsx.
 import { useEffect, useState } from 'preact/hooks';
 
-export interface Place {
+export interface Address {
   readonly path: string;
   readonly query: URLSearchParams;
 }
@@ -41,19 +41,30 @@ export function goTo(href: string): void {
   location.hash = href;
 }
 
-type Choices = Readonly<Record<string, string | number | null>>;
+type Changed = Readonly<Record<string, string | number | readonly string[] | null>>;
 
-/** Returns a function that changes some of what the page's address says; null and '' remove it. `choices`: all that it says now. */
-export const chooser =
-  (pattern: string, choices: Choices) =>
-  (changed: Choices): void => {
-    const next = Object.entries({ ...choices, ...changed });
-    const kept = next.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== '');
-    replacePlace(hrefTo(pattern, Object.fromEntries(kept)));
-  };
+/** Changes of the same thing that follow each other this fast are one choice: a slider that is drawn. */
+const SAME_CHOICE_MS = 300;
+let latest = { names: '', atMs: -Infinity };
 
-/** Changes some of what the current address says and keeps the rest; null, '' and [] remove it. A list is said once for each of its texts. */
-export function changeQuery(changed: Readonly<Record<string, string | number | readonly string[] | null>>): void {
+/**
+ * A choice of the user: changes some of what the current address says and keeps the rest; null, '' and [] remove it. A list is said once for
+ * each of its texts. Back undoes it.
+ */
+export function changeQuery(changed: Changed): void {
+  const [names, atMs] = [Object.keys(changed).sort().join(' '), performance.now()];
+  const isSame = names === latest.names && atMs - latest.atMs < SAME_CHOICE_MS;
+  latest = { names, atMs };
+  setQuery(changed, isSame ? 'replaceState' : 'pushState');
+}
+
+/** Filters of a list that has pages: another list begins at its first page. */
+export const chooseAmong = (changed: Changed): void => changeQuery({ after: null, before: null, ...changed });
+
+/** The same without an entry in the history: for what follows a pointer or a key. */
+export const replaceQuery = (changed: Changed): void => setQuery(changed, 'replaceState');
+
+function setQuery(changed: Changed, how: 'pushState' | 'replaceState'): void {
   const [path = '', query] = location.hash.split('?', 2);
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changed)) {
@@ -63,26 +74,22 @@ export function changeQuery(changed: Readonly<Record<string, string | number | r
     for (const each of texts) next.append(name, each);
   }
   const href = `${path === '' ? '#/' : path}${next.size === 0 ? '' : `?${next}`}`;
-  if (href !== location.hash) replacePlace(href);
-}
-
-/** Replaces the query of the current page without an entry in the history. */
-export function replacePlace(href: string): void {
-  history.replaceState(null, '', href);
+  if (href === location.hash) return;
+  history[how](null, '', href);
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-export function usePlace(): Place {
+export function useAddress(): Address {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = () => setHash(location.hash);
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  return placeOf(hash);
+  return addressOf(hash);
 }
 
-function placeOf(hash: string): Place {
+function addressOf(hash: string): Address {
   const [path = '', query] = hash.replace(/^#/, '').split('?', 2);
   return { path: path === '' ? '/' : path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(query) };
 }

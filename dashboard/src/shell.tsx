@@ -1,15 +1,21 @@
-// The frame of all pages: navigation, the page's title, and the button that forgets the key. Knows routes, not pages.
+// The frame of all pages: navigation, the page's title, its documentation, alerts, and the button that forgets the key. Knows routes, not
+// pages.
 import type { ComponentChildren } from 'preact';
-import { setKey } from './api/key.ts';
+import { Alerts } from './alerts/alerts.tsx';
+import { forgetKey } from './api/key.ts';
+import { DOCUMENTATION_PAGE, DOCUMENTATION_PATH } from './documentation/pages.ts';
+import { hrefTo } from './router.ts';
 import { ROUTES } from './routes.tsx';
 
 interface ShellProps {
   readonly path: string;
   readonly title: string;
+  /** The page of the documentation about this one. */
+  readonly help?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-export function Shell({ path, title, children }: ShellProps) {
+export function Shell({ path, title, help, children }: ShellProps) {
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={skip}>
@@ -27,13 +33,15 @@ export function Shell({ path, title, children }: ShellProps) {
           ))}
         </nav>
         <div class="side-foot">
+          <a href={help ? hrefTo(DOCUMENTATION_PAGE, { page: help }) : hrefTo(DOCUMENTATION_PATH)}>Help</a>
           <a href="docs">API</a>
-          <button class="link" type="button" onClick={() => setKey(null)}>
+          <button class="link" type="button" onClick={forgetKey}>
             Forget key
           </button>
         </div>
       </header>
       {children}
+      <Alerts />
       <p class="sr-only" aria-live="polite">
         {title}
       </p>

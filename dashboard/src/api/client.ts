@@ -1,6 +1,6 @@
 // Calls the server's API, typed by its description (openapi.ts, generated). A refusal is thrown with the server's message; a key that
 // is no longer valid is forgotten, so that the page asks for another.
-import { readKey, setKey } from './key.ts';
+import { forgetKey, readKey } from './key.ts';
 import type { paths } from './openapi.ts';
 
 export type Path = keyof paths;
@@ -73,7 +73,7 @@ export async function send<P extends Path, M extends Method>(
     throw new ApiError(0, 'The server does not respond. It may have stopped, or the connection may be broken.', null);
   });
   if (response.ok) return response;
-  if (response.status === 401) setKey(null);
+  if (response.status === 401) forgetKey();
   throw await apiError(response);
 }
 
@@ -94,12 +94,18 @@ async function apiError(response: Response): Promise<ApiError> {
   try {
     const { error, detail } = JSON.parse(text) as { error?: { message?: string }; detail?: string | Fault[] };
     const faults = Array.isArray(detail) ? detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`) : [];
-    const message = faults.length > 0 ? faults.join('\n') : error?.message;
+    const message = faults.length > 0 ? faults.join('\n') : withoutRoutes(error?.message ?? '');
     if (message) return new ApiError(response.status, message, requestId);
   } catch {
     // not from our server: a proxy's page
   }
   return new ApiError(response.status, `${response.status} ${response.statusText} ${text.slice(0, 200)}`, requestId);
+}
+
+/** A page has the lists that its reader needs: sentences that name a route are for programs. */
+export function withoutRoutes(message: string): string {
+  const rest = message.replace(/(?:^| )[^.]*\b(?:GET|POST|PUT|DELETE) \/v1\/[^.]*\./g, '').trim();
+  return rest === '' ? message : rest;
 }
 
 interface Fault {

@@ -35,20 +35,6 @@ export async function readList<P extends Path>(path: P, options: ListOptions<P> 
   return rows;
 }
 
-/** Returns at most `max` rows. */
-export async function listSome<P extends Path>(
-  path: P,
-  rowsMax: number,
-  options: ListOptions<P> = {},
-): Promise<Item<P>[]> {
-  const rows: Item<P>[] = [];
-  for await (const row of listAll(path, options)) {
-    rows.push(row);
-    if (rows.length >= rowsMax) break;
-  }
-  return rows;
-}
-
 interface Page<T> {
   readonly data: readonly T[];
   readonly last_id: string;

@@ -14,7 +14,9 @@ test('marks are found at any scale, and never more than a chart can show', () =>
 });
 
 test('a place on an axis is named by what the axis counts', () => {
-  expect([nameOf('step', 12), nameOf('time', 7_500), nameOf('samples', 1_234)]).toEqual(
-    ['step 12', 'after 2 h 5 min', '1\u2009234 samples'],
-  ); // prettier-ignore
+  expect([nameOf('step', 12), nameOf('time', 7_500), nameOf('samples', 1_234)]).toEqual([
+    'step 12',
+    'after 2 h 5 min',
+    '1\u2009234 samples',
+  ]);
 });

@@ -22,7 +22,12 @@ const [MINUTE, HOUR, DAY] = [60, 3_600, 86_400];
 /** Distances between marks, ascending. */
 export const distancesOf = (axis: Axis): number[] =>
   axis === 'time'
-    ? [...SECONDS, ...[1, 2, 5, 10, 30].map((n) => n * MINUTE), ...[1, 2, 6, 12].map((n) => n * HOUR), ...ROUND.map((n) => n * DAY)] // prettier-ignore
+    ? [
+        ...SECONDS,
+        ...[1, 2, 5, 10, 30].map((n) => n * MINUTE),
+        ...[1, 2, 6, 12].map((n) => n * HOUR),
+        ...ROUND.map((n) => n * DAY),
+      ]
     : ROUND;
 
 const MARKS_MAX = 50;

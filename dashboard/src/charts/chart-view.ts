@@ -1,7 +1,7 @@
 // What a page of charts shows of its curves: axis, zoom, marked place, smoothing, scale, chosen metrics. All of it is in the address, so that
 // a link shows what its sender saw. The address follows a moment later, because browsers refuse to change it at every move of a pointer.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { changeQuery, usePlace } from '../router.ts';
+import { replaceQuery, useAddress } from '../router.ts';
 import { AXES, type Axis } from './axis.ts';
 import type { Range } from './line-options.ts';
 
@@ -28,7 +28,7 @@ interface UsedView {
 }
 
 export function useChartView(): UsedView {
-  const { query } = usePlace();
+  const { query } = useAddress();
   const [view, setView] = useState(() => readView(query));
   const written = useRef(keyOf(readView(query)));
   const pointed = useRef<number | null>(null);
@@ -49,7 +49,7 @@ export function useChartView(): UsedView {
     timer.current = setTimeout(() => {
       const shown = { ...latest.current, at: pointed.current ?? latest.current.at };
       written.current = keyOf(shown);
-      changeQuery(queryOf(shown));
+      replaceQuery(queryOf(shown));
     }, WAIT_MS);
   };
   return {

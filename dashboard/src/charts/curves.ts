@@ -64,13 +64,16 @@ export function curvesOf(tracks: readonly Track[], axis: Axis, smoothing: number
     .sort(([a], [b]) => byInterest(a, b))
     .map(([title, metric]): Curve => {
       const lines = tracks.flatMap(({ name: label }, of): Line[] => {
-      const values = x.map((place) => placed[of]!.at.get(place)?.[title] ?? null);
-      if (values.every((value) => value === null)) return [];
-      const line = { label, values, color: of + 1 };
-      return smoothing === 0
-        ? [line]
-        : [{ ...line, isFaint: true }, { ...line, values: smoothed(values, smoothing) }];
-    }); // prettier-ignore
+        const values = x.map((place) => placed[of]!.at.get(place)?.[title] ?? null);
+        if (values.every((value) => value === null)) return [];
+        const line = { label, values, color: of + 1 };
+        return smoothing === 0
+          ? [line]
+          : [
+              { ...line, isFaint: true },
+              { ...line, values: smoothed(values, smoothing) },
+            ];
+      });
       return { title, metric, lines, constant: constantOf(lines) };
     });
   return { x, curves, unplaced: placed.reduce((sum, { unplaced }) => sum + unplaced, 0) };

@@ -114,6 +114,7 @@ export function LineChart(props: LineChartProps) {
       <div
         ref={place}
         class="chart-plot"
+        style={{ minHeight: `${height}px` }}
         role="img"
         aria-label={`${title}. ${named.map(describe).join('; ')}`}
         data-from={range?.min}
@@ -159,7 +160,10 @@ function lastKnown(values: Line['values'], at: number): number | null {
 function describe({ label, values }: Line): string {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return `${label}: no values`;
-  const [least, greatest] = known.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]); // prettier-ignore
+  const [least, greatest] = known.reduce(
+    ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
+    [Infinity, -Infinity],
+  );
   return `${label}: from ${measured(known[0])} to ${measured(known.at(-1))}, between ${measured(least)} and ${measured(greatest)}`;
 }
 

@@ -92,10 +92,12 @@ export function chartOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
           chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
         },
       ],
-      drawSeries: [(chart, series) => void (series === lines.length && drawPin(chart, drawing.pinned(), color('text')))],
+      drawSeries: [
+        (chart, series) => void (series === lines.length && drawPin(chart, drawing.pinned(), color('text'))),
+      ],
       ready: [(chart) => listen(chart, drawing)],
     },
-  }; // prettier-ignore
+  };
 }
 
 /** Wide enough for the longest label, which uPlot would cut. */

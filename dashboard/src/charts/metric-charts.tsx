@@ -2,6 +2,7 @@
 // changed are a list, and if there is only one place, so is everything. What is shown is in the address.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { counted } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';
 import { Empty } from '../ui/states.tsx';
 import { nameOf } from './axis.ts';
@@ -40,14 +41,24 @@ export function MetricCharts({ title, tracks, aside, empty }: MetricChartsProps)
       curves={curves}
       shown={new Set(drawn.map(({ metric }) => metric))}
     />
-  ); // prettier-ignore
+  );
   return (
-    <Section title={title} aside={<>{aside} {controls}</>}>
+    <Section
+      title={title}
+      aside={
+        <>
+          {aside} {controls}
+        </>
+      }
+    >
       {curves.length === 0 && unplaced === 0 && <Empty title={empty} />}
       {unplaced > 0 && (
         <p class="muted small">
-          {unplaced} {unplaced === 1 ? 'step is' : 'steps are'} left out: {axis === 'time' ? 'its time' : 'what it counts'} is not known.{' '}
-          <button type="button" class="link" onClick={() => change({ axis: 'step' })}>Show over steps</button>
+          Left out: {counted(unplaced, 'step')}{' '}
+          {axis === 'time' ? 'whose time is not known' : `whose ${axis} were not counted`}.{' '}
+          <button type="button" class="link" onClick={() => change({ axis: 'step' })}>
+            Show over steps
+          </button>
         </p>
       )}
       {isOne ? (
@@ -69,18 +80,22 @@ export function MetricCharts({ title, tracks, aside, empty }: MetricChartsProps)
           </div>
           {constant.length > 0 && (
             <details class="folded">
-              <summary>{constant.length} {constant.length === 1 ? 'metric' : 'metrics'} did not change</summary>
+              <summary>{counted(constant.length, 'metric')} did not change</summary>
               <MetricValues curves={constant} />
             </details>
           )}
         </>
       )}
     </Section>
-  ); // prettier-ignore
+  );
 }
 
 /** Chosen metrics are drawn even if they never changed: the user asked for them. */
-function chosenOf(metrics: readonly string[] | null, moving: readonly Curve[], all: readonly Curve[]): readonly Curve[] {
+function chosenOf(
+  metrics: readonly string[] | null,
+  moving: readonly Curve[],
+  all: readonly Curve[],
+): readonly Curve[] {
   if (metrics === null) return moving.slice(0, SHOWN_FIRST);
   return all.filter(({ metric }) => metrics.includes(metric));
-} // prettier-ignore
+}

@@ -1,11 +1,23 @@
 // Metrics of which there is one value each: those that matter first and large, the rest folded, each with a sentence of what it is.
-import { measured } from '../ui/numbers.ts';
+import { counted, measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
 import { Tile, Tiles } from '../ui/tiles.tsx';
 import type { Curve } from './curves.ts';
 import { explainMetric } from './metric-words.ts';
 
-const MATTER = ['reward', 'reward_std_dev', 'loss', 'entropy', 'kl_div', 'grad_norm', 'learning_rate', 'rewards/accuracies', 'rewards/margins', 'val/loss', 'val/reward']; // prettier-ignore
+const MATTER = [
+  'reward',
+  'reward_std_dev',
+  'loss',
+  'entropy',
+  'kl_div',
+  'grad_norm',
+  'learning_rate',
+  'rewards/accuracies',
+  'rewards/margins',
+  'val/loss',
+  'val/reward',
+];
 
 interface MetricTilesProps {
   readonly curves: readonly Curve[];
@@ -28,7 +40,7 @@ export function MetricTiles({ curves, place }: MetricTilesProps) {
       </Tiles>
       {rest.length > 0 && (
         <details class="folded">
-          <summary>{rest.length} more metrics</summary>
+          <summary>{counted(rest.length, 'more metric')}</summary>
           <MetricValues curves={rest} />
         </details>
       )}

@@ -2,7 +2,8 @@
 
 const WORDS: Readonly<Record<string, string>> = {
   reward: 'Mean reward of the trajectories.',
-  reward_std_dev: 'How much rewards differ within a group: the mean of the groups’ standard deviations. At 0 there is nothing to learn.',
+  reward_std_dev:
+    'How much rewards differ within a group: the mean of the groups’ standard deviations. At 0 there is nothing to learn.',
   reward_std_error: 'How much the mean reward would vary with other prompts.',
   exception_rate: 'Share of the rollouts that failed with an exception.',
   equal_groups_fraction: 'Share of the groups whose rewards are all equal: they teach nothing.',
@@ -14,7 +15,8 @@ const WORDS: Readonly<Record<string, string>> = {
   kl_policy_ref: 'How far the policy is from the reference of the KL penalty, in nats per token.',
   grad_norm: 'Length of the gradient before it is clipped.',
   learning_rate: 'Step size of the optimizer.',
-  ratio_mean: 'Probability of a token under the policy over that under the policy that sampled it: the mean. 1: on-policy.',
+  ratio_mean:
+    'Probability of a token under the policy over that under the policy that sampled it: the mean. 1: on-policy.',
   ratio_min: 'The smallest of these ratios.',
   ratio_max: 'The greatest of these ratios.',
   clipped_fraction: 'Share of the tokens whose ratio is beyond the clip.',
@@ -23,6 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
   num_groups_trainable: 'Groups of which something could be trained.',
   num_trajectories: 'Trajectories that the client sent.',
   num_datums: 'Token sequences that the trajectories became.',
+  num_rows: 'Rows of the data of the step.',
   num_pairs: 'Preference pairs of the step.',
   num_trainable_tokens: 'Tokens with a loss.',
   num_rendered_prompts: 'Prompts whose tokens nobody knew: they were made from the messages again.',
@@ -36,7 +39,8 @@ const WORDS: Readonly<Record<string, string>> = {
   epoch: 'How often the data has been seen.',
   staleness_mean: 'Mean age of the trained tokens, in steps of the model.',
   staleness_max: 'Age of the oldest trained token, in steps of the model.',
-  sampler_log_ratio_mean: 'Distance between trainer and sampler on tokens of the same weights, in nats per token: 0 if they agree.',
+  sampler_log_ratio_mean:
+    'Distance between trainer and sampler on tokens of the same weights, in nats per token: 0 if they agree.',
   sampler_log_ratio_p99: 'The same distance at the 99th percentile of the tokens.',
   sampler_clipped_fraction: 'Share of these tokens that begin beyond the clip.',
   stale_log_ratio_mean: 'How far the policy has moved from what sampled the older tokens, in nats per token.',
@@ -50,7 +54,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'logps/rejected': 'Mean log-probability of the rejected answers.',
   seconds: 'Duration of the job.',
   skipped: 'Trajectories that were not trained.',
-}; // prettier-ignore
+};
 
 /** Null: a client's own metric. */
 export function explainMetric(metric: string): string | null {

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { Message } from '../ui/message.tsx';
 import { columnsOf } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
-import { bytes, whole } from '../ui/numbers.ts';
+import { bytes, counted, whole } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
 
 export const ROWS = '/v1/preview/artifacts/{entity}/{project}/{artifact}/rows';
@@ -75,7 +75,7 @@ function aboutRow({ sequences, size_bytes: size, messages, chosen }: Row): strin
   if (!sequences) return messages ? `${bytes(size)}: too long to tokenize here` : bytes(size);
   const tokens = sequences.reduce((sum, { token_ids: ids }) => sum + ids.length, 0);
   const trained = sequences.reduce((sum, each) => sum + each.trained.filter((one) => one).length, 0);
-  return `${whole(trained)} of ${whole(tokens)} tokens ${chosen ? 'compared' : 'trained'}`;
+  return `${whole(trained)} of ${counted(tokens, 'token')} ${chosen ? 'compared' : 'trained'}`;
 }
 
 function Sequence({ label, sequence }: { label: string; sequence: NonNullable<Row['sequences']>[number] }) {

@@ -1,12 +1,11 @@
 // Chooses which episodes are listed. A new choice begins at the newest ones again.
 import { ModelFilter } from '../ui/model-filter.tsx';
-import { chooser, hrefTo } from '../router.ts';
+import { chooseAmong as choose, hrefTo } from '../router.ts';
 import { FieldFilter, OptionFilter } from '../ui/field-filter.tsx';
 import { EPISODES_PATH, type EpisodeChoices } from './addresses.ts';
 import { EPISODE_STATUSES } from './episode-status.tsx';
 
 export function EpisodeFilters({ choices }: { choices: EpisodeChoices }) {
-  const choose = chooser(EPISODES_PATH, choices);
   const isFiltered = Object.values(choices).some((value) => value !== '');
   const field = (name: keyof EpisodeChoices) => ({
     value: choices[name],

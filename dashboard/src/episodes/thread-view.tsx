@@ -1,5 +1,6 @@
 // The turns of one conversation, and beside each what branched off there.
 import type { EpisodeCall, EpisodeWithCalls } from '../api/wire.ts';
+import { counted } from '../ui/numbers.ts';
 import type { Thread } from './call-threads.ts';
 import { TurnView } from './turn-view.tsx';
 
@@ -24,7 +25,7 @@ export const ThreadView = ({ episode, thread, ids }: ThreadViewProps) => (
         {branches.map((branch) => (
           <section key={branch[0]!.call.id} class="branch" aria-label={`Branch after turn ${number}`}>
             <h3>
-              Branch after turn {number}, {branch.length === 1 ? '1 turn' : `${branch.length} turns`}
+              Branch after turn {number}, {counted(branch.length, 'turn')}
             </h3>
             <ThreadView episode={episode} thread={branch} ids={ids} />
           </section>

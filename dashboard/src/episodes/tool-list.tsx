@@ -1,11 +1,12 @@
 // The tools that a call offered to the model, folded: an agent's definitions may be longer than its conversation.
+import { counted } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
 
 export function ToolList({ tools }: { tools: readonly Readonly<Record<string, unknown>>[] }) {
   return (
     <details class="folded">
       <summary>
-        {tools.length === 1 ? '1 tool' : `${tools.length} tools`}: <Text>{tools.map(nameOf).join(', ')}</Text>
+        {counted(tools.length, 'tool')}: <Text>{tools.map(nameOf).join(', ')}</Text>
       </summary>
       {tools.map((tool, at) => (
         <div key={at} class="tool-call">

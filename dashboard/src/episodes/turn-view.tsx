@@ -7,7 +7,7 @@ import { KeyValues } from '../ui/facts.tsx';
 import { Message, type WireMessage } from '../ui/message.tsx';
 import { columnsOf } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
-import { measured, whole } from '../ui/numbers.ts';
+import { counted, measured, whole } from '../ui/numbers.ts';
 import { Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
 import { notTrainedBecause } from './not-trained.ts';
@@ -36,8 +36,8 @@ export function TurnView({ episode, call, number, before, reward }: TurnViewProp
         {reward !== null && <span>reward {measured(reward)}</span>}
         <span class="muted small">{step === null ? <Text>{call.model}</Text> : `step ${step}`}</span>
         <span class="muted small" title={`${call.shared_tokens} of the prompt are those of the turn before`}>
-          {whole(call.prompt_tokens)} tokens in ({whole(call.prompt_tokens - call.shared_tokens)} new), {whole(sampled)}{' '}
-          out
+          {counted(call.prompt_tokens, 'token')} in ({whole(call.prompt_tokens - call.shared_tokens)} new),{' '}
+          {whole(sampled)} out
         </span>
         <button class="link" type="button" aria-pressed={showsTokens} onClick={() => setShowsTokens(!showsTokens)}>
           {showsTokens ? 'Text' : 'Tokens'}
@@ -45,7 +45,7 @@ export function TurnView({ episode, call, number, before, reward }: TurnViewProp
       </header>
       {why !== null && <p class="muted small">{why}</p>}
       {call.tools && <ToolList tools={call.tools} />}
-      <Asked call={call} />
+      <Prompt call={call} />
       {showsTokens ? <Sampled episodeId={episode.id} before={before} number={number} /> : <Answers call={call} />}
       <details class="folded">
         <summary>Sampling and template</summary>
@@ -59,7 +59,7 @@ export function TurnView({ episode, call, number, before, reward }: TurnViewProp
 const MESSAGES_SHOWN = 3;
 
 /** Without the answer that it continues: that stands in the turn before. */
-function Asked({ call: { messages, parent_id: parent, parent_choice: choice } }: Pick<TurnViewProps, 'call'>) {
+function Prompt({ call: { messages, parent_id: parent, parent_choice: choice } }: Pick<TurnViewProps, 'call'>) {
   if (messages === null) return parent === null ? <p class="muted">The prompt was text or token ids.</p> : null;
   const isRepeat = parent !== null && choice !== null && messages[0]?.['role'] === 'assistant';
   const added = (isRepeat ? messages.slice(1) : messages).map((message, at) => (
@@ -71,7 +71,7 @@ function Asked({ call: { messages, parent_id: parent, parent_choice: choice } }:
       {isRepeat && choice > 0 && <p class="muted small">It continues choice {choice + 1}.</p>}
       {folded > 0 && (
         <details class="folded">
-          <summary>{folded} earlier messages</summary>
+          <summary>{counted(folded, 'earlier message')}</summary>
           <div class="conversation">{added.slice(0, folded)}</div>
         </details>
       )}
@@ -91,7 +91,7 @@ const Answers = ({ call: { choices } }: Pick<TurnViewProps, 'call'>) => (
           reasoning_content: reasoning,
           tool_calls: calls.map((called) => ({ function: called })),
         }}
-        aside={`${choices.length > 1 ? `choice ${index + 1} · ` : ''}${whole(choice.completion_tokens)} tokens · finish ${choice.finish_reason ?? 'none'}${choice.constrained ? ' · constrained' : ''}`}
+        aside={`${choices.length > 1 ? `choice ${index + 1} · ` : ''}${counted(choice.completion_tokens, 'token')} · finish ${choice.finish_reason ?? 'none'}${choice.constrained ? ' · constrained' : ''}`}
       />
     ))}
   </div>

@@ -2,7 +2,7 @@
 import { KeyValues } from '../ui/facts.tsx';
 import { Message } from '../ui/message.tsx';
 import { Change, Meter } from '../ui/comparison.tsx';
-import { measured } from '../ui/numbers.ts';
+import { counted, measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
 import type { Answer, AnsweredPrompt, AnswerRow } from './answer-rows.ts';
 
@@ -96,7 +96,7 @@ const OneAnswer = ({ answer }: { answer: Answer }) => (
 
 function aboutOf({ token_ids: ids, logprobs, finish_reason: reason }: Answer): string {
   const mean = logprobs.reduce((sum, logprob) => sum + logprob / logprobs.length, 0);
-  const tokens = `${ids.length} ${ids.length === 1 ? 'token' : 'tokens'}`;
+  const tokens = counted(ids.length, 'token');
   return [tokens, ...(ids.length > 0 ? [`mean logprob ${measured(mean)}`] : []), `finish ${reason}`].join(' · ');
 }
 

@@ -47,5 +47,11 @@ test('are sorted by reward or by its change; rows without a number come last', (
 test('prompts are found by a text in any message, answer or value of the metadata', () => {
   const rows = answerRows([promptOf(0, 'Add 7'), { ...promptOf(1, 'b', 1), metadata: { topic: ['SUMS'] } }], []);
   const found = (text: string) => filterAnswers(rows, text).map(({ key }) => key);
-  expect([found('add'), found('sums'), found('X'), found('none'), found('')]).toEqual([['0'], ['1'], ['1'], [], ['0', '1']]);
-}); // prettier-ignore
+  expect([found('add'), found('sums'), found('X'), found('none'), found('')]).toEqual([
+    ['0'],
+    ['1'],
+    ['1'],
+    [],
+    ['0', '1'],
+  ]);
+});

@@ -2,8 +2,9 @@
 // j and k go through the prompts.
 import { useMemo, useState } from 'preact/hooks';
 import { compare, Verdict } from '../ui/comparison.tsx';
-import { changeQuery } from '../router.ts';
+import { changeQuery, replaceQuery } from '../router.ts';
 import { FieldFilter } from '../ui/field-filter.tsx';
+import { counted } from '../ui/numbers.ts';
 import { Empty, Failure, Loading } from '../ui/states.tsx';
 import { useKeys } from '../ui/use-keys.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
@@ -29,14 +30,14 @@ export function AnswerTable({ step, now, versus, then, query }: AnswerTableProps
   const toggle = (key: string) => {
     const left = [...open].filter((each) => each !== key);
     setOpen(new Set(isOpen(key) || current === '' ? left : [...left, current]));
-    if (key === current || !isOpen(key)) changeQuery({ row: key === current ? null : key });
+    if (key === current || !isOpen(key)) replaceQuery({ row: key === current ? null : key });
   };
   const go = (by: 1 | -1) => () => {
     const at = ordered.findIndex(({ key }) => key === current);
     const next = ordered[at === -1 ? (by === 1 ? 0 : ordered.length - 1) : at + by];
-    if (next) changeQuery({ row: next.key });
+    if (next) replaceQuery({ row: next.key });
   };
-  useKeys({ j: go(1), k: go(-1), Escape: current === '' ? undefined : () => changeQuery({ row: null }) });
+  useKeys({ j: go(1), k: go(-1), Escape: current === '' ? undefined : () => replaceQuery({ row: null }) });
   if (now.error !== null) return <Failure error={now.error} />;
   if (rows.length === 0) return now.isWhole ? <Empty title="No prompts" /> : <Loading />;
   const compared = versus === null || !then.isWhole ? null : compare(rows);
@@ -69,7 +70,7 @@ export function AnswerTable({ step, now, versus, then, query }: AnswerTableProps
         />
         <span class="muted" role="status">
           {ordered.length < rows.length && `${ordered.length} of `}
-          {rows.length} {rows.length === 1 ? 'prompt' : 'prompts'}
+          {counted(rows.length, 'prompt')}
           {now.isWhole ? '' : ' so far'}
         </span>
         <span class="muted small">

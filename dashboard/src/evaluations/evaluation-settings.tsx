@@ -16,7 +16,7 @@ export function EvaluationSettings({ jobId }: { jobId: string }) {
   const { settings, source, log } = detail.value;
   if (settings === null) return <p class="muted">Prompts and answers are no longer stored.</p>;
   const { stop, chat_template_kwargs: kwargs, ...numbers } = settings;
-  const told = Object.entries({
+  const shown = Object.entries({
     ...numbers,
     ...(stop.length > 0 ? { stop } : {}),
     ...(Object.keys(kwargs).length > 0 ? { chat_template_kwargs: kwargs } : {}),
@@ -25,7 +25,7 @@ export function EvaluationSettings({ jobId }: { jobId: string }) {
   }).filter(([, value]) => value !== null);
   return (
     <div class="asked-with">
-      <KeyValues values={Object.fromEntries(told.map(([name, value]) => [name.replaceAll('_', ' '), value]))} />
+      <KeyValues values={Object.fromEntries(shown.map(([name, value]) => [name.replaceAll('_', ' '), value]))} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { alignTurns, trainedRuns } from '../tokens/align-turns.ts';
 import { trainedColumns } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 import type { Shading } from '../tokens/tone.ts';
+import { counted } from '../ui/numbers.ts';
 import type { TrainedSequence, Trajectory } from './group-data.ts';
 import { Message } from '../ui/message.tsx';
 
@@ -47,7 +48,7 @@ export function Conversation({ histories, sequences, shading, foldsPrompt = fals
     <div class="conversation">
       {folded > 0 && (
         <details class="folded">
-          <summary>{folded === 1 ? '1 earlier message' : `${folded} earlier messages`}</summary>
+          <summary>{counted(folded, 'earlier message')}</summary>
           {drawn.slice(0, folded)}
         </details>
       )}
@@ -58,10 +59,8 @@ export function Conversation({ histories, sequences, shading, foldsPrompt = fals
 
 function asideOf(sampled: History['turns'][number]['sampled'], history: number, turn: number): string {
   const parts = sampled
-    ? [sampled.num_tokens === null ? '' : tokenCount(sampled.num_tokens), `finish ${sampled.finish_reason}`]
+    ? [sampled.num_tokens === null ? '' : counted(sampled.num_tokens, 'token'), `finish ${sampled.finish_reason}`]
     : [];
   if (history > 0 && turn === 0) parts.push(`additional history ${history}`);
   return parts.filter((part) => part !== '').join(' · ');
 }
-
-const tokenCount = (count: number): string => (count === 1 ? '1 token' : `${count} tokens`);

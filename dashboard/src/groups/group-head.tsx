@@ -1,6 +1,6 @@
 // What the trajectories of a group have in common: the prompt, the distribution of rewards, the client's metadata, and what was skipped.
 import type { ComponentChildren } from 'preact';
-import { compact, measured } from '../ui/numbers.ts';
+import { compact, counted, measured } from '../ui/numbers.ts';
 import { Text } from '../ui/text.tsx';
 import { Facts, KeyValues } from '../ui/facts.tsx';
 import type { Group } from './group-data.ts';
@@ -54,7 +54,7 @@ function Notes({ group: { exceptions, logs } }: { group: Group }) {
   return (
     <details class="folded">
       <summary>
-        {exceptions.length} exceptions, {logs.length} log lines
+        {counted(exceptions.length, 'exception')}, {counted(logs.length, 'log line')}
       </summary>
       {exceptions.map(({ type, message, traceback }, at) => (
         <Text key={at} block>{`${type ?? 'Exception'}: ${message}${traceback === null ? '' : `\n${traceback}`}`}</Text>

@@ -38,13 +38,33 @@ export function GroupView({ place, group, one, crumbs, hasEnded }: GroupViewProp
   const title = one === null ? `Group ${group}` : `Group ${group}, trajectory ${one}`;
   const actions = (
     <nav class="row" aria-label="Groups">
-      {one !== null && one > 0 && <a class="button" href={place.hrefOf(group, one - 1)} title="key h">← Answer {one - 1}</a>}
-      {one !== null && <a class="button" href={place.hrefOf(group)}>All of the group</a>}
-      {one !== null && one + 1 < count && <a class="button" href={place.hrefOf(group, one + 1)} title="key l">Answer {one + 1} →</a>}
-      {group > 0 && <a class="button" href={place.hrefOf(group - 1)} title="key k">← Previous group</a>}
-      {hasNext && <a class="button" href={place.hrefOf(group + 1)} title="key j">Next group →</a>}
+      {one !== null && one > 0 && (
+        <a class="button" href={place.hrefOf(group, one - 1)} title="key h">
+          ← Answer {one - 1}
+        </a>
+      )}
+      {one !== null && (
+        <a class="button" href={place.hrefOf(group)}>
+          All of the group
+        </a>
+      )}
+      {one !== null && one + 1 < count && (
+        <a class="button" href={place.hrefOf(group, one + 1)} title="key l">
+          Answer {one + 1} →
+        </a>
+      )}
+      {group > 0 && (
+        <a class="button" href={place.hrefOf(group - 1)} title="key k">
+          ← Previous group
+        </a>
+      )}
+      {hasNext && (
+        <a class="button" href={place.hrefOf(group + 1)} title="key j">
+          Next group →
+        </a>
+      )}
     </nav>
-  ); // prettier-ignore
+  );
   const colours = place.loadTokens ? <ShadingChoice value={shading} choose={setShading} /> : null;
   const choice = place.loadTokens ? shading : 'none';
   return (

@@ -6,7 +6,7 @@ import { EpisodeLink } from '../episodes/episode-link.tsx';
 import { trainedColumns } from '../tokens/token-columns.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 import type { Shading } from '../tokens/tone.ts';
-import { measured } from '../ui/numbers.ts';
+import { counted, measured } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
@@ -77,7 +77,7 @@ function Sequence({ number, sequence, shading }: { number: number; sequence: Tra
   return (
     <Section
       title={`Sequence ${number}, as it was trained`}
-      aside={`gradient step ${step}, advantage ${measured(advantage)}, weight ${measured(weight)}, ${trained} of ${sequence.token_ids.length} tokens trained`}
+      aside={`gradient step ${step}, advantage ${measured(advantage)}, weight ${measured(weight)}, ${trained} of ${counted(sequence.token_ids.length, 'token')} trained`}
     >
       {unknown && <p class="muted">{UNKNOWN[unknown]}</p>}
       <div class="panel">

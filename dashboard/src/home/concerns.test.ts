@@ -14,8 +14,8 @@ test('failed jobs come first; a warning shared by several jobs of a model is lis
     ['1', detail([], 'out of memory')],
     ['0', detail(['equal'])],
   ]);
-  const told = concernsOf(newest, details).map(({ kind, text, also, job: { id } }) => [kind, id, text, also]);
-  expect(told).toEqual([
+  const shown = concernsOf(newest, details).map(({ kind, text, also, job: { id } }) => [kind, id, text, also]);
+  expect(shown).toEqual([
     ['failed', '1', 'out of memory', 0],
     ['warned', '3', 'equal', 1],
     ['warned', '2', 'too fast', 0],

@@ -1,12 +1,12 @@
 // A short list of models, latest activity first, a page at a time: how the reward moves, and the status of the last job. Which models it
 // shows (a project, a tag, the archived ones) is in the address.
-import { useState } from 'preact/hooks';
 import { call, type Item } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ModelSummary } from '../api/wire.ts';
 import { ModelLink } from '../jobs/job-cells.tsx';
 import { TagList } from '../models/model-labels.tsx';
-import { chooser, type PageProps } from '../router.ts';
+import { chooseAmong as choose, hrefTo, type PageProps } from '../router.ts';
+import { CursorPager, pagePlaceOf } from '../ui/cursor-pager.tsx';
 import { FieldFilter } from '../ui/field-filter.tsx';
 import { Section } from '../ui/page-head.tsx';
 import { measured, whole } from '../ui/numbers.ts';
@@ -22,31 +22,26 @@ type ModelProject = Item<'/v1/preview/model-projects'>;
 
 const PAGE_ROWS = 50;
 const REFRESH_MS = 10_000;
-const FIRST = { of: '', before: [] } as const;
 
 export function ModelList({ query }: Pick<PageProps, 'query'>) {
   const [search, project, tag, archived] = ['search', 'project', 'tag', 'archived'].map(
     (name) => query.get(name) ?? '',
   ) as [string, string, string, string];
   const choices = { search, project, tag, archived };
-  const isFiltered = search + project + tag + archived !== '';
-  const [pages, setPages] = useState<{ readonly of: string; readonly before: readonly string[] }>(FIRST);
-  const key = JSON.stringify(choices);
-  const before = pages.of === key ? pages.before : [];
-  const setBefore = (ids: readonly string[]) => setPages({ of: key, before: ids });
-  const after = before.at(-1);
-  const choose = chooser('/', choices);
+  const made = Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== ''));
+  const isFiltered = Object.keys(made).length > 0;
+  const place = pagePlaceOf(query);
+  const { after } = place;
   const asked = {
     ...{ limit: PAGE_ROWS, search, project, tag },
     ...(archived === 'only' ? { archived: 'only' as const } : {}),
     ...(after ? { after } : {}),
   } as const;
   const models = useLoad(
-    (signal) => call('get', '/v1/preview/model-summaries', { query: asked, signal }),
-    [after, key],
-    {
-      everyMs: REFRESH_MS,
-    },
+    // With its place, because the address may already name the next one.
+    async (signal) => ({ place, page: await call('get', '/v1/preview/model-summaries', { query: asked, signal }) }),
+    [after, JSON.stringify(made)],
+    { everyMs: REFRESH_MS },
   );
   const projects = useLoad((signal) => call('get', '/v1/preview/model-projects', { signal }), []);
   const found = projects.state === 'ready' ? projects.value : null;
@@ -78,27 +73,22 @@ export function ModelList({ query }: Pick<PageProps, 'query'>) {
   return (
     <Section title="Models" aside={filters}>
       <Loaded of={models}>
-        {({ data, has_more: hasMore, last_id: last }) => (
+        {({ place: shown, page }) => (
           <>
-            {!isFiltered && !after && <RewardCards models={data} />}
-            {data.length === 0 ? (
+            {!isFiltered && shown.after === undefined && <RewardCards models={page.data} />}
+            {page.data.length === 0 ? (
               <NoModels isSearch={isFiltered} />
             ) : (
-              <Models rows={data} isPart={hasMore || before.length > 0} />
+              <Models rows={page.data} isPart={page.has_more || shown.after !== undefined} />
             )}
-            {(hasMore || after) && (
-              <div class="row pager">
-                <span class="muted small">
-                  Models {whole(before.length * PAGE_ROWS + 1)} to {whole(before.length * PAGE_ROWS + data.length)}
-                  {hasMore && ', and more'}
-                </span>
-                <button type="button" disabled={!after} onClick={() => setBefore(before.slice(0, -1))}>
-                  Later activity
-                </button>
-                <button type="button" disabled={!hasMore} onClick={() => setBefore([...before, last])}>
-                  Earlier activity
-                </button>
-              </div>
+            {(page.has_more || shown.after !== undefined) && (
+              <CursorPager
+                place={shown}
+                page={page}
+                of="models"
+                words={{ first: 'Latest activity', next: 'Earlier activity' }}
+                hrefOf={(to) => hrefTo('/', { ...made, ...to })}
+              />
             )}
           </>
         )}
@@ -138,7 +128,8 @@ const NoModels = ({ isSearch }: { isSearch: boolean }) =>
     <Empty title="No model matches" />
   ) : (
     <Empty title="No models yet">
-      <code>POST /v1/preview/models</code> registers one; <code>npm run demo</code> trains two.
+      <code>whetstone models create demo/first</code> registers one, and{' '}
+      <a href="#/documentation/train-by-rl">this guide</a> trains it.
     </Empty>
   );
 

@@ -2,6 +2,7 @@
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Section } from '../ui/page-head.tsx';
+import { shortName } from '../ui/short-name.ts';
 import { Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
 
@@ -24,7 +25,7 @@ export function JobConfigSection({ jobId, isOver }: { jobId: string; isOver: boo
         {({ config: settings, input }) => (
           <div class="panel settings" role="region" aria-label="Settings" tabIndex={0}>
             <dl>
-              {Object.entries({ ...settings, ...(input.uri === null ? {} : { data: input.uri }) }).map(
+              {Object.entries({ ...settings, ...(input.uri === null ? {} : { data: shortName(input.uri) }) }).map(
                 ([name, value]) => (
                   <div key={name}>
                     <dt>

@@ -8,8 +8,8 @@ import { Text } from '../ui/text.tsx';
 import { VirtualList } from '../ui/virtual-list.tsx';
 import type { KeptEvents } from './kept-events.ts';
 
-export const JobEventList = ({ of: { events, told } }: { of: KeptEvents }) => (
-  <Section title="Events" aside={told === events.length ? whole(told) : `${whole(events.length)} of ${whole(told)}`}>
+export const JobEventList = ({ of: { events, total } }: { of: KeptEvents }) => (
+  <Section title="Events" aside={total === events.length ? whole(total) : `${whole(events.length)} of ${whole(total)}`}>
     {events.length === 0 ? (
       <Empty title="No events yet" />
     ) : (

@@ -11,7 +11,7 @@ const event = (id: number, type: JobEvent['type'] = 'gradient_step'): JobEvent =
 test('all events are kept while they are few', () => {
   const events = [event(0, 'training_started'), event(1), event(2)];
   const kept = keepEvents(keepEvents(NO_EVENTS, events.slice(0, 1)), events.slice(1));
-  expect(kept).toMatchObject({ events, told: 3 });
+  expect(kept).toMatchObject({ events, total: 3 });
 });
 
 test('of many gradient steps every second one is dropped repeatedly; the first events and the newest step are kept', () => {
@@ -23,7 +23,7 @@ test('of many gradient steps every second one is dropped repeatedly; the first e
     expect(kept.events[0]!.type).toBe('training_started');
     expect(kept.events.at(-1)!.id).toBe(String(at + 9));
   }
-  expect(kept.told).toBe(1_000);
+  expect(kept.total).toBe(1_000);
   expect(kept.events.length).toBeGreaterThan(30);
   // Tokens of dropped steps count too; no step said its samples.
   for (const { step, tokens, samples } of pointsOf(kept.events)) expect([tokens, samples]).toEqual([10 * step!, null]);

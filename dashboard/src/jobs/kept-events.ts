@@ -15,13 +15,13 @@ export type KeptEvent = JobEvent & { readonly counted: Counted };
 export interface KeptEvents {
   readonly events: readonly KeptEvent[];
   /** How many the server sent. */
-  readonly told: number;
+  readonly total: number;
   readonly counted: Counted;
 }
 
 const EVENTS_MAX = 4_000;
 
-export const NO_EVENTS: KeptEvents = { events: [], told: 0, counted: { tokens: 0, samples: 0 } };
+export const NO_EVENTS: KeptEvents = { events: [], total: 0, counted: { tokens: 0, samples: 0 } };
 
 export function keepEvents(before: KeptEvents, news: readonly JobEvent[], max = EVENTS_MAX): KeptEvents {
   let { counted } = before;
@@ -35,7 +35,7 @@ export function keepEvents(before: KeptEvents, news: readonly JobEvent[], max = 
     if (fewer.length === kept.length) break;
     kept = fewer;
   }
-  return { events: kept, told: before.told + news.length, counted };
+  return { events: kept, total: before.total + news.length, counted };
 }
 
 function countStep({ tokens, samples }: Counted, { data }: JobEvent): Counted {

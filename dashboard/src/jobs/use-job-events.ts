@@ -8,9 +8,11 @@ const DRAW_MS = 250;
 
 export interface JobEvents extends KeptEvents {
   readonly error: unknown;
+  /** Those that were there when the page opened have come. */
+  readonly isRead: boolean;
 }
 
-const NOTHING: JobEvents = { ...NO_EVENTS, error: null };
+const NOTHING: JobEvents = { ...NO_EVENTS, error: null, isRead: false };
 
 export function useJobEvents(id: string): JobEvents {
   const [shown, setShown] = useState(NOTHING);
@@ -23,7 +25,7 @@ export function useJobEvents(id: string): JobEvents {
       if (stop.signal.aborted) return;
       const since = news;
       news = [];
-      setShown((before) => ({ ...keepEvents(before, since), error }));
+      setShown((before) => ({ ...keepEvents(before, since), error, isRead: true }));
     };
     setShown(NOTHING);
     void (async () => {
@@ -32,6 +34,7 @@ export function useJobEvents(id: string): JobEvents {
           news.push(event);
           timer ??= setTimeout(draw, DRAW_MS);
         }
+        timer ??= setTimeout(draw); // a job without events
       } catch (error) {
         draw(error);
       }

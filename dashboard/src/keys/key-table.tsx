@@ -49,4 +49,4 @@ export function KeyTable({ keys, onChange }: { keys: readonly ApiKey[]; onChange
   return <Table label="Keys" rows={keys} keyOf={({ id }) => id} columns={columns} />;
 }
 
-const limitsShown = (limits: ApiKey['limits']) => limitsInWords(limits) || <span class="muted">the team’s limits</span>;
+const limitsShown = (limits: ApiKey['limits']) => limitsInWords(limits) || <span class="muted">the team’s</span>;

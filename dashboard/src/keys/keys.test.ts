@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { limitsInWords, limitsOf } from './limits.ts';
-import { keyName, modelName } from './usage-names.ts';
+import { shortName } from '../ui/short-name.ts';
+import { keyName } from './usage-names.ts';
 
 test('limits are those that were typed, and are told in words', () => {
   expect(limitsOf({ tokens_per_day: ' ', queued_jobs: '' })).toBeUndefined();
@@ -8,9 +9,12 @@ test('limits are those that were typed, and are told in words', () => {
     tokens_per_day: 1000,
     requests_in_flight: 0,
   });
-  expect(limitsInWords({ tokens_per_day: 1000, stored_bytes: 5e6, other_thing: 2 }).replaceAll('\u2009', ' ')).toBe(
-    '1 000 tokens per day, 5.0 MB stored, 2 other thing',
-  );
+  expect(
+    limitsInWords({ tokens_per_day: 1000, stored_bytes: 5e6, other_thing: 2, requests_in_flight: 1 }).replaceAll(
+      '\u2009',
+      ' ',
+    ),
+  ).toBe('1 000 tokens per day, 5.0 MB stored, other thing: 2, 1 request at a time');
 });
 
 test('usage names keys by their names and models without their entity', () => {
@@ -20,7 +24,7 @@ test('usage names keys by their names and models without their entity', () => {
     'key of the environment',
     'key 01234567',
   ]);
-  expect(['wandb-artifact:///team/demo/sums', 'whetstone/starter'].map(modelName)).toEqual([
+  expect(['wandb-artifact:///team/demo/sums', 'whetstone/starter'].map(shortName)).toEqual([
     'demo/sums',
     'whetstone/starter',
   ]);

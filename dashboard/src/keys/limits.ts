@@ -1,11 +1,11 @@
 // The limits that a key may have, in words, and as the API takes them. Pure.
-import { bytes, whole } from '../ui/numbers.ts';
+import { bytes, counted, whole } from '../ui/numbers.ts';
 
 export const LIMITS = [
-  { name: 'tokens_per_day', label: 'Tokens per day' },
-  { name: 'requests_in_flight', label: 'Requests at a time' },
-  { name: 'queued_jobs', label: 'Jobs in the queue' },
-  { name: 'stored_bytes', label: 'Stored bytes' },
+  { name: 'tokens_per_day', label: 'Tokens per day', noun: 'token', of: 'per day' },
+  { name: 'requests_in_flight', label: 'Requests at a time', noun: 'request', of: 'at a time' },
+  { name: 'queued_jobs', label: 'Jobs in the queue', noun: 'job', of: 'in the queue' },
+  { name: 'stored_bytes', label: 'Stored bytes', noun: 'byte', of: 'stored' },
 ] as const;
 
 type LimitName = (typeof LIMITS)[number]['name'];
@@ -26,8 +26,8 @@ export function limitsOf(typed: TypedLimits): Record<string, number> | undefined
 export function limitsInWords(limits: Readonly<Record<string, number>>): string {
   const words = Object.entries(limits).map(([name, value]) => {
     if (name === 'stored_bytes') return `${bytes(value)} stored`;
-    const label = LIMITS.find((each) => each.name === name)?.label ?? name.replaceAll('_', ' ');
-    return `${whole(value)} ${label[0]!.toLowerCase()}${label.slice(1)}`;
+    const limit = LIMITS.find((each) => each.name === name);
+    return limit ? `${counted(value, limit.noun)} ${limit.of}` : `${name.replaceAll('_', ' ')}: ${whole(value)}`;
   });
   return words.join(', ');
 }

@@ -2,16 +2,15 @@
 import { call, type Answer } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ApiKey } from '../api/wire.ts';
-import { chooser } from '../router.ts';
+import { changeQuery } from '../router.ts';
 import { compact, whole } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';
+import { shortName } from '../ui/short-name.ts';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
 import { Tile, Tiles } from '../ui/tiles.tsx';
-import { keyName, modelName } from './usage-names.ts';
-
-const KEYS_PATH = '/keys';
+import { keyName } from './usage-names.ts';
 
 const DAYS = [1, 7, 30, 90];
 const WEEK = 7;
@@ -50,8 +49,8 @@ function columnsFor(by: string, keys: readonly ApiKey[]): readonly Column<Sum>[]
     day: { title: 'Day', cell: ({ date }) => date, sortBy: ({ date }) => date ?? '' },
     model: {
       title: 'Model',
-      cell: ({ model }) => <Text>{modelName(model ?? '')}</Text>,
-      sortBy: ({ model }) => modelName(model ?? ''),
+      cell: ({ model }) => <Text>{shortName(model ?? '')}</Text>,
+      sortBy: ({ model }) => shortName(model ?? ''),
       isWide: true,
     },
     api_key: {
@@ -75,7 +74,6 @@ function columnsFor(by: string, keys: readonly ApiKey[]): readonly Column<Sum>[]
 export function UsageTable({ keys, query }: { keys: readonly ApiKey[]; query: URLSearchParams }) {
   const by = Object.keys(CHOICES).find((each) => each === query.get('by')) ?? FIRST;
   const days = DAYS.find((each) => String(each) === query.get('days')) ?? WEEK;
-  const choose = chooser(KEYS_PATH, Object.fromEntries(query));
   const start_date = new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
   const usage = useLoad(
     (signal) => call('get', '/v1/usage/sums', { query: { start_date, by, limit: SUMS_MAX }, signal }),
@@ -85,7 +83,7 @@ export function UsageTable({ keys, query }: { keys: readonly ApiKey[]; query: UR
     <>
       <label>
         By{' '}
-        <select value={by} onChange={({ currentTarget }) => choose({ by: currentTarget.value })}>
+        <select value={by} onChange={({ currentTarget }) => changeQuery({ by: currentTarget.value })}>
           {Object.entries(CHOICES).map(([each, words]) => (
             <option key={each} value={each}>
               {words}
@@ -95,7 +93,7 @@ export function UsageTable({ keys, query }: { keys: readonly ApiKey[]; query: UR
       </label>
       <label>
         Last{' '}
-        <select value={days} onChange={({ currentTarget }) => choose({ days: currentTarget.value })}>
+        <select value={days} onChange={({ currentTarget }) => changeQuery({ days: currentTarget.value })}>
           {DAYS.map((each) => (
             <option key={each} value={each}>
               {each === 1 ? 'day' : `${each} days`}

@@ -6,7 +6,7 @@ import { answersHref, hasEnded, type StepEvaluation } from '../evaluations/evalu
 import { byInterest } from '../charts/curves.ts';
 import { hrefTo } from '../router.ts';
 import { Confirm } from '../ui/confirm.tsx';
-import { measured } from '../ui/numbers.ts';
+import { counted, measured } from '../ui/numbers.ts';
 import { Failure } from '../ui/states.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
@@ -43,12 +43,14 @@ export function CheckpointTable({ model, checkpoints, evaluations, onChange }: C
     {
       title: 'Compare',
       cell: ({ step }) => (
-        <input
-          type="checkbox"
-          aria-label={`Compare step ${step}`}
-          checked={chosen.includes(step)}
-          onChange={() => toggle(step)}
-        />
+        <label class="check">
+          <input
+            type="checkbox"
+            aria-label={`Compare step ${step}`}
+            checked={chosen.includes(step)}
+            onChange={() => toggle(step)}
+          />
+        </label>
       ),
     },
     { title: 'Step', align: 'right', cell: ({ step }) => step, sortBy: ({ step }) => step },
@@ -111,7 +113,8 @@ const answersColumn = (modelId: string, evaluations: ReadonlyMap<number, StepEva
     const evaluation = evaluations.get(step);
     if (!evaluation) return <span class="muted">–</span>;
     const { num_answered: answered, num_prompts: all } = evaluation;
+    const prompts = counted(all, 'prompt');
     const isWhole = hasEnded(evaluation) && answered === all;
-    return <a href={answersHref(modelId, step)}>{isWhole ? `${all} prompts` : `${answered} of ${all} prompts`}</a>;
+    return <a href={answersHref(modelId, step)}>{isWhole ? prompts : `${answered} of ${prompts}`}</a>;
   },
 });

@@ -8,13 +8,15 @@ const SKIPPED = 'skipped';
 
 export function pointsOf(steps: readonly HistoryStep[]): Point[] {
   let [tokens, samples]: [number | null, number | null] = [0, 0];
+  // No job made step 0: it was there when the first job began.
+  const began = steps.find(({ training_start: start }) => start !== null)?.training_start ?? null;
   return steps.map((row) => {
     const { step, metrics, type, training_start: start, training_end: end } = row;
     if (row.num_gradient_steps > 0) {
       tokens = sumOf(tokens, metrics['num_tokens']);
       samples = sumOf(samples, samplesOf(row));
     }
-    const at = end ?? start;
+    const at = end ?? start ?? (row.job_id === null ? began : null);
     return {
       ...{ step, tokens, samples, kind: type?.toUpperCase() ?? null, values: valuesOf(row) },
       time: at === null ? null : Date.parse(at) / 1000,
@@ -26,9 +28,11 @@ export function pointsOf(steps: readonly HistoryStep[]): Point[] {
 const sumOf = (sum: number | null, more: number | undefined): number | null =>
   sum === null || more === undefined ? null : sum + more;
 
-/** Every gradient step of an RL job says the job's whole number; those of a DPO job their own, of which there is the mean. */
-const samplesOf = ({ metrics, num_gradient_steps: steps }: HistoryStep): number | undefined =>
-  metrics['num_trajectories'] ?? (metrics['num_pairs'] === undefined ? undefined : metrics['num_pairs'] * steps);
+/** Every gradient step of an RL job says the job's whole number; those of SFT and DPO their own, of which there is the mean. */
+function samplesOf({ metrics, num_gradient_steps: steps }: HistoryStep): number | undefined {
+  const ofStep = metrics['num_rows'] ?? metrics['num_pairs'];
+  return metrics['num_trajectories'] ?? (ofStep === undefined ? undefined : Math.round(ofStep * steps));
+}
 
 /**
  * A checkpoint stores as `train/reward` what its gradient steps report as `reward`: both belong to one curve. If nothing could be trained

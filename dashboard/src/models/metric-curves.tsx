@@ -4,7 +4,7 @@ import { readHistory } from '../api/history.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { Track } from '../charts/curves.ts';
 import { MetricCharts } from '../charts/metric-charts.tsx';
-import { changeQuery, usePlace } from '../router.ts';
+import { changeQuery, useAddress } from '../router.ts';
 import { ModelFilter, readName } from '../ui/model-filter.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
@@ -20,14 +20,12 @@ interface MetricCurvesProps {
 }
 
 export function MetricCurves({ modelId, version }: MetricCurvesProps) {
-  const named = usePlace().query.getAll('with');
+  const named = useAddress().query.getAll('with');
   const others = [...new Set(named)].filter((id) => id !== modelId).slice(0, MODELS_MAX - 1);
   const key = others.join(' ');
-  const tracks = useLoad(
-    (signal) => Promise.all([modelId, ...others].map((id) => readTrack(id, signal))),
-    [modelId],
-    { version: `${key} ${version}` },
-  ); // prettier-ignore
+  const tracks = useLoad((signal) => Promise.all([modelId, ...others].map((id) => readTrack(id, signal))), [modelId], {
+    version: `${key} ${version}`,
+  });
   const compare = (ids: readonly string[]) => changeQuery({ with: ids });
   const shown = useMemo(() => (tracks.state === 'ready' ? tracks.value : []), [tracks]);
   const aside = (

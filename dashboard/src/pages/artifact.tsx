@@ -1,10 +1,10 @@
 // One version of an artifact: its files, and rows of training data with their tokens as a job would train on them.
 import { call, send } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { ARTIFACT_PAGE, type Artifact } from '../data/artifact-name.ts';
+import type { Artifact } from '../data/artifact-name.ts';
 import { RowPreview } from '../data/row-preview.tsx';
 import { TrainForm } from '../data/train-form.tsx';
-import { goTo, hrefTo, replacePlace, type PageProps } from '../router.ts';
+import { changeQuery, goTo, type PageProps } from '../router.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { KeyValues } from '../ui/facts.tsx';
 import { bytes } from '../ui/numbers.ts';
@@ -32,7 +32,7 @@ export function ArtifactPage({ params, query }: PageProps) {
         {(artifact) => {
           const lines = artifact.files.filter(({ path }) => path.endsWith('.jsonl')).map(({ path }) => path);
           const path = lines.find((each) => each === query.get('path')) ?? lines[0];
-          const choose = (next: string) => replacePlace(hrefTo(ARTIFACT_PAGE, { ...name, path: next }));
+          const choose = (next: string) => changeQuery({ path: next });
           return (
             <>
               <KeyValues values={artifact.metadata} />

@@ -28,7 +28,7 @@ export function EpisodePage({ params }: PageProps) {
     goTo(hrefTo(EPISODES_PATH));
   };
   return (
-    <Loaded of={found}>
+    <Loaded of={found} page="Episode">
       {({ episode, calls }) => (
         <>
           <EpisodeHead episode={episode} remove={remove} />

@@ -59,7 +59,7 @@ const Server = ({ of }: { of: Overview }) => (
       team <Text>{of.key.entity}</Text>
     </span>
     <span>
-      {of.base_models.length === 1 ? 'base model' : 'base models'} <Text>{of.base_models.join(', ')}</Text>
+      serves <Text>{of.base_models.join(', ')}</Text>
     </span>
   </>
 );

@@ -24,8 +24,8 @@ const isOver = ({ status }: Pick<JobDetail, 'status'>): boolean => status !== 'q
 export function JobPage({ params }: PageProps) {
   const id = params['id']!;
   const path = { training_job_id: id };
-  const told = useJobEvents(id);
-  const { events, error } = told;
+  const jobEvents = useJobEvents(id);
+  const { events, error } = jobEvents;
   const job = useLoad((signal) => call('get', '/v1/preview/training-jobs/{training_job_id}', { path, signal }), [id], {
     everyMs: REFRESH_MS,
     isLast: (value) => isOver(value) && (!value.evaluation || hasEnded(value.evaluation)),
@@ -35,18 +35,18 @@ export function JobPage({ params }: PageProps) {
     job.reload();
   };
   return (
-    <Loaded of={job}>
+    <Loaded of={job} page="Training job">
       {(value) => (
         <>
           <JobHead job={value} cancel={cancel} />
           <JobSummary job={value} events={events} />
           {error !== null && <Failure error={error} />}
           <JobEvaluation job={value} onChange={job.reload} />
-          <StepCharts events={events} isLive={!isOver(value)} />
+          <StepCharts of={jobEvents} isLive={!isOver(value)} />
           {value.type === 'rl' && <JobGroups jobId={id} isOver={isOver(value)} />}
           <div class="columns">
             <JobConfigSection jobId={id} isOver={isOver(value)} />
-            <JobEventList of={told} />
+            <JobEventList of={jobEvents} />
           </div>
         </>
       )}

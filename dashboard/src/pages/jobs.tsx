@@ -4,7 +4,7 @@ import { useLoad } from '../api/use-load.ts';
 import type { Job, JobOfModel } from '../api/wire.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobsOfModels } from '../jobs/job-table.tsx';
-import { chooser, hrefTo, type PageProps } from '../router.ts';
+import { chooseAmong as choose, hrefTo, type PageProps } from '../router.ts';
 import { CursorPager, pagePlaceOf, type PagePlace } from '../ui/cursor-pager.tsx';
 import { OptionFilter } from '../ui/field-filter.tsx';
 import { ModelFilter, readModel } from '../ui/model-filter.tsx';
@@ -24,7 +24,6 @@ export function JobsPage({ query }: PageProps) {
   ];
   const isFiltered = model + type + status !== '';
   const choices = Object.fromEntries(Object.entries({ model, type, status }).filter(([, value]) => value !== ''));
-  const choose = chooser(JOBS_PATH, choices);
   const place = pagePlaceOf(query);
   const found = useLoad(
     (signal) => readPage({ model, type, status }, place, signal),

@@ -1,9 +1,10 @@
-// One model: how its metrics moved, which checkpoints exist, and which jobs made them.
+// One model: how its metrics moved, which checkpoints exist, and which jobs made them. Its lists come whole, in one answer each: what the
+// newest job was is known before, and they are read again when it changes.
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
-import { readList, listSome } from '../api/pages.ts';
+import { readList } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
-import type { ModelDetail } from '../api/wire.ts';
+import type { Job, ModelDetail } from '../api/wire.ts';
 import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { ANSWERS_PATH, readEvaluations } from '../evaluations/evaluations.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
@@ -21,30 +22,50 @@ import { Text } from '../ui/text.tsx';
 
 const REFRESH_MS = 10_000;
 const JOBS_SHOWN = 20;
+/** More than most models have steps: their list comes in one answer. */
+const CHECKPOINTS_AT_ONCE = 2_000;
 
 export function ModelPage({ params }: PageProps) {
-  const path = { model_id: params['id']! };
-  const model = useLoad((signal) => call('get', '/v1/preview/models/{model_id}', { path, signal }), [params['id']]);
-  return <Loaded of={model}>{(value) => <OfModel model={value} onChange={model.reload} />}</Loaded>;
+  const id = params['id']!;
+  const model = useLoad(
+    (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: id }, signal }),
+    [id],
+  );
+  const jobs = useLoad(
+    (signal) =>
+      call('get', '/v1/preview/training-jobs', { query: { model_id: id, order: 'desc', limit: JOBS_SHOWN }, signal }),
+    [id],
+    { everyMs: REFRESH_MS },
+  );
+  return (
+    <Loaded of={model} page="Model">
+      {(value) => (
+        <Loaded of={jobs} page="Model">
+          {({ data }) => <OfModel model={value} jobs={data} onChange={model.reload} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
 }
 
 const loraOf = ({ r, lora_alpha, use_rslora }: NonNullable<ModelDetail['lora']>): string =>
   `LoRA rank ${r}, alpha ${lora_alpha}${use_rslora ? ', rank-stabilized' : ''}`;
 
-function OfModel({ model, onChange }: { model: ModelDetail; onChange: () => void }) {
+interface OfModelProps {
+  readonly model: ModelDetail;
+  /** The newest ones, newest first. */
+  readonly jobs: readonly Job[];
+  readonly onChange: () => void;
+}
+
+function OfModel({ model, jobs, onChange }: OfModelProps) {
   const { id, entity, project, name } = model;
-  const jobs = useLoad(
-    (signal) => listSome('/v1/preview/training-jobs', JOBS_SHOWN, { query: { model_id: id, order: 'desc' }, signal }),
-    [id],
-    { everyMs: REFRESH_MS },
-  );
-  const newest = jobs.state === 'ready' ? jobs.value[0] : undefined;
-  const version = `${newest?.id} ${newest?.status}`;
+  const version = `${jobs[0]?.id} ${jobs[0]?.status}`;
   const checkpoints = useLoad(
     (signal) =>
       readList('/v1/preview/models/{model_id}/checkpoints', {
         path: { model_id: id },
-        query: { order: 'desc' },
+        query: { order: 'desc', limit: CHECKPOINTS_AT_ONCE },
         signal,
       }),
     [id],
@@ -114,9 +135,7 @@ function OfModel({ model, onChange }: { model: ModelDetail; onChange: () => void
         </Loaded>
       </Section>
       <Section title="Newest jobs" aside={<a href={hrefTo(JOBS_PATH, { model: id })}>All jobs of the model</a>}>
-        <Loaded of={jobs}>
-          {(rows) => (rows.length === 0 ? <Empty title="No job yet" /> : <JobTable jobs={rows} />)}
-        </Loaded>
+        {jobs.length === 0 ? <Empty title="No job yet" /> : <JobTable jobs={jobs} />}
       </Section>
     </>
   );

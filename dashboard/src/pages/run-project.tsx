@@ -12,7 +12,7 @@ import { RunComparison } from '../runs/run-comparison.tsx';
 import { RunTable, type RunRow } from '../runs/run-table.tsx';
 import { columnsOf, firstColumns, valuesOf } from '../runs/run-values.ts';
 import { FieldFilter, OptionFilter } from '../ui/field-filter.tsx';
-import { whole } from '../ui/numbers.ts';
+import { counted, whole } from '../ui/numbers.ts';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
@@ -108,8 +108,8 @@ function Found({ runs, total, query }: FoundProps) {
       <div class="row run-list-head">
         <span class="muted small">
           {total > runs.length
-            ? `The newest ${whole(runs.length)} of ${whole(total)} runs: filter them to sort them.`
-            : `${whole(total)} ${total === 1 ? 'run' : 'runs'}`}
+            ? `The newest ${whole(runs.length)} of ${counted(total, 'run')}: filter them to sort them.`
+            : counted(total, 'run')}
         </span>
         <ColumnChoice
           columns={columns}

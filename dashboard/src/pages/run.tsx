@@ -7,7 +7,7 @@ import { RanFor, RunState, type Run } from '../runs/run-cells.tsx';
 import { RunCharts } from '../runs/run-charts.tsx';
 import { inWords, sortValue, valuesOf, type Scalar, type Valued } from '../runs/run-values.ts';
 import { Confirm } from '../ui/confirm.tsx';
-import { whole } from '../ui/numbers.ts';
+import { counted, whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
 import { Table } from '../ui/table.tsx';
@@ -23,7 +23,11 @@ export function RunPage({ params }: PageProps) {
     everyMs: REFRESH_MS,
     isLast: ({ state }) => state !== 'running',
   });
-  return <Loaded of={found}>{(run) => <OfRun run={run} />}</Loaded>;
+  return (
+    <Loaded of={found} page="Run">
+      {(run) => <OfRun run={run} />}
+    </Loaded>
+  );
 }
 
 function OfRun({ run }: { run: Run }) {
@@ -56,8 +60,8 @@ function OfRun({ run }: { run: Run }) {
               action="Delete"
               question={
                 <p>
-                  The run <Text>{run.name}</Text>, its configuration and its {whole(run.history_lines)} lines of history
-                  are deleted. This cannot be undone.
+                  The run <Text>{run.name}</Text>, its configuration and its {counted(run.history_lines, 'line')} of
+                  history are deleted. This cannot be undone.
                 </p>
               }
               onConfirm={remove}
@@ -85,7 +89,7 @@ const About = ({ run }: { run: Run }) => (
     <span>
       started <Ago at={run.created_at} />, {run.state === 'running' ? 'running for' : 'took'} <RanFor run={run} />
     </span>
-    <span>{whole(run.history_lines)} lines</span>
+    <span>{counted(run.history_lines, 'line')}</span>
     {run.group !== null && <Text>{`group ${run.group}`}</Text>}
     {run.job_type !== null && <Text>{`type ${run.job_type}`}</Text>}
     {run.tags.length > 0 && <Text>{run.tags.join(', ')}</Text>}

@@ -2,7 +2,7 @@
 // prompt. The choice is kept in the address.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { changeQuery, hrefTo, type PageProps } from '../router.ts';
+import { changeQuery, hrefTo, replaceQuery, type PageProps } from '../router.ts';
 import { PromptTable } from '../trajectories/prompt-table.tsx';
 import { readSources, sourcesAt, splitsOf, stepsOf, TRAINED, type Source } from '../trajectories/sources.ts';
 import { StepChoice, type Choose } from '../trajectories/step-choice.tsx';
@@ -59,6 +59,7 @@ function Chosen({ modelId, sources, query }: ChosenProps) {
   /** The address also names the step, so that a link still shows it when there are others. An open row belongs to its step. */
   const choose: Choose = (changed) =>
     changeQuery({ split, step, ...('step' in changed || 'split' in changed ? { row: null } : {}), ...changed });
+  const open = (row: string | null) => replaceQuery({ split, step, row });
   const at = sourcesAt(sources, split, step);
   const shared = { modelId, sources: at };
   return (
@@ -74,7 +75,7 @@ function Chosen({ modelId, sources, query }: ChosenProps) {
           choose={choose}
         />
       ) : (
-        <TrajectoryTable {...shared} query={query} choose={choose} />
+        <TrajectoryTable {...shared} query={query} choose={choose} open={open} />
       )}
     </>
   );

@@ -40,7 +40,7 @@ export function Workers() {
         {({ data }) =>
           data.length === 0 ? (
             <Empty title="No workers are connected">
-              The server computes with its own engine. <code>whetstone-worker run</code> connects another.
+              The server computes with its own engine. <code>whetstone workers run</code> connects another machine.
             </Empty>
           ) : (
             <Table label="Workers" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />

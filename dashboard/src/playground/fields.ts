@@ -73,13 +73,18 @@ export const FIELD_GROUPS: readonly FieldGroup[] = [
   {
     title: 'Prompt',
     fields: [
-      { name: 'reasoning_effort', kind: 'choice', hint: 'for templates that read it', options: ['none', 'low', 'medium', 'high'] },
+      {
+        name: 'reasoning_effort',
+        kind: 'choice',
+        hint: 'for templates that read it',
+        options: ['none', 'low', 'medium', 'high'],
+      },
       json('chat_template_kwargs', '{"enable_thinking": false}'),
       toggle('skip_special_tokens', 'omit special tokens from the text'),
       integer('truncate_prompt_tokens', 'keep only this many tokens at the end of the prompt'),
     ],
   },
-]; // prettier-ignore
+];
 
 /** As typed; '' for an empty field, which is not sent. */
 export type Settings = Readonly<Record<string, string>>;
@@ -107,7 +112,8 @@ type Read = { readonly value: unknown } | { readonly problem: string };
 
 const READ: Readonly<Record<FieldKind, (typed: string) => Read>> = {
   number: (typed) => (Number.isFinite(Number(typed)) ? { value: Number(typed) } : { problem: 'This is not a number.' }),
-  integer: (typed) => (Number.isSafeInteger(Number(typed)) ? { value: Number(typed) } : { problem: 'This is not a whole number.' }),
+  integer: (typed) =>
+    Number.isSafeInteger(Number(typed)) ? { value: Number(typed) } : { problem: 'This is not a whole number.' },
   lines: (typed) => ({ value: typed.split('\n').filter((line) => line !== '') }),
   json: (typed) => {
     try {
@@ -118,4 +124,4 @@ const READ: Readonly<Record<FieldKind, (typed: string) => Read>> = {
   },
   switch: (typed) => ({ value: typed === 'true' }),
   choice: (typed) => ({ value: typed }),
-}; // prettier-ignore
+};

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { Message } from '../ui/message.tsx';
 import { TokenText } from '../tokens/token-text.tsx';
 import type { Shading } from '../tokens/tone.ts';
-import { measured } from '../ui/numbers.ts';
+import { counted, measured } from '../ui/numbers.ts';
 import { Failure } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
 import { messageOf, tokensOf, type Choice } from './answer.ts';
@@ -76,7 +76,7 @@ function aboutOf({ answer, state, firstMs, totalMs }: Answered): string {
   const decodeMs = totalMs - (firstMs ?? totalMs);
   return [
     STATES[state],
-    tokens > 0 ? `${tokens} tokens` : '',
+    tokens > 0 ? counted(tokens, 'token') : '',
     firstMs === null ? '' : `first token after ${Math.round(firstMs)} ms`,
     tokens >= RATE_TOKENS_MIN && decodeMs > 0 ? `${((1000 * (tokens - 1)) / decodeMs).toFixed(0)} tokens/s` : '',
     logprobs.length > 0 ? `mean logprob ${measured(sum / logprobs.length)}` : '',

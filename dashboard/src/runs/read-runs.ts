@@ -31,15 +31,15 @@ export async function readRuns({ entity, project, search, state }: Wanted, signa
   return { runs, counts: page!.counts };
 }
 
-interface Place {
+interface ProjectName {
   readonly entity: string;
   readonly project: string;
 }
 
 /** Without those that do not exist. */
-export async function readNamed(place: Place, names: readonly string[], signal: AbortSignal): Promise<Run[]> {
+export async function readNamed(project: ProjectName, names: readonly string[], signal: AbortSignal): Promise<Run[]> {
   const found = names.map((run) =>
-    call('get', '/v1/runs/{entity}/{project}/{run}', { path: { ...place, run }, signal }).catch((error: unknown) => {
+    call('get', '/v1/runs/{entity}/{project}/{run}', { path: { ...project, run }, signal }).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
     }),

@@ -2,7 +2,7 @@
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { MetricCharts } from '../charts/metric-charts.tsx';
-import { whole } from '../ui/numbers.ts';
+import { counted } from '../ui/numbers.ts';
 import { Loaded } from '../ui/states.tsx';
 import type { Run } from './run-cells.tsx';
 import { labelsOf, trackOf } from './run-tracks.ts';
@@ -23,7 +23,7 @@ export function RunCharts({ runs, version }: RunChartsProps) {
       {({ tracks, leftOut }) => (
         <>
           <MetricCharts title="Curves" tracks={tracks} empty="No numbers were logged yet" />
-          {leftOut > 0 && <p class="muted small">{whole(leftOut)} more names were logged than can have a curve.</p>}
+          {leftOut > 0 && <p class="muted small">Left out: {counted(leftOut, 'more name')} than can have a curve.</p>}
         </>
       )}
     </Loaded>

@@ -1,5 +1,6 @@
 // Chosen runs side by side: the values in which they differ, and their curves in common charts.
 import { useState } from 'preact/hooks';
+import { counted } from '../ui/numbers.ts';
 import { Section } from '../ui/page-head.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Text, visibleText } from '../ui/text.tsx';
@@ -29,7 +30,7 @@ export function RunComparison({ rows }: RunComparisonProps) {
   return (
     <>
       <Section
-        title={`Comparison of ${rows.length} runs`}
+        title={`Comparison of ${counted(rows.length, 'run')}`}
         aside={
           <label class="check">
             <input type="checkbox" checked={showsAll} onChange={() => setShowsAll(!showsAll)} /> Also what they share

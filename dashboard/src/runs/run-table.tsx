@@ -27,13 +27,15 @@ export function RunTable({ rows, columns, chosen, isFull, onChoose, isPart }: Ru
   const box: Column<RunRow> = {
     title: 'Compare',
     cell: ({ run }) => (
-      <input
-        type="checkbox"
-        aria-label={`Compare ${visibleText(run.name)}`}
-        checked={chosen.includes(run.run)}
-        disabled={isFull && !chosen.includes(run.run)}
-        onChange={({ currentTarget }) => onChoose(run.run, currentTarget.checked)}
-      />
+      <label class="check">
+        <input
+          type="checkbox"
+          aria-label={`Compare ${visibleText(run.name)}`}
+          checked={chosen.includes(run.run)}
+          disabled={isFull && !chosen.includes(run.run)}
+          onChange={({ currentTarget }) => onChoose(run.run, currentTarget.checked)}
+        />
+      </label>
     ),
   };
   return (

@@ -1,6 +1,7 @@
 // Tokens as running text, coloured by one of their numbers; the mouse or the arrow keys show all numbers of a token. Of a long text only
 // a window is in the page, which grows while scrolling: thousands of spans at once would block the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { counted } from '../ui/numbers.ts';
 import { visibleParts } from '../ui/text.tsx';
 import type { TokenColumns } from './token-columns.ts';
 import { TokenCard } from './token-card.tsx';
@@ -36,7 +37,7 @@ export function TokenText({ label, columns, from = 0, to = columns.texts.length,
       ref={frame}
       class="tokens"
       role="group"
-      aria-label={`${label}, ${to - from} tokens. Use the arrow keys to move between tokens.`}
+      aria-label={`${label}, ${counted(to - from, 'token')}. Use the arrow keys to move between tokens.`}
       tabIndex={0}
       dir="auto"
       {...handlers}

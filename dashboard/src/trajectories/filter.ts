@@ -57,8 +57,19 @@ export const isFiltered = ({ reward, tokens, training, metric, ofMetric, meta, h
 
 /** What changes in the address when nothing is to be left out. */
 export const NO_FILTER = Object.fromEntries(
-  ['reward_min', 'reward_max', 'tokens_min', 'tokens_max', 'training', 'metric', 'metric_min', 'metric_max', 'meta', 'has'].map((name) => [name, null]),
-); // prettier-ignore
+  [
+    'reward_min',
+    'reward_max',
+    'tokens_min',
+    'tokens_max',
+    'training',
+    'metric',
+    'metric_min',
+    'metric_max',
+    'meta',
+    'has',
+  ].map((name) => [name, null]),
+);
 
 export function filterRows(rows: readonly TrajectoryRow[], filter: Filter): readonly TrajectoryRow[] {
   if (!isFiltered(filter)) return rows;

@@ -73,14 +73,23 @@ export function PromptTable({ modelId, sources, steps, step, versus, before, cho
 }
 
 const COLUMNS: readonly Column<PromptRow>[] = [
-  { title: 'Group', cell: ({ source, group }) => <a href={source.hrefOf(group.index)}>{group.index}</a>, sortBy: ({ group }) => group.index },
+  {
+    title: 'Group',
+    cell: ({ source, group }) => <a href={source.hrefOf(group.index)}>{group.index}</a>,
+    sortBy: ({ group }) => group.index,
+  },
   { title: 'Prompt', cell: ({ group }) => <PromptCell group={group} />, isWide: true },
   { title: 'Mean reward', align: 'right', cell: ({ mean }) => <Meter value={mean} />, sortBy: ({ mean }) => mean },
   { title: 'Best', align: 'right', cell: ({ best }) => measured(best), sortBy: ({ best }) => best },
   { title: 'Worst', align: 'right', cell: ({ worst }) => measured(worst), sortBy: ({ worst }) => worst },
-  { title: 'n', align: 'right', cell: ({ group }) => group.num_trajectories, sortBy: ({ group }) => group.num_trajectories },
+  {
+    title: 'n',
+    align: 'right',
+    cell: ({ group }) => group.num_trajectories,
+    sortBy: ({ group }) => group.num_trajectories,
+  },
   { title: 'Not trained', cell: ({ group }) => skippedOf(group.skipped) },
-]; // prettier-ignore
+];
 
 const CHANGE: Column<PromptRow> = {
   title: 'Change',

@@ -20,7 +20,7 @@ export function SearchBox({ value, search }: SearchBoxProps) {
       <input
         type="search"
         aria-label="Search messages, tool calls, metadata and logs"
-        placeholder="Search messages, metadata, logs"
+        placeholder="messages, metadata, logs"
         maxLength={1000}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}

@@ -1,7 +1,7 @@
 // All trajectories of a step, possibly thousands: searched by text, filtered and sorted by their numbers, opened in place. The keys j and k
 // go through them. What is shown is in the address.
 import { useMemo, useState } from 'preact/hooks';
-import { whole } from '../ui/numbers.ts';
+import { counted, whole } from '../ui/numbers.ts';
 import { Empty, Failure } from '../ui/states.tsx';
 import { useKeys } from '../ui/use-keys.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
@@ -19,6 +19,8 @@ interface TrajectoryTableProps {
   readonly sources: readonly Source[];
   readonly query: URLSearchParams;
   readonly choose: Choose;
+  /** Opens the row of this key, and closes the one that is open; null: only closes it. */
+  readonly open: (row: string | null) => void;
 }
 
 const COLUMNS: readonly { readonly by: SortKey; readonly title: string }[] = [
@@ -29,7 +31,7 @@ const COLUMNS: readonly { readonly by: SortKey; readonly title: string }[] = [
   { by: 'num_sampled_tokens', title: 'Tokens' },
 ];
 
-export function TrajectoryTable({ modelId, sources, query, choose }: TrajectoryTableProps) {
+export function TrajectoryTable({ modelId, sources, query, choose, open }: TrajectoryTableProps) {
   const search = query.get('search') ?? '';
   const address = query.toString();
   const choice = useMemo(() => readRowChoice(query), [address]);
@@ -47,24 +49,32 @@ export function TrajectoryTable({ modelId, sources, query, choose }: TrajectoryT
   const toggle = (key: string) => {
     const left = [...others].filter((each) => each !== key);
     setOthers(new Set(isOpen(key) || current === '' ? left : [...left, current]));
-    if (key === current) choose({ row: null });
-    else if (!isOpen(key)) choose({ row: key });
+    if (key === current) open(null);
+    else if (!isOpen(key)) open(key);
   };
   const go = (by: 1 | -1) => () => {
     const at = shown.findIndex(({ key }) => key === current);
     const next = shown[at === -1 ? (by === 1 ? 0 : shown.length - 1) : at + by];
-    if (next) choose({ row: next.key });
+    if (next) open(next.key);
   };
-  useKeys({ j: go(1), k: go(-1), Escape: current === '' ? undefined : () => choose({ row: null }) });
+  useKeys({ j: go(1), k: go(-1), Escape: current === '' ? undefined : () => open(null) });
 
   const isPart = shown.length < rows.length;
+  const searchBox = <SearchBox key={search} value={search} search={(text) => choose({ search: text })} />;
+  if (error !== null && rows.length === 0)
+    return (
+      <>
+        <div class="found">{searchBox}</div>
+        <Failure error={error} />
+      </>
+    );
   return (
     <>
       <div class="found">
-        <SearchBox key={search} value={search} search={(text) => choose({ search: text })} />
+        {searchBox}
         <span class="muted" role="status">
           {isPart && `${whole(shown.length)} of `}
-          {whole(rows.length)} {rows.length === 1 ? 'trajectory' : 'trajectories'}
+          {counted(rows.length, 'trajectory')}
           {isWhole ? '' : ' so far'}
         </span>
         <span class="muted small">

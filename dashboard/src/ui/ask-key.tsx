@@ -1,4 +1,4 @@
-// Asks for the key once per tab, and checks it with the server before storing it.
+// Asks for the key once, and checks it with the server before storing it: until the browser is closed, or on this device.
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { setKey } from '../api/key.ts';
@@ -6,6 +6,7 @@ import { Failure } from './states.tsx';
 
 export function AskKey() {
   const input = useRef<HTMLInputElement>(null);
+  const isKept = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
 
@@ -16,7 +17,7 @@ export function AskKey() {
     setError(null);
     try {
       await call('get', '/v1/models', { headers: { authorization: `Bearer ${key}` } });
-      setKey(key);
+      setKey(key, { onDevice: isKept.current!.checked });
     } catch (refused) {
       setError(refused);
       setBusy(false);
@@ -39,9 +40,12 @@ export function AskKey() {
             placeholder="wk-…"
           />
         </label>
+        <label class="row">
+          <input ref={isKept} type="checkbox" /> Remember it on this device
+        </label>
         <p class="muted small">
-          Kept in this tab until it is closed. The server prints one when it starts for the first time;{' '}
-          <code>whetstone keys create</code> creates more.
+          Otherwise it is kept until the tabs of this server are closed. The server prints one when it starts for the
+          first time; <code>whetstone keys create</code> creates more.
         </p>
         <button class="primary" type="submit" disabled={busy}>
           Open

@@ -21,11 +21,15 @@ interface CursorPagerProps {
   readonly total?: number;
   /** What the rows are: `episodes`. */
   readonly of: string;
+  /** What the links say, where `Newest` and `Older` do not fit. */
+  readonly words?: { readonly first: string; readonly next: string };
   /** Address of a page; no place: the first one. */
   readonly hrefOf: (place?: PagePlace & { readonly after: string }) => string;
 }
 
-export function CursorPager({ place, page, total, of, hrefOf }: CursorPagerProps) {
+const WORDS = { first: 'Newest', next: 'Older' };
+
+export function CursorPager({ place, page, total, of, words = WORDS, hrefOf }: CursorPagerProps) {
   const last = place.before + page.data.length;
   return (
     <nav class="row pager" aria-label={`Pages of ${of}`}>
@@ -43,12 +47,12 @@ export function CursorPager({ place, page, total, of, hrefOf }: CursorPagerProps
       </span>
       {place.after !== undefined && (
         <a class="button" href={hrefOf()}>
-          « Newest
+          « {words.first}
         </a>
       )}
       {page.has_more && (
         <a class="button" href={hrefOf({ after: page.last_id, before: last })}>
-          Older ›
+          {words.next} ›
         </a>
       )}
     </nav>

@@ -1,9 +1,13 @@
 // Numbers as people read them: short, and with no more digits than are meaningful.
+import { inNumber } from '../../../src/base/counted.ts';
 
 const THIN = '\u2009';
 
 /** `1 234 567` */
 export const whole = (value: number): string => value.toLocaleString('en').replaceAll(',', THIN).replace('-', '−');
+
+/** `1 run`, `1 234 runs` */
+export const counted = (count: number, noun: string): string => `${whole(count)} ${inNumber(count, noun)}`;
 
 /** `12.3 M`: for counts whose exact number does not matter; titles have the exact number. */
 export function compact(value: number): string {

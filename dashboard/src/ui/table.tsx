@@ -1,7 +1,8 @@
-// A table described by its columns, and sorted by the value that a column names. Scrolls sideways on small screens. Of many rows it draws
-// the first ones, says how many there are, and sorts all of them. Use virtual-list.tsx for rows that open.
+// A table described by its columns, and sorted by the value that a column names: the address says which. Scrolls sideways on small
+// screens. Of many rows it draws the first ones, says how many there are, and sorts all of them. Use virtual-list.tsx for rows that open.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { changeQuery, useAddress } from '../router.ts';
 import { whole } from './numbers.ts';
 
 export interface Column<Row> {
@@ -15,7 +16,7 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** What the table shows, for screen readers. */
+  /** What the table shows, for screen readers; unique on its page. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -34,11 +35,16 @@ interface Sorting {
 
 export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: TableProps<Row>) {
   const [count, setCount] = useState(SHOWN_FIRST);
-  const [sorting, setSorting] = useState<Sorting | null>(null);
+  const name = `sort-${label.toLowerCase().replaceAll(/\W+/g, '-')}`;
+  const said = useAddress().query.get(name);
+  const sorting = isPart ? null : readSorting(said, columns);
   const sortBy = sorting && columns[sorting.column]?.sortBy;
   const inOrder = sortBy ? sorted(rows, sortBy, sorting.isDown) : rows;
   const shown = inOrder.slice(0, count);
-  const turn = (column: number) => setSorting({ column, isDown: sorting?.column === column ? !sorting.isDown : true });
+  const turn = (column: number) => {
+    const isDown = sorting?.column === column ? !sorting.isDown : true;
+    changeQuery({ [name]: `${isDown ? '-' : ''}${columns[column]!.title}` });
+  };
 
   const frame = (
     <div class="table-frame scrolls-sideways" role="region" aria-label={label} tabIndex={0}>
@@ -86,6 +92,15 @@ export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: Tabl
       </p>
     </>
   );
+}
+
+/** `lr`: the smallest first; `-lr`: the greatest. What names no column of the table sorts nothing. */
+function readSorting(said: string | null, columns: readonly { readonly title: string }[]): Sorting | null {
+  if (said === null) return null;
+  const at = (title: string) => columns.findIndex((column) => column.title === title);
+  if (at(said) !== -1) return { column: at(said), isDown: false };
+  const column = said.startsWith('-') ? at(said.slice(1)) : -1;
+  return column === -1 ? null : { column, isDown: true };
 }
 
 const classOf = (align?: 'right', isWide?: boolean): string =>

@@ -1,6 +1,7 @@
 // Shows the text of clients and models character by character. Preact escapes it; characters that change how neighbouring text reads
 // (direction marks, control characters, lone surrogates) are shown by their code, so that they cannot affect what surrounds the text.
 import { useState } from 'preact/hooks';
+import { counted } from './numbers.ts';
 
 /** A browser lays out this many characters without a pause; the rest is shown on request. */
 const CHARACTERS_SHOWN = 20_000;
@@ -45,7 +46,7 @@ export function Text({ children, block = false }: TextProps) {
       {runs}
       {left > 0 && (
         <button class="link" type="button" onClick={() => setShown(shown + 10 * CHARACTERS_SHOWN)}>
-          … {left.toLocaleString('en')} more characters
+          … {counted(left, 'more character')}
         </button>
       )}
     </Tag>
