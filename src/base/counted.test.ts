@@ -6,4 +6,5 @@ test.each([
   [0, 'row', '0 rows'],
   [2, 'trajectory', '2 trajectories'],
   [3, 'key', '3 keys'],
+  [2, 'batch', '2 batches'],
 ])('%d of %s is "%s"', (count, noun, said) => expect(counted(count, noun)).toBe(said));

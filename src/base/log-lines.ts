@@ -1,4 +1,4 @@
-// Formats log lines for a person at a terminal: time, level unless info, event, fields. Programs get JSON.
+// Formats log lines for a person: time, level unless info, event, fields. Programs ask for JSON.
 import { escapeUnseen } from './unseen-characters.ts';
 
 const LEVELS: Readonly<Record<number, string>> = { 20: 'debug ', 40: 'warning ', 50: 'error ' };

@@ -1,4 +1,4 @@
-// JSON log lines on stderr, or readable lines if stderr is a terminal: an event name (noun.verb) and fields with units. stdout is reserved for the command's own output.
+// Log lines on stderr, for people or as JSON: an event name (noun.verb) and fields with units. stdout is reserved for the command's own output.
 import { destination, pino } from 'pino';
 import { logLineForPeople } from './log-lines.ts';
 
@@ -18,10 +18,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** A format of null depends on whether stderr is a terminal. */
-export function createLog(level: LogLevel, format: LogFormat | null = null): Log {
-  const isForPeople = format === null ? process.stderr.isTTY : format === 'text';
-  const stderr = isForPeople ? FOR_PEOPLE : destination({ fd: 2, sync: true });
+export function createLog(level: LogLevel, format: LogFormat): Log {
+  const stderr = format === 'text' ? FOR_PEOPLE : destination({ fd: 2, sync: true });
   return wrap(pino({ level, base: null, messageKey: 'event' }, stderr));
 }
 
@@ -29,7 +27,7 @@ export function createLog(level: LogLevel, format: LogFormat | null = null): Log
 const CLEARED = process.stderr.isTTY ? '\r\x1b[K' : '';
 const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(`${CLEARED}${logLineForPeople(line)}`) };
 
-export const silentLog: Log = createLog('silent');
+export const silentLog: Log = createLog('silent', 'json');
 
 function wrap(logger: pino.Logger): Log {
   return {

@@ -27,6 +27,7 @@ export async function closeOlderFiles(directory: string): Promise<void> {
   if (await pathExists(join(directory, CLOSED))) return;
   if (((await stat(directory)).mode & STICKY) !== 0) return;
   await makePrivate(directory);
+  await makePrivate(directory); // meanwhile SQLite may have made files beside its database, with the mode that it had
   await writeFile(join(directory, CLOSED), '');
 }
 

@@ -16,6 +16,7 @@ import { resolveModelDirectory } from '#model-files/resolve-model';
 import { readTextModel } from '#text/text-model';
 import { createVocabulary } from '#text/vocabulary';
 import { readHubConfig } from '#config/hub-settings';
+import { LOG_SETTINGS } from '#config/log-settings';
 import { readSettings } from '#config/setting';
 import { STOP_SETTINGS } from '#config/settings';
 import { STARTER_DIRECTORY } from '#config/starter-directory';
@@ -38,7 +39,8 @@ export async function runWorker(
   stop: AbortSignal,
   progress: DownloadProgress = UNWATCHED,
 ): Promise<void> {
-  const log = createLog('info');
+  const { logLevel, logFormat } = readSettings(LOG_SETTINGS, {}, process.env);
+  const log = createLog(logLevel, logFormat);
   const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);
   const hub = readHubConfig(process.env);
   const scratch = await mkdtemp(join(tmpdir(), 'whetstone-worker-'));

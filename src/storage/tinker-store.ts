@@ -24,7 +24,7 @@ export interface CheckpointFilter {
 }
 
 /** The right to execute a run's operations: its attempt, as returned by `claimRun`. */
-export type Held = Pick<TinkerRun, 'id' | 'attempt'>;
+export type RunAttempt = Pick<TinkerRun, 'id' | 'attempt'>;
 
 export interface OperationEnd {
   readonly result: string | null;
@@ -57,13 +57,13 @@ export interface TinkerStore {
     baseModels: readonly string[],
   ): Promise<TinkerRun | null>;
   /** False: another attempt has it. */
-  renewRun(held: Held, leaseUntilMs: number): Promise<boolean>;
+  renewRun(attempt: RunAttempt, leaseUntilMs: number): Promise<boolean>;
   /** Without effect if another attempt has it. */
-  noteWaiting(held: Held, waitingFor: WaitingFor | null): Promise<void>;
+  noteWaiting(attempt: RunAttempt, waitingFor: WaitingFor | null): Promise<void>;
   /** Makes every run claimable at once (a single server calls this when it starts). */
   releaseRuns(): Promise<void>;
   /** False: another attempt has it. */
-  saveState(held: Held, state: { readonly stateSeq: number; readonly stateBlob: string }): Promise<boolean>;
+  saveState(attempt: RunAttempt, state: { readonly stateSeq: number; readonly stateBlob: string }): Promise<boolean>;
 
   /** Marks the run as used. Returns the existing operation if the number exists; one that failed without its turn is replaced by a queued one. */
   addOperation(operation: TinkerOperation): Promise<{ outcome: 'added' | 'exists'; operation: TinkerOperation }>;
@@ -72,11 +72,11 @@ export interface TinkerStore {
   listOperations(runId: string, seq: number, limit: number): Promise<readonly TinkerOperation[]>;
   countQueued(runId: string): Promise<number>;
   /** The run's doneSeq becomes this operation's number. False: another attempt has the run, and nothing changed. */
-  finishOperation(held: Held, seq: number, end: OperationEnd): Promise<boolean>;
+  finishOperation(attempt: RunAttempt, seq: number, end: OperationEnd): Promise<boolean>;
   /** Notes that the data of an operation is about to be read. Returns how many readings have begun since one ended, including this one; 0: another attempt has the run. */
-  beginReading(held: Held, seq: number): Promise<number>;
+  beginReading(attempt: RunAttempt, seq: number): Promise<number>;
   /** It ended, however: the server that read is still there. */
-  endReading(held: Held, seq: number): Promise<void>;
+  endReading(attempt: RunAttempt, seq: number): Promise<void>;
   /** Removes results of older operations, which clients no longer request. */
   forgetOperations(runId: string, beforeSeq: number): Promise<void>;
 

@@ -5,6 +5,7 @@ import { allows, type Scope } from '#domain/api-key';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { ApiKeys } from '#services/accounts/api-keys';
+import { dialectOf } from './error-response.ts';
 
 function bearerToken(header: string | undefined): string | null {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;
@@ -22,12 +23,9 @@ function plainKey(header: string | string[] | undefined): string | null {
 }
 
 /** Throws `invalid_api_key` or `missing_scope`. Null: any key is accepted. */
-export async function authenticate(
-  apiKeys: ApiKeys,
-  { headers, routeOptions }: FastifyRequest,
-  scope: Scope | null,
-): Promise<Caller> {
-  const { dialect } = routeOptions.config;
+export async function authenticate(apiKeys: ApiKeys, request: FastifyRequest, scope: Scope | null): Promise<Caller> {
+  const { headers } = request;
+  const dialect = dialectOf(request);
   const keyOf = {
     anthropic: () => plainKey(headers['x-api-key']),
     tinker: () => plainKey(headers['x-api-key']),

@@ -1,7 +1,9 @@
 // The bytes of a request body as they arrive: decompressed, with limits on the decompressed size and on the time. It does not
 // interpret them (request-body.ts does). A body that is abandoned is not destroyed here: that would close the connection before
 // the answer that explains why (unread-bodies.ts drops the rest).
-import type { Readable, Transform } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { Readable, type Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#domain/errors';
@@ -32,14 +34,15 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
       `The request body is over this endpoint's limit of ${limit} bytes. Send less at once.`,
     );
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
-  const bytes = decompressed(request, payload);
+  const decode = decoderOf(request);
   askForBody(request.raw);
+  const sent = joined(withLittleFraming(request.raw, readPaced(payload, pace)));
   let size = 0;
   try {
-    for await (const chunk of readPaced(bytes, pace)) {
-      size += chunk.length;
+    for await (const piece of decode === null ? sent : decoded(sent, decode())) {
+      size += piece.length;
       if (size > limit) throw tooLarge();
-      yield chunk;
+      yield piece;
     }
   } catch (error) {
     if (request.raw.readableAborted && !(error instanceof AppError)) throw brokenOff(error);
@@ -48,8 +51,6 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
     throw new AppError('invalid_request', `The body cannot be decoded with its Content-Encoding, ${encoding}.`, {
       cause: error,
     });
-  } finally {
-    if (bytes !== payload) bytes.destroy();
   }
 }
 
@@ -61,7 +62,60 @@ const isZlibError = (error: unknown): boolean =>
   error instanceof Error &&
   /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ERR_PADDING)/.test(String((error as NodeJS.ErrnoException).code));
 
-/** Counts only the time spent waiting for bytes. */
+/** Of a body in chunks: bytes on the connection that are none of the body, beyond as many as the body has. */
+const FRAMING_BYTES_MAX = 262_144;
+
+/**
+ * Node calls back for each chunk of a body, also for millions of one byte. No client sends such chunks for long but to keep the server busy,
+ * so the connection is destroyed: reading on until an answer can be sent would do what it wants.
+ */
+async function* withLittleFraming(request: IncomingMessage, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { socket, headers } = request;
+  if (headers['transfer-encoding'] === undefined) {
+    yield* chunks;
+    return;
+  }
+  const before = socket.bytesRead;
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (socket.bytesRead - before > FRAMING_BYTES_MAX + 2 * size) {
+      socket.destroy();
+      const message = `The body is sent in chunks of a few bytes: ${size} bytes of it came in ${socket.bytesRead - before}. Send larger chunks.`;
+      throw new AppError('invalid_request', message);
+    }
+    yield chunk;
+  }
+}
+
+/** Chunks are joined up to this size. */
+const JOINED_BYTES = 65_536;
+
+/** A client may send chunks of one byte, and each would hold a buffer of its own for as long as its body is read. */
+async function* joined(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = EMPTY;
+  let used = 0;
+  for await (const chunk of chunks) {
+    if (used === 0) bytes = chunk;
+    else {
+      if (used + chunk.length > bytes.length) {
+        const longer = Buffer.allocUnsafe(Math.max(2 * used, used + chunk.length));
+        bytes.copy(longer, 0, 0, used);
+        bytes = longer;
+      }
+      bytes.set(chunk, used);
+    }
+    used += chunk.length;
+    if (used < JOINED_BYTES) continue;
+    yield bytes.subarray(0, used);
+    [bytes, used] = [EMPTY, 0];
+  }
+  if (used > 0) yield bytes.subarray(0, used);
+}
+const SMALL_BYTES = 4_096;
+const EMPTY: Buffer = Buffer.alloc(0);
+
+/** Counts only the time spent waiting for bytes. What small chunks bring within a turn of the event loop is read in one piece. */
 async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace): AsyncGenerator<Buffer> {
   const iterator = bytes.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
   const floor = (bytesPerSecondMin * stallMs) / 1000;
@@ -70,7 +124,7 @@ async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace)
       'request_timeout',
       `The body arrived too slowly: ${came} bytes within ${stallMs / 1000} s. Send it again over a better connection.`,
     );
-  for (let came = 0, waitedMs = 0; ;) {
+  for (let came = 0, waitedMs = 0, small = 0; ;) {
     const startMs = performance.now();
     const next = await withinTime(iterator.next(), stallMs, () => late(came));
     if (next.done) return;
@@ -81,6 +135,7 @@ async function* readPaced(bytes: Readable, { stallMs, bytesPerSecondMin }: Pace)
       [came, waitedMs] = [0, 0];
     }
     yield next.value;
+    if (next.value.length < SMALL_BYTES && small++ > 0) await setImmediate(); // most bodies have only one
   }
 }
 
@@ -92,18 +147,24 @@ function withinTime<T>(promise: Promise<T>, ms: number, late: () => AppError): P
   });
 }
 
-function decompressed({ headers }: FastifyRequest, payload: Readable): Readable {
+/** Null: the bytes are sent as they are. */
+function decoderOf({ headers }: FastifyRequest): (() => Transform) | null {
   const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding === 'identity' || encoding === '') return payload;
+  if (encoding === 'identity' || encoding === '') return null;
   const decode = DECODERS[encoding];
-  if (!decode) {
-    throw new AppError(
-      'unsupported_encoding',
-      `Content-Encoding ${encoding.slice(0, 50)} is not one of ${Object.keys(DECODERS).join(', ')}.`,
-    );
+  if (decode) return decode;
+  throw new AppError(
+    'unsupported_encoding',
+    `Content-Encoding ${encoding.slice(0, 50)} is not one of ${Object.keys(DECODERS).join(', ')}.`,
+  );
+}
+
+async function* decoded(sent: AsyncIterable<Buffer>, decoder: Transform): AsyncGenerator<Buffer> {
+  const source = Readable.from(sent);
+  source.once('error', (error) => decoder.destroy(error));
+  try {
+    for await (const piece of source.pipe(decoder)) yield piece as Buffer;
+  } finally {
+    source.destroy();
   }
-  const decoder = decode();
-  payload.once('error', (error) => decoder.destroy(error));
-  payload.pipe(decoder);
-  return decoder;
 }

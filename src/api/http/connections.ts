@@ -63,7 +63,7 @@ export function refuseMalformed(log: Log): (error: ParserError, socket: Socket) 
       ...headers,
       'connection: close',
     ];
-    log.info('request.malformed', { requestId, status, code: error.code });
+    log.info('request.malformed', { requestId, status, code: error.code, problem: message });
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
     // A client that never closes its side would keep its place for ever; one that is closed at once may not see the answer.
     const closing = setTimeout(() => socket.destroy(), CLOSE_MS);
@@ -73,6 +73,8 @@ export function refuseMalformed(log: Log): (error: ParserError, socket: Socket) 
 
 const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 const REQUEST_LINE = /^[\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+/** The type of a TLS handshake, and the major version of TLS. */
+const TLS_HELLO = [0x16, 0x03];
 
 function describe({ code, rawPacket }: ParserError): {
   status: number;
@@ -89,5 +91,7 @@ function describe({ code, rawPacket }: ParserError): {
     return { status: 431, message: `The headers are over ${HEADER_BYTES_MAX} bytes. Send less in them.` };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return { status: 408, message: 'The headers of the request arrived too slowly. Send it again.' };
+  if (rawPacket instanceof Buffer && TLS_HELLO.every((byte, at) => rawPacket[at] === byte))
+    return { status: 400, message: 'This server speaks HTTP, not TLS: its address begins with http://, not https://.' };
   return { status: 400, message: 'This is not an HTTP/1.1 request.' };
 }

@@ -64,6 +64,8 @@ interface Common {
   readonly acceptSocket?: (socket: WebSocket) => void;
   /** The API whose error format and key header it uses, if not OpenAI's. */
   readonly dialect?: Dialect;
+  /** Requests with the header `anthropic-version` are of Anthropic's API, which has the same path: its error format and key header. */
+  readonly isAnthropicToo?: boolean;
   /** Only for OpenAPI: `stream: true` or similar requests are answered with events. */
   readonly alsoStreams?: boolean;
   /** Only for OpenAPI: success statuses in addition to 200, with the same answer. */

@@ -9,11 +9,15 @@ import { checkEpisodeName } from '#services/episodes/episodes';
 /** Lazy: the first `/v1` ends the names, so a name cannot be `v1`. One endpoint lies beside `/v1`. */
 const ADDRESS = /^\/e\/(.+?)((?:\/inference\/v1\/generate|\/v1)(?=[/?]|$).*)$/s;
 
+/** The address alone, which Claude Code calls before it starts to see whether somebody answers. */
+const BARE = /^\/e\/[^/]+(?:\/[^/]+)?$/;
+
 /** Segments of the address in front of `/v1`, as sent. The request object is the one that the handler has as `request.raw`. */
 const named = new WeakMap<IncomingMessage, readonly string[]>();
 
 /** The path without the episode, which is kept for `episodeOf`. */
 export function withoutEpisode(raw: IncomingMessage, url: string): string {
+  if (raw.method === 'HEAD' && BARE.test(url)) return '/health';
   const [, names, rest] = ADDRESS.exec(url) ?? [];
   if (names === undefined || rest === undefined) return url;
   named.set(raw, names.split('/'));

@@ -1,6 +1,6 @@
 // Errors as clients read them, in two formats at once: `detail` (FastAPI services) and `error` (OpenAI). The table below maps
 // every ErrorCode to a status; a new code does not compile without one. Internals stay in the log.
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { anthropicError } from './anthropic-error.ts';
 import type { Dialect } from './endpoint.ts';
 import { AppError, publicError, type ErrorCode } from '#domain/errors';
@@ -94,16 +94,22 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The API whose error format is used; absent: both of ours at once. */
     readonly dialect?: Dialect | undefined;
+    readonly isAnthropicToo?: boolean | undefined;
   }
+}
+
+export function dialectOf({ headers, routeOptions }: FastifyRequest): Dialect | undefined {
+  const { dialect, isAnthropicToo } = routeOptions?.config ?? {};
+  return isAnthropicToo && headers['anthropic-version'] !== undefined ? 'anthropic' : dialect;
 }
 
 /** Headers that a reply set for content that is not sent. Streams have set them on the raw response too. */
 const OF_CONTENT = ['content-type', 'content-length', 'content-disposition', 'etag'];
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-  const { id, routeOptions } = reply.request;
+  const { id } = reply.request;
   const response = errorResponse(error);
-  const { status, body } = inDialect(response, routeOptions?.config?.dialect, id);
+  const { status, body } = inDialect(response, dialectOf(reply.request), id);
   for (const name of OF_CONTENT) {
     reply.removeHeader(name);
     if (!reply.raw.headersSent) reply.raw.removeHeader(name);

@@ -5,17 +5,26 @@ import { integer } from '#validation/lax';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
+/** Of lists whose rows are short and that are read whole, such as the steps of one model. */
+const LONG_LIMIT_MAX = 2_000;
 
 export const pageFields = {
-  after: z.string().optional().meta({
-    description:
+  after: z
+    .string()
+    .optional()
+    .describe(
       'Id of the last item of the previous page; the page starts strictly after it. Returns 400 if that item does not exist or was deleted.',
-  }),
+    ),
   limit: integer({ ge: 1, le: LIMIT_MAX }).default(LIMIT_DEFAULT),
 };
 
+export const longPageFields = {
+  ...pageFields,
+  limit: integer({ ge: 1, le: LONG_LIMIT_MAX }).default(LIMIT_DEFAULT),
+};
+
 export const orderField = {
-  order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'asc: oldest first. desc: newest first.' }),
+  order: z.enum(['asc', 'desc']).default('asc').describe('asc: oldest first. desc: newest first.'),
 };
 
 export const pageQuery = z.looseObject(pageFields);

@@ -80,6 +80,7 @@ export function createMetrics({ baseModels, workers, episodes, ...jobs }: Metric
     },
   });
   createWorkerMetrics(registry, workers);
+  let text: Promise<string> | null = null;
   return {
     requestArrived() {
       inFlight.inc();
@@ -94,7 +95,8 @@ export function createMetrics({ baseModels, workers, episodes, ...jobs }: Metric
     jobs: createJobMetrics(registry, jobs),
     storage: createStorageMetrics(registry),
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    /** Who asks while it is made gets the same: making it takes milliseconds of the main thread. */
+    text: () => (text ??= registry.metrics().finally(() => (text = null))),
   };
 }
 

@@ -1,6 +1,6 @@
 // Server-sent events on a Fastify reply: headers with the first event, a comment during long idle times, and an end that clients
 // recognise. Nothing is sent before the first event exists, so that earlier failures are plain HTTP errors.
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '#domain/errors';
 import { whenOver } from './ended-answers.ts';
@@ -102,6 +102,7 @@ export const SSE_DONE = 'data: [DONE]\n\n';
  */
 export function clientSignal({ raw }: FastifyReply, stop: AbortSignal | null): AbortSignal {
   const controller = new AbortController();
+  setMaxListeners(0, controller.signal); // one listener per beam or prompt of the request
   const abort = () => controller.abort();
   if (stop?.aborted) abort();
   stop?.addEventListener('abort', abort);

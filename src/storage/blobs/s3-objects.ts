@@ -70,16 +70,16 @@ export function createS3Objects({ client, bucket: Bucket, attempts }: S3ObjectsO
       for await (const chunk of whole(key, first)) yield chunk; // not yield*: the reader's errors are not connection errors
       return;
     }
-    let held: Uint8Array | null = null;
+    let last: Uint8Array | null = null;
     for await (const chunk of whole(key, first)) {
       digest.update(chunk);
-      if (held) yield held;
-      held = chunk;
+      if (last) yield last;
+      last = chunk;
     }
     const sum = digest.read();
     if (sum === digest.expected) known.set(digest.kind, 'checksums');
     else await confirm(key, first.ETag, sum);
-    if (held) yield held;
+    if (last) yield last;
   }
 
   /** The bytes do not match the ETag: the store's own if they come twice. */

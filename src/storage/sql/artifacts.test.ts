@@ -1,7 +1,7 @@
 // A version of ten thousand files takes a few statements in one transaction. test/support/contract/artifact-store.ts tests what the store
 // promises.
 import { Kysely } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import { aPayer } from '../../../test/support/a-caller.ts';
@@ -55,4 +55,18 @@ test('a version of ten thousand files takes two transactions of few statements',
   expect(counts.transactions).toBe(2);
   expect(counts.statements).toBeLessThan(120);
   await storage.close();
+});
+
+test('a page of versions with many files ends early, and the next one goes on', async () => {
+  const storage = await openSqlStorage(createSqliteDialect(':memory:'), 'test', silentLog);
+  onTestFinished(() => storage.close());
+  const { artifacts } = storage;
+  await artifacts.addContent({ entity: 'e', sha256: 'x', md5: null, sizeBytes: 1, blob: 'artifacts/x' }, aPayer(), 1);
+  const files = Array.from({ length: FILES }, (_, i) => ({ path: `file ${i}`, sha256: 'x', sizeBytes: 1 }));
+  const about = { entity: 'e', project: 'p', name: 'n', type: 'dataset', metadata: {}, createdAtMs: 1, files };
+  for (const digest of ['a', 'b', 'c', 'd']) await artifacts.create({ id: createId(), ...about, digest }, [], aPayer());
+  const first = await artifacts.list({ entity: 'e' }, { after: null, limit: 100 });
+  expect([first.rows.map(({ version }) => version), first.hasMore]).toEqual([[0, 1], true]);
+  const next = await artifacts.list({ entity: 'e' }, { after: first.rows.at(-1)!.id, limit: 100 });
+  expect([next.rows.map(({ version }) => version), next.hasMore]).toEqual([[2, 3], false]);
 });

@@ -1,6 +1,6 @@
 // Artifacts. The transaction that creates or removes a version decides whether its bytes exist, and which versions refer to them.
 import { setImmediate } from 'node:timers/promises';
-import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
 import { rowBytes, versionWeight, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
 import type { Payer } from '../account-store.ts';
@@ -11,6 +11,7 @@ import { createDraftStore } from './artifact-drafts.ts';
 import { listPage } from './listing.ts';
 import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
 import type { Tables } from './rows.ts';
+import { deleteRows, deleteRowsOf, inPieces, inside, PIECE } from './pieces.ts';
 import { ofEntity, orderOf, transactionAlone, transactionOf, transactionOfOwner } from './transaction.ts';
 
 type Db = Kysely<Tables> | Transaction<Tables>;
@@ -76,30 +77,19 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     },
 
     async removeUnused(usedBeforeMs, only) {
-      const remove = async (tx: Transaction<Tables>) => {
-        const unused = tx
-          .deleteFrom('artifact_contents')
-          .where('used_at_ms', '<', usedBeforeMs)
-          .where((where) =>
-            where.not(
-              where.exists(
-                where
-                  .selectFrom('artifact_files')
-                  .select('path')
-                  .whereRef('artifact_files.entity', '=', 'artifact_contents.entity')
-                  .whereRef('artifact_files.sha256', '=', 'artifact_contents.sha256'),
-              ),
-            ),
-          )
-          .returning('blob');
-        const removed = only
-          ? await inPieces(only.sha256, (some) =>
-              unused.where('entity', '=', only.entity).where('sha256', 'in', some).execute(),
-            )
-          : await unused.execute();
-        return removed.map(({ blob }) => blob).sort();
-      };
-      return only ? transactionOf(db, ofEntity(only.entity), remove) : transactionAlone(db, remove);
+      const isUnused = sql`used_at_ms < ${usedBeforeMs} and not exists (
+        select 1 from artifact_files as files
+         where files.entity = artifact_contents.entity and files.sha256 = artifact_contents.sha256)`;
+      const remove = (which: RawBuilder<unknown>, within: <R>(work: (tx: Db) => Promise<R>) => Promise<R>) =>
+        deleteRows<string>(within, 'artifact_contents', which, 'blob');
+      if (!only) return (await remove(isUnused, (work) => transactionAlone(db, work))).sort();
+      const { entity, sha256 } = only;
+      const removed = await inPieces(sha256, (some) =>
+        remove(sql`${isUnused} and entity = ${entity} and sha256 in (${sql.join(some)})`, (work) =>
+          transactionOf(db, ofEntity(entity), work),
+        ),
+      );
+      return removed.sort();
     },
 
     create(artifact, aliases, payer) {
@@ -195,6 +185,7 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     delete(id) {
       return ofArtifact(id, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', artifactRows(id)).execute();
+        await deleteRowsOf(inside(tx), 'artifact_files', [id]);
         const { numDeletedRows } = await tx.deleteFrom('artifacts').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
       });
@@ -222,19 +213,6 @@ async function chargeRows(tx: Transaction<Tables>, artifact: ArtifactVersion, pa
   const { id, entity, aliases } = artifact;
   const rows = { blob: artifactRows(id), entity, sizeBytes: rowBytes(artifact, aliases.length) };
   if (!(await chargeWithin(tx, rows, payer))) throw new OverLimit();
-}
-
-/** Rows of one statement: far below both databases' limits of parameters, and a matter of milliseconds. */
-const PIECE = 500;
-
-/** Other requests are answered between the pieces. */
-async function inPieces<T, R>(all: readonly T[], work: (some: readonly T[]) => Promise<readonly R[]>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < all.length; at += PIECE) {
-    if (at > 0) await setImmediate();
-    results.push(...(await work(all.slice(at, at + PIECE))));
-  }
-  return results;
 }
 
 const named = (db: Db, { entity, project, name }: ArtifactName) =>

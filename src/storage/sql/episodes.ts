@@ -17,13 +17,14 @@ import {
 import type { Payer } from '../account-store.ts';
 import type { EpisodeFilter, EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
 import { chargeWithin } from './accounts.ts';
-import { PIECE, UNFINISHED } from './episodes-of-jobs.ts';
+import { IS_NOT_IN_TRAINING, removedAtOnce, removeEpisodes } from './episodes-of-jobs.ts';
 import { completedBy, groupsOf } from './episode-groups.ts';
 import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable } from './episode-rows.ts';
 import { createGroupedTransactions } from './grouped-transactions.ts';
 import { listPage } from './listing.ts';
 import { makeDue } from './online-training.ts';
 import { Refused, unlessRefused } from './refused.ts';
+import { deleteRowsOf, inside, PIECE } from './pieces.ts';
 import type { Tables } from './rows.ts';
 import {
   ofEntity,
@@ -195,29 +196,30 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         const episode = await tx.selectFrom('episodes').select('model_id').where('id', '=', id).executeTakeFirst();
         if (!episode) return false;
         await makeDue(tx, [episode.model_id]); // its group may be complete without it
-        return (await remove(tx, [id])) > 0;
+        return (await removeEpisodes(tx, [id])) > 0;
       }),
 
     expire: (activeBeforeMs, nowMs, limit) =>
       transactionAlone(db, async (tx) => {
-        const rows = await tx
+        const old = await tx
           .selectFrom('episodes')
           .selectAll()
           .where('active_at_ms', '<', activeBeforeMs)
-          .where(
-            sql<boolean>`not exists (select 1 from training_jobs where training_jobs.id = episodes.trained_by
-              and training_jobs.status in (${sql.join(UNFINISHED)}))`,
-          )
+          .where(IS_NOT_IN_TRAINING)
           .orderBy('active_at_ms')
           .orderBy('ordinal')
           .limit(Math.min(limit, PIECE))
           .execute();
+        const rows = removedAtOnce(old);
         const isOver = ({ status }: { status: EpisodeStatus }) => status === 'trained' || status === 'expired';
-        const deleted = await remove(tx, rows.filter(isOver).map(({ id }) => id)); // prettier-ignore
+        const deleted = await removeEpisodes(
+          tx,
+          rows.filter(isOver).map(({ id }) => id),
+        );
         const expiring = rows.filter((row) => !isOver(row));
         if (expiring.length === 0) return { expired: 0, deleted };
         const ids = expiring.map(({ id }) => id);
-        await tx.deleteFrom('episode_calls').where('episode_id', 'in', ids).execute();
+        await deleteRowsOf(inside(tx), 'episode_calls', ids);
         await tx
           .updateTable('episodes')
           .set({ status: 'expired', expired_at_ms: nowMs, active_at_ms: nowMs, call_bytes: 0 })
@@ -235,7 +237,10 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         .groupBy('status')
         .execute();
       const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]));
-      return Object.fromEntries(EPISODE_STATUSES.map((status) => [status, counts.get(status) ?? 0])) as Record<EpisodeStatus, number>; // prettier-ignore
+      return Object.fromEntries(EPISODE_STATUSES.map((status) => [status, counts.get(status) ?? 0])) as Record<
+        EpisodeStatus,
+        number
+      >;
     },
   };
 }
@@ -372,14 +377,4 @@ async function add(tx: Transaction<Tables>, episode: NewEpisode, { openMax }: Ep
 async function charge(tx: Transaction<Tables>, episode: Episode, payer: Payer): Promise<void> {
   const rows = { blob: episodeRows(episode.id), entity: episode.entity, sizeBytes: episodeBytes(episode) };
   if (!(await chargeWithin(tx, rows, payer))) throw new Refused('over_limit');
-}
-
-async function remove(tx: Kysely<Tables>, ids: readonly string[]): Promise<number> {
-  if (ids.length === 0) return 0;
-  await tx.deleteFrom('stored_blobs').where('blob', 'in', ids.map(episodeRows)).execute();
-  const { numDeletedRows } = await tx
-    .deleteFrom('episodes')
-    .where('id', 'in', [...ids])
-    .executeTakeFirst();
-  return Number(numDeletedRows);
 }

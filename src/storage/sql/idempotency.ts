@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import { IN_PROGRESS_MS_MAX, REMEMBERED_MS } from '../idempotency-times.ts';
 import type { IdempotencyStore } from '../storage.ts';
+import { PIECE } from './pieces.ts';
 import type { Tables } from './rows.ts';
 import { transactionOf } from './transaction.ts';
 
@@ -9,10 +10,11 @@ export function createIdempotencyStore(db: Kysely<Tables>): IdempotencyStore {
   return {
     begin(key, bodyHash, resourceId, nowMs) {
       return transactionOf(db, `idempotency key ${key}`, async (tx) => {
-        await tx
-          .deleteFrom('idempotency_keys')
-          .where('created_at_ms', '<=', nowMs - REMEMBERED_MS)
-          .execute();
+        const old = tx
+          .selectFrom('idempotency_keys')
+          .select('key')
+          .where('created_at_ms', '<=', nowMs - REMEMBERED_MS);
+        await tx.deleteFrom('idempotency_keys').where('key', 'in', old.limit(PIECE)).execute();
         const known = await tx.selectFrom('idempotency_keys').selectAll().where('key', '=', key).executeTakeFirst();
         if (!known) {
           await tx

@@ -2,10 +2,11 @@
 import { sql, type Kysely } from 'kysely';
 import type { SavePolicy } from '#domain/save-policy';
 import type { ModelStore } from '../storage.ts';
-import { forgetEpisodeCharges } from './episodes-of-jobs.ts';
+import { IS_NOT_IN_TRAINING, removeEpisodesOf, UNFINISHED } from './episodes-of-jobs.ts';
 import { containsText, listPage, toListing } from './listing.ts';
+import { deleteRows, deleteRowsOf, inside, type Within } from './pieces.ts';
 import { fromCheckpoint, toCheckpoint, toLabels, toModel, type Tables } from './rows.ts';
-import { ofEntity, orderOf, transactionAlone, transactionOf } from './transaction.ts';
+import { ofEntity, orderOf, transactionOf } from './transaction.ts';
 
 export function createModelStore(db: Kysely<Tables>): ModelStore {
   return {
@@ -121,25 +122,59 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
         toModel,
       ),
 
-    delete(id) {
-      return transactionAlone(db, async (tx) => {
+    async delete(id) {
+      const model = await db.selectFrom('models').select('entity').where('id', '=', id).executeTakeFirst();
+      if (!model) return null;
+      const endedBlobs = await deleteEnded(db, ofEntity(model.entity), id);
+      const writing = await db.selectFrom('training_jobs').select('id').where('model_id', '=', id).execute();
+      const runs = await db.selectFrom('tinker_runs').select('id').where('model_id', '=', id).execute();
+      const objects = [...writing.map((job) => `job ${job.id}`), ...runs.map((run) => `tinker run ${run.id}`)];
+      return transactionOf(db, [ofEntity(model.entity), ...objects], async (tx) => {
         const checkpoints = await tx
           .selectFrom('checkpoints')
           .selectAll()
           .where('model_id', '=', id)
           .orderBy('step')
           .execute();
-        const jobs = await tx.selectFrom('training_jobs').select('body_blob').where('model_id', '=', id).execute();
-        await forgetEpisodeCharges(tx, id);
-        const { numDeletedRows } = await tx.deleteFrom('models').where('id', '=', id).executeTakeFirst();
-        if (numDeletedRows === 0n) return null;
+        const jobs = await tx
+          .selectFrom('training_jobs')
+          .select(['id', 'body_blob'])
+          .where('model_id', '=', id)
+          .execute();
+        await removeEpisodesOf(inside(tx), id);
+        await deleteRowsOf(
+          inside(tx),
+          'training_events',
+          jobs.map((job) => job.id),
+        );
+        await deleteRowsOf(
+          inside(tx),
+          'tinker_operations',
+          runs.map((run) => run.id),
+        );
+        await tx.deleteFrom('models').where('id', '=', id).execute();
         return {
           checkpoints: checkpoints.map(toCheckpoint),
-          bodyBlobs: jobs.map((job) => job.body_blob).filter((blob) => blob !== ''),
+          bodyBlobs: [...endedBlobs, ...jobs.map((job) => job.body_blob)].filter((blob) => blob !== ''),
         };
       });
     },
   };
+}
+
+/** What nobody works on any more: it may be much, and what is left of the model has a meaning without it. Returns bodies of jobs. */
+async function deleteEnded(db: Kysely<Tables>, entity: string, id: string): Promise<readonly string[]> {
+  const within: Within = (work) => transactionOf(db, entity, work);
+  await removeEpisodesOf(within, id, IS_NOT_IN_TRAINING);
+  await deleteRowsOf(within, 'trajectory_logs', [id]);
+  const isEnded = sql`model_id = ${id} and status not in (${sql.join(UNFINISHED)})`;
+  const ended = sql<{ id: string }>`select id from training_jobs where ${isEnded}`;
+  await deleteRowsOf(
+    within,
+    'training_events',
+    (await ended.execute(db)).rows.map((job) => job.id),
+  );
+  return deleteRows<string>(within, 'training_jobs', isEnded, 'body_blob');
 }
 
 const isOver = (ids: readonly string[]) => (ids.length === 0 ? sql`false` : sql`base_model in (${sql.join(ids)})`);

@@ -1,5 +1,4 @@
 // Runs. Every change writes the run's row first, so that a concurrent change waits for it and sizes add up.
-import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { runRows } from '#domain/blob-names';
 import { freshRun, lineBytes, linesOfPage, runBytes, runWeight, type Run, type RunName } from '#domain/run';
@@ -8,6 +7,7 @@ import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import { containsText, listPage, toListing } from './listing.ts';
+import { deleteRowsOf, inPieces } from './pieces.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
 import { ofEntity, orderOf, transactionOf, transactionOfOwner } from './transaction.ts';
@@ -174,12 +174,14 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
       return rows.map(toRun);
     },
 
-    delete: (id) =>
-      transactionOfOwner(db, { table: 'runs', id }, false, async (tx) => {
+    async delete(id) {
+      await deleteRowsOf((work) => transactionOfOwner(db, { table: 'runs', id }, [], work), 'run_history', [id]);
+      return transactionOfOwner(db, { table: 'runs', id }, false, async (tx) => {
         await tx.deleteFrom('stored_blobs').where('blob', '=', runRows(id)).execute();
         const { numDeletedRows } = await tx.deleteFrom('runs').where('id', '=', id).executeTakeFirst();
         return numDeletedRows > 0n;
-      }),
+      });
+    },
   };
 }
 
@@ -188,15 +190,11 @@ async function charge(tx: Transaction<Tables>, run: Run, payer: Payer): Promise<
   if (!(await chargeWithin(tx, rows, payer))) throw new Refused('over_limit');
 }
 
-/** Lines per statement. */
-const PIECE = 500;
-
 /** Returns the bytes of the replaced lines. */
 async function replace(tx: Transaction<Tables>, id: string, offset: number, lines: readonly string[]): Promise<number> {
   let replaced = 0;
-  for (let at = 0; at < lines.length; at += PIECE) {
-    if (at > 0) await setImmediate();
-    const some = lines.slice(at, at + PIECE).map((content, i) => ({ run_id: id, line: offset + at + i, content }));
+  const rows = lines.map((content, i) => ({ run_id: id, line: offset + i, content }));
+  await inPieces(rows, async (some) => {
     const old = await tx
       .deleteFrom('run_history')
       .where('run_id', '=', id)
@@ -206,7 +204,8 @@ async function replace(tx: Transaction<Tables>, id: string, offset: number, line
       .execute();
     for (const { content } of old) replaced += lineBytes(content);
     await tx.insertInto('run_history').values(some).execute();
-  }
+    return [];
+  });
   return replaced;
 }
 

@@ -46,6 +46,18 @@ test('a file that another process writes is waited for, and meanwhile the event 
   expect(await db.selectFrom('t').selectAll().execute()).toEqual([{ x: 1 }, { x: 2 }]);
 });
 
+test('reads that follow one another give the event loop back', async () => {
+  const db = new Kysely({ dialect: createSqliteDialect(':memory:').kysely });
+  onTestFinished(() => db.destroy());
+  const some = sql`with recursive c (x) as (select 1 union all select x + 1 from c where x < 10000) select max(x) from c`;
+  let [isDone, turns] = [false, 0];
+  const count = (): void => void (turns++, isDone || setImmediate(count));
+  setImmediate(count);
+  for (let i = 0; i < 100; i++) await some.execute(db);
+  isDone = true;
+  expect(turns).toBeGreaterThan(5);
+});
+
 test('the file is opened by the first query, and closed again where it is no database', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-dialect-'));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -10,12 +10,11 @@ import {
   type Driver,
   type QueryResult,
   type RootOperationNode,
-  type SqliteDatabase,
-  type SqliteStatement,
 } from 'kysely';
 import Database from 'libsql';
+import { createSharedTurn } from '#base/yield-to-loop';
 import type { StorageDialect } from './dialect.ts';
-import { storable } from './storable.ts';
+import { withPreparedStatements } from './prepared-statements.ts';
 
 /** How long a statement waits while another process writes: a backup, or `doctor --repair`. */
 const BUSY_MS_MAX = 10_000;
@@ -57,7 +56,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
 
   constructor(open: () => Database.Database) {
     let database: Database.Database | null = null;
-    super({ database: async () => withStorableValues((database ??= open())) });
+    super({ database: async () => withPreparedStatements((database ??= open())) });
     this.#database = () => database;
   }
 
@@ -65,7 +64,9 @@ class ImmediateSqliteDialect extends SqliteDialect {
     const driver = super.createDriver();
     const acquire = driver.acquireConnection.bind(driver);
     const patient = new WeakSet<DatabaseConnection>();
+    const turn = createSharedTurn();
     driver.acquireConnection = async () => {
+      for (let over = turn(); over; over = turn()) await over; // libsql never waits: many reads in a row would be one turn
       const connection = await acquire();
       if (!patient.has(connection)) connection.executeQuery = this.#patient(connection.executeQuery.bind(connection));
       patient.add(connection);
@@ -113,20 +114,4 @@ async function beginWriting(database: Database.Database): Promise<void> {
     }
     await delay(pauseMs);
   }
-}
-
-/** Also those that are copied from another database. */
-function withStorableValues(database: Database.Database): SqliteDatabase {
-  return {
-    close: () => void database.close(),
-    prepare(text) {
-      const statement = database.prepare(text) as unknown as SqliteStatement;
-      return {
-        reader: statement.reader,
-        all: (parameters) => statement.all(parameters.map(storable)),
-        run: (parameters) => statement.run(parameters.map(storable)),
-        iterate: (parameters) => statement.iterate(parameters.map(storable)),
-      };
-    },
-  };
 }

@@ -10,7 +10,7 @@ import * as rows from './tinker-rows.ts';
 import { transactionOf } from './transaction.ts';
 
 export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDialect): TinkerStore {
-  const held = ({ id, attempt }: { id: string; attempt: number }, on: Kysely<Tables> = db) =>
+  const updateClaimed = ({ id, attempt }: { id: string; attempt: number }, on: Kysely<Tables> = db) =>
     on.updateTable('tinker_runs').where('id', '=', id).where('attempt', '=', attempt);
 
   const findRow = <T extends 'tinker_sessions' | 'tinker_runs' | 'tinker_samplers'>(table: T, id: string) =>
@@ -82,12 +82,16 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
          where (run.lease_until_ms <= ${nowMs} or run.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})
            and run.base_model in (${sql.join([...baseModels])})
            and exists (
-             select 1 from tinker_operations each
-              where each.run_id = run.id and each.status = 'queued'
-                and (each.created_at_ms <= ${nowMs - gapMs} or each.seq = run.done_seq + 1 + (
-                  select count(*) from tinker_operations refused
-                   where refused.run_id = run.id and refused.status = 'failed'
-                     and refused.seq > run.done_seq and refused.seq < each.seq)))
+             select 1 from tinker_operations first
+              where first.run_id = run.id and first.seq = (
+                  select min(seq) from tinker_operations where run_id = run.id and status = 'queued')
+                and (first.seq = run.done_seq + 1 + (
+                    select count(*) from tinker_operations refused
+                     where refused.run_id = run.id and refused.status = 'failed'
+                       and refused.seq > run.done_seq and refused.seq < first.seq)
+                  or exists (
+                    select 1 from tinker_operations
+                     where run_id = run.id and status = 'queued' and created_at_ms <= ${nowMs - gapMs})))
          order by run.claimed_at_ms, run.id
          limit 1 ${skipLocked})`;
       const row = await db
@@ -105,11 +109,11 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
       return row ? rows.toRun(row) : null;
     },
     async renewRun(run, leaseUntilMs) {
-      const { numUpdatedRows } = await held(run).set({ lease_until_ms: leaseUntilMs }).executeTakeFirst();
+      const { numUpdatedRows } = await updateClaimed(run).set({ lease_until_ms: leaseUntilMs }).executeTakeFirst();
       return numUpdatedRows > 0n;
     },
     async noteWaiting(run, waitingFor) {
-      await held(run)
+      await updateClaimed(run)
         .set({ waiting_for: waitingFor && JSON.stringify(waitingFor) })
         .execute();
     },
@@ -117,7 +121,9 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
       await db.updateTable('tinker_runs').set({ lease_until_ms: 0 }).where('lease_until_ms', '>', 0).execute();
     },
     async saveState(run, { stateSeq, stateBlob }) {
-      const { numUpdatedRows } = await held(run).set({ state_seq: stateSeq, state_blob: stateBlob }).executeTakeFirst();
+      const { numUpdatedRows } = await updateClaimed(run)
+        .set({ state_seq: stateSeq, state_blob: stateBlob })
+        .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
 
@@ -176,7 +182,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
     },
     finishOperation: (run, seq, { result, error, category }) =>
       transactionOf(db, `tinker run ${run.id}`, async (tx) => {
-        const { numUpdatedRows } = await held(run, tx).set({ done_seq: seq }).executeTakeFirst();
+        const { numUpdatedRows } = await updateClaimed(run, tx).set({ done_seq: seq }).executeTakeFirst();
         if (numUpdatedRows === 0n) return false;
         await tx
           .updateTable('tinker_operations')
@@ -188,7 +194,7 @@ export function createTinkerStore(db: Kysely<Tables>, { skipLocked }: StorageDia
       }),
     beginReading: (run, seq) =>
       transactionOf(db, `tinker run ${run.id}`, async (tx) => {
-        const { numUpdatedRows } = await held(run, tx).set({ attempt: run.attempt }).executeTakeFirst();
+        const { numUpdatedRows } = await updateClaimed(run, tx).set({ attempt: run.attempt }).executeTakeFirst();
         if (numUpdatedRows === 0n) return 0;
         const row = await tx
           .updateTable('tinker_operations')

@@ -1,6 +1,6 @@
 // Webhooks and the outbox of their deliveries. Several servers send from one outbox: a claim moves the next attempt
 // to the end of the lease, in one statement.
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Episode, EpisodeGroup } from '#domain/episode';
 import type { TrainingJob } from '#domain/training-job';
 import { deliveriesOf, episodeDeliveriesOf, type WebhookDelivery } from '#domain/webhook';
@@ -8,6 +8,7 @@ import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
 import { listPage } from './listing.ts';
 import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
+import { deleteRows, deleteRowsOf, inside } from './pieces.ts';
 import { ofEntity, transactionAlone, transactionOf, transactionOfOwner } from './transaction.ts';
 
 /** Within the transaction that ended the job. */
@@ -79,7 +80,12 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
 
     // A transaction of the entity: a job that ends meanwhile either finds the webhook or does not.
     async delete(id) {
-      await ofWebhook(id, async (tx) => void (await tx.deleteFrom('webhooks').where('id', '=', id).execute()));
+      await deleteRowsOf((work) => transactionOfOwner(db, { table: 'webhooks', id }, [], work), 'webhook_deliveries', [
+        id,
+      ]);
+      await ofWebhook(id, async (tx) => {
+        await tx.deleteFrom('webhooks').where('id', '=', id).execute();
+      });
     },
 
     async disable(id, nowMs) {
@@ -182,11 +188,8 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
     },
 
     async prune(createdBeforeMs) {
-      await db
-        .deleteFrom('webhook_deliveries')
-        .where('created_at_ms', '<', createdBeforeMs)
-        .where('next_attempt_at_ms', 'is', null)
-        .execute();
+      const isOver = sql`created_at_ms < ${createdBeforeMs} and next_attempt_at_ms is null`;
+      await deleteRows(inside(db), 'webhook_deliveries', isOver);
     },
   };
 }
