@@ -17,10 +17,10 @@ import { guardAgainstPages } from './http/browsers.ts';
 import { httpOptions, refuseMalformed, watchConnections } from './http/connections.ts';
 import type { Dashboard } from './description/dashboard.ts';
 import { drainOnDemand } from './http/draining.ts';
-import { endWaitingAnswers, whenOver } from './http/ended-answers.ts';
+import { takeTurns, whenOver } from './http/ended-answers.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { withoutEpisode } from './http/episode-address.ts';
-import { sendError } from './http/error-response.ts';
+import { dialectOf, sendError } from './http/error-response.ts';
 import { createGenerations } from './http/generations.ts';
 import { describeApi } from './description/openapi.ts';
 import type { Reference } from './description/reference.ts';
@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   app.decorateRequest('caller', null);
   app.decorateRequest('span');
 
-  endWaitingAnswers(app);
+  takeTurns(app, services.log);
   readBodies(app, limits.bodyPace);
   watchConnections(app, limits.connections);
   shareHeaders(app);
@@ -149,12 +149,10 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...webhookRoutes(services),
     ...workerRoutes(services),
     ...tinkerRoutes(services, limits, draining.cut),
-    ...serverRoutes({ ...services, generations }, limits, version, () => (description ??= describe())),
+    ...serverRoutes({ ...services, generations }, limits, version, () => describeApi(endpoints, version, basePath)),
     ...referenceRoutes(reference, version),
     ...dashboardRoutes(services, dashboard, version),
   ];
-  let description: ReturnType<typeof describe> | null = null; // made when it is requested: it takes a tenth of a second
-  const describe = () => describeApi(endpoints, version, basePath);
   const takesSockets = ({ acceptSocket }: Endpoint) => acceptSocket !== undefined;
   for (const endpoint of endpoints.filter((each) => !takesSockets(each))) serve(app, endpoint, deps);
   takeUpgrades(app, (scope) => {
@@ -189,7 +187,12 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
     bodyLimit: { small: limits.bodyBytesMax, large: limits.trainingBodyBytesMax, file: limits.fileBytesMax }[bodySize],
-    config: { createBodyParser, rawBody: bodySize === 'file', dialect: endpoint.dialect },
+    config: {
+      createBodyParser,
+      rawBody: bodySize === 'file',
+      dialect: endpoint.dialect,
+      isAnthropicToo: endpoint.isAnthropicToo,
+    },
     // Runs before the body is read, so that unauthenticated clients cannot make the server read half a gigabyte.
     onRequest: async (request, reply) => {
       const missing = [role, begins].find((each) => each !== 'every' && !storeRoles.includes(each)) as Role | undefined;
@@ -251,7 +254,7 @@ function shareHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     // nosniff: browsers never interpret an answer with user content as a page.
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
-    if (request.routeOptions.config.dialect === 'anthropic') reply.header('request-id', request.id); // the name that Anthropic's clients read
+    if (dialectOf(request) === 'anthropic') reply.header('request-id', request.id); // the name that Anthropic's clients read
   });
 }
 

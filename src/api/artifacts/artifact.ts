@@ -1,5 +1,6 @@
 // Artifacts: wire ↔ domain.
 import { z } from 'zod';
+import { longIntegersAsText } from '#validation/own-values';
 import { sizeOf, type ArtifactVersion } from '#domain/artifact';
 import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifacts/artifact-name';
 import type { Manifest } from '#services/artifacts/artifacts';
@@ -60,15 +61,9 @@ function upToFault(files: unknown): unknown {
 const tooMuchMetadata = (ctx: z.RefinementCtx): void =>
   complain(ctx, `Value error, must be at most ${METADATA_CHARACTERS_MAX} characters of JSON`);
 
-/** Stored values are read with JSON.parse, which would round such integers. */
-const longIntegersAsText = (value: Readonly<Record<string, unknown>>) =>
-  JSON.parse(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part))) as Readonly<
-    Record<string, unknown>
-  >;
-
 export const manifest = z
   .looseObject({
-    type: artifactSegment.default('dataset').meta({ description: '`dataset`, `lora`, or a type of your own.' }),
+    type: artifactSegment.default('dataset').describe('`dataset`, `lora`, or a type of your own.'),
     metadata: z
       .record(z.string(), z.unknown())
       .default({})
@@ -79,10 +74,11 @@ export const manifest = z
       .superRefine((value, ctx) => {
         if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
       }),
-    aliases: aliases.default([]).meta({
-      description:
+    aliases: aliases
+      .default([])
+      .describe(
         'Aliases of this version, moved from other versions if they exist there. `latest` is set automatically.',
-    }),
+      ),
     files: z.preprocess(
       upToFault,
       z
@@ -110,8 +106,8 @@ export const newAliases = z.looseObject({ aliases });
 /** How a single file becomes a version: in query parameters, because the body is the file. */
 export const fileQuery = z.looseObject({
   type: artifactSegment.default('dataset'),
-  alias: alias.optional(),
-  sha256: sha256.optional().meta({ description: 'SHA-256 of the body. A body with a different hash is refused.' }),
+  alias: alias.optional().describe('Alias to give to the new version.'),
+  sha256: sha256.optional().describe('SHA-256 of the body. A body with a different hash is refused.'),
 });
 
 const artifactFile = z
@@ -139,7 +135,7 @@ export const uploadedFile = artifactFile;
 /** 202: upload these files, then send the manifest again. */
 export const missingFiles = z
   .object({
-    missing: z.array(z.string()).meta({ description: 'SHA-256 hashes of the missing files.' }),
+    missing: z.array(z.string()).describe('SHA-256 hashes of the missing files.'),
   })
   .meta({ title: 'MissingFiles' });
 export const deletedArtifacts = z.object({ deleted_count: z.int() }).meta({ title: 'DeletedArtifacts' });

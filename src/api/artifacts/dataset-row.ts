@@ -6,15 +6,17 @@ import { pageFields } from '../http/listing.ts';
 
 export const rowsQuery = z.looseObject({
   ...pageFields,
-  path: z.string().optional().meta({ description: 'Path of the file. Default: the file that a job would read.' }),
-  base_model: z.string().optional().meta({
-    description:
+  path: z.string().optional().describe('Path of the file. Default: the file that a job would read.'),
+  base_model: z
+    .string()
+    .optional()
+    .describe(
       'The base model whose chat template and tokenizer are used. Default: the first base model of the server.',
-  }),
+    ),
   assistant_turns: z
     .enum(['all', 'last'])
     .default('all')
-    .meta({ description: 'As in the config of an SFT job; no effect on preference pairs.' }),
+    .describe('As in the config of an SFT job; no effect on preference pairs.'),
 });
 
 export const toRowsOf = (query: z.output<typeof rowsQuery>): RowsOf => ({
@@ -25,43 +27,40 @@ export const toRowsOf = (query: z.output<typeof rowsQuery>): RowsOf => ({
 
 const sequence = z.object({
   token_ids: z.array(z.int()),
-  texts: z.array(z.string()).meta({
-    description:
+  texts: z
+    .array(z.string())
+    .describe(
       'Text that each token completes: concatenated, they are the whole text. A token that ends within a character has an empty text.',
-  }),
+    ),
   trained: z
     .array(z.boolean())
-    .meta({ description: 'Whether the token is trained on. False: context, which does not count toward the loss.' }),
+    .describe('Whether the token is trained on. False: context, which does not count toward the loss.'),
 });
 
 const record = z.record(z.string(), z.unknown());
 
 export const rowResponse = z
   .object({
-    id: z.string().meta({ description: 'Line number, as a cursor.' }),
-    line: z.int().meta({ description: 'Line number in the file, from 1.' }),
-    size_bytes: z
-      .int()
-      .meta({ description: 'Size of the line in bytes; for a line larger than 1 MB, the number of bytes read.' }),
-    messages: z.array(record).nullable().meta({
-      description:
+    id: z.string().describe('Line number, as a cursor.'),
+    line: z.int().describe('Line number in the file, from 1.'),
+    size_bytes: z.int().describe('Size of the line in bytes; for a line larger than 1 MB, the number of bytes read.'),
+    messages: z
+      .array(record)
+      .nullable()
+      .describe(
         'The conversation; for a preference pair, the prompt. Plain text is one message with the role `text`. Null: the line cannot be read, or is larger than 1 MB.',
-    }),
-    chosen: z
-      .array(record)
-      .nullable()
-      .meta({ description: 'The preferred answer of a pair; null: the line is not a pair.' }),
-    rejected: z
-      .array(record)
-      .nullable()
-      .meta({ description: 'The rejected answer of a pair; null: the line is not a pair.' }),
+      ),
+    chosen: z.array(record).nullable().describe('The preferred answer of a pair; null: the line is not a pair.'),
+    rejected: z.array(record).nullable().describe('The rejected answer of a pair; null: the line is not a pair.'),
     tools: z.array(record).nullable(),
-    problem: z.string().nullable().meta({ description: 'Why a job would refuse the line; null if it would not.' }),
-    beginning: z.string().nullable().meta({ description: 'Start of the line, if it has no messages.' }),
-    sequences: z.array(sequence).nullable().meta({
-      description:
+    problem: z.string().nullable().describe('Why a job would refuse the line; null if it would not.'),
+    beginning: z.string().nullable().describe('Start of the line, if it has no messages.'),
+    sequences: z
+      .array(sequence)
+      .nullable()
+      .describe(
         'The sequences it would be trained as. There are several if the template rewrites earlier turns, two (chosen and rejected) for a pair, and none if nothing would be trained on. Null: the line cannot be read, or is larger than 64 kB; larger lines are tokenized only in jobs.',
-    }),
+      ),
   })
   .meta({ title: 'DatasetRow' });
 

@@ -12,13 +12,15 @@ const STATES = ['running', 'finished', 'failed'] as const;
 export const runsQuery = z.looseObject({
   ...pageFields,
   ...orderField,
-  entity: z.string().optional().meta({ description: 'Your own team, or omitted. Returns 404 for another team.' }),
+  entity: z.string().optional().describe('Your own team, or omitted. Returns 404 for another team.'),
   project: z.string().optional(),
-  state: z.enum(STATES).optional().meta({ description: 'Return only runs with this state.' }),
-  search: z.string().optional().meta({
-    description:
+  state: z.enum(STATES).optional().describe('Return only runs with this state.'),
+  search: z
+    .string()
+    .optional()
+    .describe(
       'Text that the id, the display name, the group or a tag contains. The letters A to Z match in either case.',
-  }),
+    ),
 });
 
 export const runResponse = z
@@ -26,16 +28,16 @@ export const runResponse = z
     id: z.guid(),
     entity: z.string(),
     project: z.string(),
-    run: z.string().meta({ description: 'Id of the run, as chosen by its client; unique within the project.' }),
-    name: z.string().meta({ description: 'Display name.' }),
+    run: z.string().describe('Id of the run, as chosen by its client; unique within the project.'),
+    name: z.string().describe('Display name.'),
     group: z.string().nullable(),
-    job_type: z.string().nullable(),
-    notes: z.string().nullable(),
+    job_type: z.string().nullable().describe('Type of job, as set by the client.'),
+    notes: z.string().nullable().describe('Notes set by the client.'),
     tags: z.array(z.string()),
-    state: z.enum(STATES).meta({
-      description: '`running` until the client reports the end of the run; a client that was killed never does.',
-    }),
-    exit_code: z.int().nullable(),
+    state: z
+      .enum(STATES)
+      .describe('`running` until the client reports the end of the run; a client that was killed never does.'),
+    exit_code: z.int().nullable().describe('Exit code of the process; null if it has not ended.'),
     config: values,
     summary: values,
     history_lines: z.int(),
@@ -44,24 +46,24 @@ export const runResponse = z
   })
   .meta({ title: 'Run' });
 
-const runCount = z.int().meta({ description: 'Number of runs with this state.' });
+const runCount = z.int().describe('Number of runs with this state.');
 
 export const runList = envelope(runResponse)
   .extend({
-    counts: z.object({ running: runCount, finished: runCount, failed: runCount }).meta({
-      description: 'Of all runs that the other filters find, by state: of every page, and whatever `state` asks for.',
-    }),
+    counts: z
+      .object({ running: runCount, finished: runCount, failed: runCount })
+      .describe('Of all runs that the other filters find, by state: of every page, and whatever `state` asks for.'),
   })
   .meta({ title: 'RunList' });
 
 export const runProjectResponse = z
   .object({
-    id: z.string().meta({ description: 'The project, as the cursor of this list.' }),
+    id: z.string().describe('The project, as the cursor of this list.'),
     object: z.literal('run_project'),
     project: z.string(),
-    runs: z.int().meta({ description: 'Number of runs.' }),
-    running: z.int().meta({ description: 'Number of runs that have not ended.' }),
-    updated_at: z.iso.datetime().meta({ description: 'When a run of the project was changed last.' }),
+    runs: z.int().describe('Number of runs.'),
+    running: z.int().describe('Number of runs that have not ended.'),
+    updated_at: z.iso.datetime().describe('When a run of the project was changed last.'),
   })
   .meta({ title: 'RunProject' });
 
@@ -79,7 +81,7 @@ const POINTS_MAX = 1_000;
 export const runCurvesQuery = z.looseObject({
   points: integer({ ge: 1, le: POINTS_MAX })
     .default(500)
-    .meta({ description: 'Maximum number of points of a curve. Consecutive lines share a point, which has the last.' }),
+    .describe('Maximum number of points of a curve. Consecutive lines share a point, which has the last.'),
 });
 
 export const runCurvesResponse = z
@@ -90,12 +92,12 @@ export const runCurvesResponse = z
       .record(
         z.string(),
         z.object({
-          steps: z.array(z.number()).meta({ description: '`_step` of the line, or its number.' }),
-          values: z.array(z.number()).meta({ description: 'As many as `steps`.' }),
+          steps: z.array(z.number()).describe('`_step` of the line, or its number.'),
+          values: z.array(z.number()).describe('As many as `steps`.'),
         }),
       )
-      .meta({ description: 'By name. Numbers inside objects are named `outer.inner`.' }),
-    left_out: z.int().meta({ description: 'Number of names without a curve, because the run logs too many names.' }),
+      .describe('By name. Numbers inside objects are named `outer.inner`.'),
+    left_out: z.int().describe('Number of names without a curve, because the run logs too many names.'),
   })
   .meta({ title: 'RunCurves' });
 
@@ -135,16 +137,16 @@ const HISTORY_LIMIT_MAX = 1_000;
 export const HISTORY_LINES = 'application/jsonl';
 
 export const runHistoryQuery = z.looseObject({
-  after: integer({ ge: 0 }).optional().meta({ description: 'Number of the last line of the previous page.' }),
+  after: integer({ ge: 0 }).optional().describe('Number of the last line of the previous page.'),
   limit: integer({ ge: 1, le: HISTORY_LIMIT_MAX }).default(100),
-  format: z.enum(['json', 'jsonl']).default('json').meta({ description: 'jsonl: all lines after the cursor.' }),
+  format: z.enum(['json', 'jsonl']).default('json').describe('jsonl: all lines after the cursor.'),
 });
 
 export const historyLineResponse = z
   .object({
     id: z.string(),
     line: z.int(),
-    values: values.meta({ description: 'As logged; `_step` and `_timestamp` are added by the library.' }),
+    values: values.describe('As logged; `_step` and `_timestamp` are added by the library.'),
   })
   .meta({ title: 'RunHistoryLine' });
 

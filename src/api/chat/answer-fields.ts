@@ -40,4 +40,32 @@ export function fingerprint(model: Answer['model']): string {
 export const policyStep = ({ model: { step } }: Pick<Answer, 'model'>): { policy_step?: number } =>
   step === null ? {} : { policy_step: step };
 
+/**
+ * With the ids of the tokens: the same step in the form of vLLM's rollout servers, as spans of tokens. ART's pipeline takes only such
+ * answers for an evaluation of a step.
+ */
+export const policySpans = (id: string, { model }: Pick<Answer, 'model'>, tokens: number) =>
+  model.step === null || tokens === 0
+    ? {}
+    : {
+        policy_token_spans: [
+          {
+            start_token: 0,
+            end_token: tokens,
+            generation_id: id,
+            policy_version: model.step,
+            lora_slot: model.servedName,
+            update_seq: model.step,
+          },
+        ],
+      };
+
+/**
+ * The same once more, in vLLM's form. Weights change between answers only, so that there is one span. `default`: what vLLM calls weights
+ * that nobody numbers, here those of a base model.
+ */
+export const weightVersions = ({ model: { step } }: Pick<Answer, 'model'>, tokens: number) => ({
+  weight_versions: tokens === 0 ? [] : [{ version: step === null ? 'default' : String(step), start: 0, end: tokens }],
+});
+
 export const seconds = (ms: number): number => Math.floor(ms / 1000);

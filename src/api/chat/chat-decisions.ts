@@ -1,7 +1,8 @@
 // Fields of chat, completions, embeddings and tokenization that OpenAI, vLLM and other servers know and that are not read here:
 // refused where they would change the answer, otherwise accepted (field-decisions.ts).
 import { isObject } from '#base/is-object';
-import { forAll, harmless, isEmpty, isNothing, refused, type Decisions } from './field-decisions.ts';
+import { forAll, harmless, isEmpty, isNothing, quiet, refused, type Decisions } from './field-decisions.ts';
+import { misplacedAt } from './misplaced-fields.ts';
 
 const instead = (example: string) => (field: string) =>
   refused(`This server has no field \`${field}\`. Send ${example} instead.`);
@@ -49,10 +50,12 @@ const isMedium = (value: unknown): boolean => isNothing(value) || value === 'med
 /** Prewarming generates nothing, so an answer would be wrong. */
 const prewarms = (value: unknown): boolean => isObject(value) && value['prewarm'] === true;
 
+export const CACHED = 'prompts are always cached.';
+
 /** OpenAI's fields that chat and Responses share. */
 export const OF_OPENAI: Decisions = {
   moderation: refused('Moderation is not supported. Leave moderation out.'),
-  prompt_cache_key: harmless('prompts are always cached.'),
+  prompt_cache_key: harmless(CACHED),
   prompt_cache_retention: harmless('prompts stay cached while there is space.'),
   prompt_cache_options: refused(
     'The prompt cache cannot be warmed without an answer. Leave prompt_cache_options out, or set max_tokens to 1.',
@@ -65,7 +68,36 @@ export const OF_OPENAI: Decisions = {
   ),
 };
 
+export const VERBOSITY: Decisions = {
+  verbosity: harmless(
+    'the models here were not trained with it. Ask for a short or long answer in a message.',
+    isMedium,
+  ),
+};
+
+const isForModel = (callers: unknown): boolean =>
+  isEmpty(callers) || (Array.isArray(callers) && callers.includes('direct'));
+
+/** For tools that only programs of the model may call, which do not run here. */
+export const CALLERS: Decisions = {
+  allowed_callers: refused(
+    'Tools are called by the model itself here. Leave allowed_callers out, or add "direct".',
+    isForModel,
+  ),
+};
+
+/** Of a message of chat. */
+export const MESSAGE_DECISIONS: Decisions = {
+  audio: refused('An earlier answer in audio is not kept here. Send its text as content.'),
+};
+
+/** Of a part of a message. */
+export const PART_DECISIONS: Decisions = { prompt_cache_breakpoint: quiet(CACHED) };
+
+export const STREAM_OPTIONS_DECISIONS: Decisions = { include_obfuscation: harmless('nothing is obfuscated.') };
+
 export const CHAT_DECISIONS: Decisions = {
+  ...misplacedAt('/v1/chat/completions'),
   ...CONSTRAINTS,
   ...OF_VLLM_SAMPLING,
   ...OF_OPENAI,
@@ -80,10 +112,7 @@ export const CHAT_DECISIONS: Decisions = {
   prediction: harmless('it would only make the answer faster.'),
   metadata: harmless('chat completions are not stored.'),
   store: harmless('chat completions are not stored. POST /v1/responses stores its answers.'),
-  verbosity: harmless(
-    'the models here were not trained with it. Ask for a short or long answer in a message.',
-    isMedium,
-  ),
+  ...VERBOSITY,
   ...forAll(['system', 'instructions'], () =>
     refused('A system prompt is a message with the role system. Send it as the first of messages.'),
   ),
@@ -92,10 +121,16 @@ export const CHAT_DECISIONS: Decisions = {
     'This endpoint has no field `max_output_tokens`. Send max_completion_tokens instead.',
     isNothing,
   ),
+  reasoning: refused('This endpoint has no field `reasoning`. Send reasoning_effort instead.'),
+  thinking: refused(
+    'This endpoint has no field `thinking`. Send chat_template_kwargs: {"enable_thinking": …} instead.',
+  ),
+  text: refused('This endpoint has no field `text`. Send response_format instead.'),
   previous_response_id: refused('Only /v1/responses continues a stored conversation. Send all messages.'),
 };
 
 export const COMPLETION_DECISIONS: Decisions = {
+  ...misplacedAt('/v1/completions'),
   ...CONSTRAINTS,
   ...OF_VLLM_SAMPLING,
   ...forAll(['messages', 'tools', 'tool_choice'], (field) =>
@@ -107,8 +142,12 @@ export const COMPLETION_DECISIONS: Decisions = {
 export const CHAT_ONLY: Decisions = {
   ...CONSTRAINTS,
   ...OF_VLLM_SAMPLING,
+  spaces_between_special_tokens: quiet('tokens are concatenated without spaces.'),
   ...forAll(
-    ['use_beam_search', 'best_of', 'echo', 'documents', 'chat_template', 'prompt_logprobs', 'logprob_token_ids'],
+    [
+      ...['use_beam_search', 'best_of', 'echo', 'documents', 'chat_template', 'prompt_logprobs', 'logprob_token_ids'],
+      'return_weight_versions',
+    ],
     (field) => refused(`\`${field}\` is a field of /v1/chat/completions or /v1/completions. Send the request there.`),
   ),
   n: refused(

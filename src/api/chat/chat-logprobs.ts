@@ -1,4 +1,5 @@
 // Log-probabilities on the wire: of the answer tokens (OpenAI's format) and of the prompt tokens (vLLM's).
+import { lazily } from '#base/lazy-list';
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import type { ChatAnswer } from '#services/chat/chat';
 import type { AnswerFormat } from './generation-options.ts';
@@ -9,8 +10,8 @@ type RankedLogprob = NonNullable<NonNullable<NonNullable<Answer['prompt']['repor
 const LOGPROB_MIN = -9999; // JSON has no −∞; vLLM uses this value instead
 export const finite = (logprob: number): number => Math.max(logprob, LOGPROB_MIN);
 
-/** One entry per sampled token, including the stop token, so that the ids are exactly the sampled ones. */
-export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: AnswerFormat, tokens: readonly SampledToken[]) {
+/** Writes the entry of a sampled token; stop tokens have one too, so that the ids are exactly the sampled ones. Null: none are asked for. */
+export function logprobWriter({ logprobs, model }: ChatAnswer, format: AnswerFormat) {
   if (!logprobs) return null;
   const { tokenizer } = model.base.text;
   const asIds = format.tokensAsTokenIds ?? model.modelId !== null;
@@ -19,13 +20,10 @@ export function tokenLogprobs({ logprobs, model }: ChatAnswer, format: AnswerFor
     logprob: finite(logprob),
     bytes: Array.from(tokenizer.tokenBytes(tokenId)),
   });
-  return {
-    content: tokens.map((token) => ({
-      ...entry(token.tokenId, token.logprob),
-      top_logprobs: token.topLogprobs.map((top) => entry(top.tokenId, top.logprob)),
-    })),
-    refusal: null,
-  };
+  return ({ tokenId, logprob, topLogprobs }: SampledToken) => ({
+    ...entry(tokenId, logprob),
+    top_logprobs: topLogprobs.map((top) => entry(top.tokenId, top.logprob)),
+  });
 }
 
 /** For each prompt token a map from token id; null for the first token, which has no prediction. */
@@ -33,5 +31,6 @@ export function promptLogprobs({ prompt, model }: Answer) {
   const { tokenizer } = model.base.text;
   const entry = ({ tokenId, logprob, rank }: RankedLogprob) =>
     [tokenId, { logprob: finite(logprob), rank, decoded_token: tokenizer.tokenText(tokenId) }] as const;
-  return prompt.report?.logprobs?.map((tokens) => tokens && Object.fromEntries(tokens.map(entry))) ?? null;
+  const { logprobs } = prompt.report ?? {};
+  return logprobs ? lazily(logprobs, (tokens) => tokens && Object.fromEntries(tokens.map(entry))) : null;
 }

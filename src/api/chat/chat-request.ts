@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { nonEmpty } from '#base/non-empty';
 import { isObject } from '#base/is-object';
 import type { ChatRequest, ToolChoice } from '#services/chat/chat-request';
-import { CHAT_DECISIONS } from './chat-decisions.ts';
+import { CHAT_DECISIONS, MESSAGE_DECISIONS } from './chat-decisions.ts';
 import { refuseForbiddenCombinations } from './chat-rules.ts';
-import { applyDecisions } from './field-decisions.ts';
+import { applyDecisions, applyNested } from './field-decisions.ts';
+import { shapeWarnings } from './nested-fields.ts';
 import {
   formFields,
   modelField,
@@ -29,49 +30,89 @@ const namedTool = z.looseObject({
   type: z.literal('function').default('function'),
   function: z.looseObject({ name: z.string() }),
 });
-const describe = (description: string) => ({ description });
+export const chatRequestSchema = z
+  .looseObject({
+    model: modelField,
+    messages: z.array(message).min(1).max(MAX_MESSAGES).describe('The conversation so far.'),
 
-export const chatRequestSchema = z.looseObject({
-  model: modelField,
-  messages: z.array(message).min(1).max(MAX_MESSAGES).meta(describe('The conversation so far.')),
+    ...samplingFields,
 
-  ...samplingFields,
+    ...stoppingFields,
+    max_tokens: integer({ ge: 1 })
+      .nullish()
+      .describe('Maximum number of tokens in an answer. Default: as many as fit in the context.'),
+    max_completion_tokens: integer({ ge: 0 }).nullish().describe('Takes precedence over max_tokens; 0 means unset.'),
 
-  ...stoppingFields,
-  max_tokens: integer({ ge: 1 }).nullish().meta(describe('Maximum number of tokens in an answer. Default: as many as fit in the context.')),
-  max_completion_tokens: integer({ ge: 0 }).nullish().meta(describe('Takes precedence over max_tokens; 0 means unset.')),
+    ...showingFields,
+    logprobs: boolean()
+      .nullish()
+      .describe(
+        'Return log-probabilities of the answer tokens. Default: false for base models, true for trainable models (rollouts need them).',
+      ),
+    top_logprobs: integer({ ge: -1 })
+      .nullish()
+      .describe(
+        "Number of alternatives per token, up to the server's limit (20); -1: the whole vocabulary. null turns logprobs off.",
+      ),
+    echo: boolean().optional().describe('Start the answer with the last message.'),
+    include_reasoning: boolean()
+      .optional()
+      .describe('false: the reasoning is generated and counted, but not returned.'),
 
-  ...showingFields,
-  logprobs: boolean().nullish().meta(describe('Return log-probabilities of the answer tokens. Default: false for base models, true for trainable models (rollouts need them).')),
-  top_logprobs: integer({ ge: -1 }).nullish().meta(describe('Number of alternatives per token, up to the server\'s limit (20); -1: the whole vocabulary. null turns logprobs off.')),
-  echo: boolean().optional().meta(describe('Start the answer with the last message.')),
-  include_reasoning: boolean().optional().meta(describe('false: the reasoning is generated and counted, but not returned.')),
+    // Prompt
+    add_generation_prompt: boolean()
+      .optional()
+      .describe(
+        'End the prompt with the start of an assistant turn. Default: true, unless the final message is continued.',
+      ),
+    continue_final_message: boolean()
+      .optional()
+      .describe('The model continues the last message instead of starting a new one.'),
+    add_special_tokens: boolean()
+      .optional()
+      .describe('Add special tokens of the tokenizer (such as BOS) in addition to those of the template.'),
+    ...truncationFields,
+    documents: z
+      .array(record(z.string()))
+      .max(MAX_DOCUMENTS)
+      .nullish()
+      .describe('The variable `documents` of templates that support retrieval.'),
+    chat_template: z
+      .string()
+      .nullish()
+      .describe("A Jinja template to use instead of the model's. Refused unless the operator trusts such templates."),
+    chat_template_kwargs: z
+      .looseObject({})
+      .nullish()
+      .describe('Variables for the chat template, such as enable_thinking.'),
+    reasoning_effort: z
+      .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+      .nullish()
+      .describe('For templates that support it; none turns reasoning off.'),
+    mm_processor_kwargs: z
+      .looseObject({})
+      .nullish()
+      .describe('For images and audio, which are not supported: refused unless empty.'),
 
-  // Prompt
-  add_generation_prompt: boolean().optional().meta(describe('End the prompt with the start of an assistant turn. Default: true, unless the final message is continued.')),
-  continue_final_message: boolean().optional().meta(describe('The model continues the last message instead of starting a new one.')),
-  add_special_tokens: boolean().optional().meta(describe('Add special tokens of the tokenizer (such as BOS) in addition to those of the template.')),
-  ...truncationFields,
-  documents: z.array(record(z.string())).max(MAX_DOCUMENTS).nullish().meta(describe('The variable `documents` of templates that support retrieval.')),
-  chat_template: z.string().nullish().meta(describe('A Jinja template to use instead of the model\'s. Refused unless the operator trusts such templates.')),
-  chat_template_kwargs: z.looseObject({}).nullish().meta(describe('Variables for the chat template, such as enable_thinking.')),
-  reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish().meta(describe('For templates that support it; none turns reasoning off.')),
-  mm_processor_kwargs: z.looseObject({}).nullish().meta(describe('For images and audio, which are not supported: refused unless empty.')),
+    ...formFields,
+    tools: z.array(tool).max(MAX_TOOLS).nullish().describe('Functions that the model may call.'),
+    tool_choice: union({
+      str: z.enum(['none', 'auto', 'required']),
+      ToolChoiceNamed: namedTool,
+      ToolChoiceAllowed: z.looseObject({
+        type: z.literal('allowed_tools'),
+        allowed_tools: z
+          .looseObject({ mode: z.enum(['auto', 'required']), tools: z.array(namedTool).min(1).max(MAX_TOOLS) })
+          .describe('The tools that the model may call, and whether it must call one.'),
+      }),
+    })
+      .nullish()
+      .describe('Whether the model must call a tool, and which one. Default: auto with tools, none without.'),
+    parallel_tool_calls: boolean().nullish().describe('false: only the first tool call is returned. Default: true.'),
 
-  ...formFields,
-  tools: z.array(tool).max(MAX_TOOLS).nullish().meta(describe('Functions that the model may call.')),
-  tool_choice: union({
-    str: z.enum(['none', 'auto', 'required']),
-    ToolChoiceNamed: namedTool,
-    ToolChoiceAllowed: z.looseObject({
-      type: z.literal('allowed_tools'),
-      allowed_tools: z.looseObject({ mode: z.enum(['auto', 'required']), tools: z.array(namedTool).min(1).max(MAX_TOOLS) }),
-    }),
-  }).nullish().meta(describe('Whether the model must call a tool, and which one. Default: auto with tools, none without.')),
-  parallel_tool_calls: boolean().nullish().meta(describe('false: only the first tool call is returned. Default: true.')),
-
-  ...servingFields,
-}).meta({ title: 'ChatCompletionRequest' }); // prettier-ignore
+    ...servingFields,
+  })
+  .meta({ title: 'ChatCompletionRequest' });
 
 type Wire = z.output<typeof chatRequestSchema>;
 
@@ -82,7 +123,8 @@ export interface ChatFormat extends AnswerFormat {
 export function parseChatRequest(body: unknown): { request: ChatRequest; format: ChatFormat } {
   if (isObject(body)) refuseForbiddenCombinations(body);
   const wire = parse(chatRequestSchema, body, 'body');
-  const warnings = applyDecisions(chatRequestSchema, CHAT_DECISIONS, wire);
+  const warnings = [...applyDecisions(chatRequestSchema, CHAT_DECISIONS, wire), ...shapeWarnings(wire)];
+  for (const [index, each] of wire.messages.entries()) applyNested(MESSAGE_DECISIONS, each, ['messages', index]);
   return { request: toRequest(wire), format: { ...answerFormat(wire), warnings } };
 }
 

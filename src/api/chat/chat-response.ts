@@ -1,5 +1,6 @@
 // Chat answers in the format of OpenAI and vLLM: one object, or chunks. The object always has all keys; a chunk has only the keys
 // that it adds, because clients' stream helpers merge chunks key by key.
+import { lazily } from '#base/lazy-list';
 import type { ChatDelta } from '#services/chat/answer';
 import type { ChatAnswer } from '#services/chat/chat';
 import type { ToolCallDelta } from '#services/chat/choice-text';
@@ -7,13 +8,15 @@ import {
   countThinking,
   countTokens,
   fingerprint,
+  policySpans,
   policyStep,
   seconds,
   shownTokens,
   usageOf,
+  weightVersions,
   wireFinishReason,
 } from './answer-fields.ts';
-import { promptLogprobs, tokenLogprobs } from './chat-logprobs.ts';
+import { logprobWriter, promptLogprobs } from './chat-logprobs.ts';
 import type { ChatFormat } from './chat-request.ts';
 import { warned } from '#validation/unknown-fields';
 
@@ -27,7 +30,7 @@ export interface AnswerHead {
 
 export const chatId = (requestId: string): string => `chatcmpl-${requestId}`;
 
-/** `choices`: the deltas of each choice. */
+/** `choices`: the deltas of each choice. Has lazy lists. */
 export function completion(head: AnswerHead, choices: readonly (readonly ChatDelta[])[]) {
   const { answer, format } = head;
   const all = choices.flat();
@@ -47,9 +50,10 @@ export function completion(head: AnswerHead, choices: readonly (readonly ChatDel
   };
 }
 
-function choice({ answer, format }: AnswerHead, index: number, deltas: readonly ChatDelta[]) {
+function choice({ id, answer, format }: AnswerHead, index: number, deltas: readonly ChatDelta[]) {
   const finish = deltas.at(-1)?.finish ?? null;
   const tokens = shownTokens(deltas);
+  const logprob = logprobWriter(answer, format);
   const content = answer.echo + deltas.map((delta) => delta.content).join('');
   const reasoning = deltas.map((delta) => delta.reasoning).join('') || null;
   const toolCalls = wholeCalls(deltas.flatMap((delta) => delta.toolCalls));
@@ -67,10 +71,12 @@ function choice({ answer, format }: AnswerHead, index: number, deltas: readonly 
       reasoning,
       reasoning_content: reasoning,
     },
-    logprobs: tokenLogprobs(answer, format, tokens),
+    logprobs: logprob && { content: lazily(tokens, logprob), refusal: null },
     finish_reason: wireFinishReason(finish),
     stop_reason: finish?.stopReason ?? null,
     ...policyStep(answer),
+    ...(format.returnTokenIds ? policySpans(id, answer, countTokens(deltas)) : {}),
+    ...(format.returnWeightVersions ? weightVersions(answer, countTokens(deltas)) : {}),
     token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
   };
 }
@@ -106,6 +112,7 @@ export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens:
   const { answer, format } = head;
   const { choiceIndex: index, content, reasoning, toolCalls, finish } = delta;
   const tokens = shownTokens([delta]);
+  const logprob = logprobWriter(answer, format);
   const says = reasoning !== '' || toolCalls.length > 0;
   return {
     ...chunkHead(head),
@@ -117,9 +124,11 @@ export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens:
           ...(reasoning === '' ? {} : { reasoning, reasoning_content: reasoning }),
           ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(callPiece) } : {}),
         },
-        logprobs: tokenLogprobs(answer, format, tokens),
+        logprobs: logprob && { content: tokens.map(logprob), refusal: null },
         finish_reason: wireFinishReason(finish),
         ...(finish ? { stop_reason: finish.stopReason, ...policyStep(answer) } : {}),
+        ...(finish && format.returnTokenIds ? policySpans(head.id, answer, counts.tokens) : {}),
+        ...(finish && format.returnWeightVersions ? weightVersions(answer, counts.tokens) : {}),
         token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
       },
     ],

@@ -11,6 +11,7 @@ export function refuseForbiddenCombinations(body: Body): void {
   if (body.continue_final_message === true && body.add_generation_prompt === true)
     refuse(['body'], 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.', body);
   checkTools(body);
+  refuseOtherChoices(body);
   checkToolChoice(body);
   checkStructuredOutputs(body);
   checkTopLogprobs(body);
@@ -45,6 +46,14 @@ function checkCacheSalt(body: Body): void {
   const salt = body.cache_salt;
   if (salt === undefined || salt === null || (typeof salt === 'string' && salt !== '')) return;
   refuse(['body'], "Parameter 'cache_salt' must be a non-empty string if provided.", body);
+}
+
+/** The schema would list what each of its forms lacks. */
+export function refuseOtherChoices({ tool_choice: choice }: Body): void {
+  const type = isObject(choice) ? choice['type'] : undefined;
+  if (typeof type !== 'string' || type === 'function' || type === 'allowed_tools') return;
+  const why = `A tool_choice of type ${type.slice(0, 50)} is not supported: models here call functions only.`;
+  refuse(['body', 'tool_choice', 'type'], why, type);
 }
 
 /** The schema would only say that `function` is missing. */

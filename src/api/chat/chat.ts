@@ -4,6 +4,7 @@ import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { collectChoices, type Generations } from '../http/generations.ts';
+import { sendLarge } from '../http/large-answer.ts';
 import { countThinking, countTokens } from './answer-fields.ts';
 import { chatRequestSchema, parseChatRequest } from './chat-request.ts';
 import * as wire from './chat-response.ts';
@@ -31,7 +32,8 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
           const answer = await chat.start({ ...context, answerId: id }, request);
           const head: wire.AnswerHead = { id, createdAtMs: startMs, answer, format };
           const deltas = generation.measured(answer, request.n);
-          if (!format.stream) return wire.completion(head, await collectChoices(deltas, request.n));
+          if (!format.stream)
+            return await sendLarge(call.reply, wire.completion(head, await collectChoices(deltas, request.n)));
           const onError = (error: unknown) => sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;
           return await generation.stream(chunks(head, deltas, request.n), onError);
         } catch (error) {

@@ -1,5 +1,6 @@
 // Log-probabilities in the format of OpenAI's older API: four lists, by token. Offsets refer to the text of the choice, including an
 // echoed prompt, and count code points, as in Python.
+import { lazily, LazyList } from '#base/lazy-list';
 import type { ChatDelta } from '#services/chat/answer';
 import type { CompletionAnswer } from '#services/chat/completions';
 import { finite } from './chat-logprobs.ts';
@@ -15,7 +16,7 @@ export interface LegacyLogprobs {
   readonly text_offset: number[];
   readonly token_logprobs: (number | null)[];
   readonly tokens: string[];
-  readonly top_logprobs: (Record<string, number> | null)[];
+  readonly top_logprobs: LazyList<Record<string, number> | null>;
 }
 
 /** For one choice, whose tokens arrive in order. */
@@ -41,15 +42,17 @@ export function createLegacyLogprobs(
 
   /** `isShown`: whether the text contains the token; special tokens may be omitted. */
   function write(entries: readonly Entry[], isShown: (tokenId: number) => boolean): LegacyLogprobs {
-    const written: LegacyLogprobs = { text_offset: [], token_logprobs: [], tokens: [], top_logprobs: [] };
-    for (const { tokenId, logprob, listed } of entries) {
+    const top = ({ listed }: Entry) =>
+      listed && Object.fromEntries(listed.map((each) => [nameOf(each.tokenId), finite(each.logprob)]));
+    const written: LegacyLogprobs = {
+      ...{ text_offset: [], token_logprobs: [], tokens: [] },
+      top_logprobs: lazily(entries, top),
+    };
+    for (const { tokenId, logprob } of entries) {
       written.text_offset.push(offset);
       if (isShown(tokenId)) offset += Array.from(tokenizer.tokenText(tokenId)).length;
       written.tokens.push(nameOf(tokenId));
       written.token_logprobs.push(logprob === null ? null : finite(logprob));
-      written.top_logprobs.push(
-        listed && Object.fromEntries(listed.map((each) => [nameOf(each.tokenId), finite(each.logprob)])),
-      );
     }
     return written;
   }
@@ -94,6 +97,10 @@ export function joinLogprobs(parts: readonly (LegacyLogprobs | null)[]): LegacyL
     text_offset: written.flatMap((part) => part.text_offset),
     token_logprobs: written.flatMap((part) => part.token_logprobs),
     tokens: written.flatMap((part) => part.tokens),
-    top_logprobs: written.flatMap((part) => part.top_logprobs),
+    top_logprobs: new LazyList(...written.map((part) => part.top_logprobs)),
   };
 }
+
+/** For a chunk, whose lists are short. */
+export const forChunk = (logprobs: LegacyLogprobs | null) =>
+  logprobs && { ...logprobs, top_logprobs: [...logprobs.top_logprobs] };

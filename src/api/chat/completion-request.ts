@@ -1,5 +1,6 @@
 // A request with texts or token ids, in the format of OpenAI's older API and vLLM → CompletionRequest, and the format of the answer.
 // Rules across fields are checked first, as in chat-request.ts.
+import { counted } from '#base/counted';
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { CompletionRequest } from '#services/chat/chat-request';
@@ -18,6 +19,7 @@ import {
   truncationFields,
 } from './generation-fields.ts';
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
+import { shapeWarnings } from './nested-fields.ts';
 import { boolean, integer, list, union } from '#validation/lax';
 import { parse, refuse } from '#validation/parse';
 
@@ -34,8 +36,6 @@ export interface CompletionFormat extends AnswerFormat {
 
 const MAX_TOKENS_DEFAULT = 16; // OpenAI's default
 
-const describe = (description: string) => ({ description });
-
 export const completionRequestSchema = z.looseObject({
   model: modelField,
   prompt: union({
@@ -43,32 +43,42 @@ export const completionRequestSchema = z.looseObject({
     'list[str]': list(z.string(), MAX_CHOICES),
     'list[int]': promptTokens(),
     'list[list[int]]': list(promptTokens(), MAX_CHOICES),
-  }).meta(describe('A text, token ids, or a list of either, with one answer for each.')),
-  suffix: z.string().nullish().meta(describe('Refused: insertion is not supported.')),
+  }).describe('A text, token ids, or a list of either, with one answer for each.'),
+  suffix: z.string().nullish().describe('Refused: insertion is not supported.'),
 
   ...samplingFields,
-  best_of: integer({ ge: 1, le: MAX_CHOICES }).nullish().meta(describe('Sample this many completions and return the n with the highest mean log-probability per token. Not with stream. Default: n.')),
+  best_of: integer({ ge: 1, le: MAX_CHOICES })
+    .nullish()
+    .describe(
+      'Sample this many completions and return the n with the highest mean log-probability per token. Not with stream. Default: n.',
+    ),
 
   ...stoppingFields,
-  max_tokens: integer({ ge: 0 }).nullish().meta(describe('Maximum number of tokens in an answer; 0 only with echo. Default: 16.')),
+  max_tokens: integer({ ge: 0 })
+    .nullish()
+    .describe('Maximum number of tokens in an answer; 0 only with echo. Default: 16.'),
 
   ...showingFields,
-  logprobs: integer({ ge: -1 }).nullish().meta(describe('Return log-probabilities with this many alternatives per token; with echo, also those of the prompt. -1: the whole vocabulary.')),
-  echo: boolean().nullish().meta(describe('Start the answer with the prompt.')),
+  logprobs: integer({ ge: -1 })
+    .nullish()
+    .describe(
+      'Return log-probabilities with this many alternatives per token; with echo, also those of the prompt. -1: the whole vocabulary.',
+    ),
+  echo: boolean().nullish().describe('Start the answer with the prompt.'),
 
   ...truncationFields,
-  add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true.')),
+  add_special_tokens: boolean().nullish().describe('Add special tokens of the tokenizer (such as BOS). Default: true.'),
 
   ...formFields,
   ...servingFields,
-}); // prettier-ignore
+});
 
 type Wire = z.output<typeof completionRequestSchema>;
 
 export function parseCompletionRequest(body: unknown): { request: CompletionRequest; format: CompletionFormat } {
   if (isObject(body)) refuseForbiddenOfCompletions(body);
   const wire = parse(completionRequestSchema, body, 'body');
-  const warnings = applyDecisions(completionRequestSchema, COMPLETION_DECISIONS, wire);
+  const warnings = [...applyDecisions(completionRequestSchema, COMPLETION_DECISIONS, wire), ...shapeWarnings(wire)];
   const request = toRequest(wire);
   refuseWhatCannotBe(wire, request);
   return {
@@ -160,7 +170,7 @@ function refuseWhatCannotBe(wire: Wire, { n, bestOf, prompts, beamSearch }: Comp
       bestOf,
     );
   if (prompts.length * bestOf > MAX_CHOICES) {
-    const what = `${prompts.length} prompts of ${bestOf} choices are more than the ${MAX_CHOICES} that one request may have.`;
+    const what = `${counted(prompts.length, 'prompt')} of ${counted(bestOf, 'choice')} are more than the ${MAX_CHOICES} that one request may have.`;
     refuse(['body', 'prompt'], what, prompts.length);
   }
 }

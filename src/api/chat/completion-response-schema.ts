@@ -1,6 +1,6 @@
 // The schema of a complete completion, for OpenAPI and tests. completion-response.ts writes it.
 import { z } from 'zod';
-import { policyStepSchema, promptLogprobsSchema, usageSchema } from './chat-response-schema.ts';
+import { policyStepSchema, promptLogprobsSchema, usageSchema, weightVersionsSchema } from './chat-response-schema.ts';
 import { warnings } from '#validation/unknown-fields';
 
 export const textCompletionSchema = z
@@ -16,8 +16,8 @@ export const textCompletionSchema = z
         text: z.string(),
         logprobs: z
           .object({
-            text_offset: z.array(z.int()),
-            token_logprobs: z.array(z.number().nullable()),
+            text_offset: z.array(z.int()).describe('Offset of each token in the text.'),
+            token_logprobs: z.array(z.number().nullable()).describe('Log-probability of each token.'),
             tokens: z.array(z.string()),
             top_logprobs: z.array(z.record(z.string(), z.number()).nullable()),
           })
@@ -25,6 +25,7 @@ export const textCompletionSchema = z
         finish_reason: z.string().nullable(),
         stop_reason: z.union([z.string(), z.int()]).nullable(),
         policy_step: policyStepSchema,
+        weight_versions: weightVersionsSchema.optional(),
         token_ids: z.array(z.int()).nullable(),
         prompt_token_ids: z.array(z.int()).nullable(),
         prompt_logprobs: promptLogprobsSchema,

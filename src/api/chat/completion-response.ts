@@ -7,11 +7,12 @@ import {
   seconds,
   shownTokens,
   usageOf,
+  weightVersions,
   wireFinishReason,
   policyStep,
 } from './answer-fields.ts';
 import { promptLogprobs } from './chat-logprobs.ts';
-import { createLegacyLogprobs, joinLogprobs, type LegacyLogprobsWriter } from './completion-logprobs.ts';
+import { createLegacyLogprobs, forChunk, joinLogprobs, type LegacyLogprobsWriter } from './completion-logprobs.ts';
 import type { CompletionFormat } from './completion-request.ts';
 import { warned } from '#validation/unknown-fields';
 
@@ -33,19 +34,19 @@ const headOf = ({ id, createdAtMs, answers }: CompletionHead) => ({
   system_fingerprint: fingerprint(answers[0]!.model),
 });
 
-/** `choices` by prompt: the deltas of those that are returned. `sampledTokens`: of all choices, returned or not. */
+/** `choices` by prompt: the deltas of those that are returned. `sampledTokens`: of all choices, returned or not. Has lazy lists. */
 export function textCompletion(
   head: CompletionHead,
   choices: readonly (readonly (readonly ChatDelta[])[])[],
   sampledTokens: number,
 ) {
   const { answers, format } = head;
-  const written = answers.flatMap((answer, prompt) =>
+  const all = answers.flatMap((answer, prompt) =>
     choices[prompt]!.map((deltas) => wholeChoice(answer, format, deltas)),
   );
   return {
     ...headOf(head),
-    choices: written.map((choice, index) => ({ index, ...choice })),
+    choices: all.map((choice, index) => ({ index, ...choice })),
     service_tier: null,
     usage: usageOf(answers, format.promptOnly ? 0 : sampledTokens, 0),
     kv_transfer_params: null,
@@ -65,6 +66,7 @@ function wholeChoice(answer: CompletionAnswer, format: CompletionFormat, deltas:
     finish_reason: format.promptOnly ? 'length' : wireFinishReason(finish),
     stop_reason: format.promptOnly ? null : (finish?.stopReason ?? null),
     ...policyStep(answer),
+    ...(format.returnWeightVersions ? weightVersions(answer, countTokens(shown)) : {}),
     token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
@@ -95,11 +97,16 @@ export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswe
     };
   }
 
+  const ended = () => ({
+    ...policyStep(answer),
+    ...(format.returnWeightVersions ? weightVersions(answer, tokens) : {}),
+  });
+
   return {
     open() {
       if (!format.echo) return [];
-      const ending = format.promptOnly ? { finish_reason: 'length', stop_reason: null, ...policyStep(answer) } : {};
-      return [chunk(answer.promptText, { logprobs: writer.prompt(answer), ...ending })];
+      const ending = format.promptOnly ? { finish_reason: 'length', stop_reason: null, ...ended() } : {};
+      return [chunk(answer.promptText, { logprobs: forChunk(writer.prompt(answer)), ...ending })];
     },
     delta(delta) {
       if (format.promptOnly) return [];
@@ -108,9 +115,9 @@ export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswe
       tokens += countTokens([delta]);
       return [
         chunk(content, {
-          logprobs: writer.sampled(shown),
+          logprobs: forChunk(writer.sampled(shown)),
           finish_reason: wireFinishReason(finish),
-          ...(finish ? { stop_reason: finish.stopReason, ...policyStep(answer) } : {}),
+          ...(finish ? { stop_reason: finish.stopReason, ...ended() } : {}),
           token_ids: format.returnTokenIds ? shown.map(({ tokenId }) => tokenId) : null,
         }),
       ];

@@ -6,6 +6,7 @@ import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { type Generation, type Generations } from '../http/generations.ts';
+import { sendLarge } from '../http/large-answer.ts';
 import { countTokens } from './answer-fields.ts';
 import { completionRequestSchema, parseCompletionRequest } from './completion-request.ts';
 import * as wire from './completion-response.ts';
@@ -41,7 +42,7 @@ export function completionRoutes(
           }
           const choices = await collectAnswers(head, generation, request.bestOf);
           const shown = choices.map((ofPrompt) => bestChoices(ofPrompt, request.n));
-          return wire.textCompletion(head, shown, countTokens(choices.flat(2)));
+          return await sendLarge(call.reply, wire.textCompletion(head, shown, countTokens(choices.flat(2))));
         } catch (error) {
           throw because(error);
         }

@@ -8,8 +8,6 @@ import { boolean, integer, list, union } from '#validation/lax';
 import { warned, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
-const describe = (description: string) => ({ description });
-
 const INPUTS_MAX = 2_048; // as OpenAI
 /** More values than a body can have. */
 const INPUT_TOKENS_MAX = 250_000;
@@ -25,16 +23,23 @@ export const embeddingRequestSchema = z.looseObject({
     'list[str]': list(z.string(), INPUTS_MAX),
     'list[int]': tokenIds(),
     'list[list[int]]': list(tokenIds(), INPUTS_MAX),
-  }).meta(describe('A text, token ids, or a list of either, with one vector for each.')),
-  encoding_format: z.enum(['float', 'base64']).nullish().meta(describe('base64: little-endian float32 values. Default: float.')),
-  dimensions: integer({ ge: 1, le: DIMENSIONS_MAX }).nullish().meta(describe('Truncate each vector to this many numbers and normalize it to length 1 again. The models were not trained for that. Default: all.')),
+  }).describe('A text, token ids, or a list of either, with one vector for each.'),
+  encoding_format: z
+    .enum(['float', 'base64'])
+    .nullish()
+    .describe('base64: little-endian float32 values. Default: float.'),
+  dimensions: integer({ ge: 1, le: DIMENSIONS_MAX })
+    .nullish()
+    .describe(
+      'Truncate each vector to this many numbers and normalize it to length 1 again. The models were not trained for that. Default: all.',
+    ),
   ...truncationFields,
-  add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true.')),
+  add_special_tokens: boolean().nullish().describe('Add special tokens of the tokenizer (such as BOS). Default: true.'),
   priority: servingFields.priority,
   request_id: servingFields.request_id,
   cache_salt: servingFields.cache_salt,
   user: servingFields.user,
-}); // prettier-ignore
+});
 
 export interface EmbeddingFormat {
   readonly isBase64: boolean;
@@ -79,7 +84,9 @@ export const embeddingListSchema = z
       z.object({
         object: z.literal('embedding'),
         index: z.int(),
-        embedding: z.union([z.array(z.number()), z.string()]),
+        embedding: z
+          .union([z.array(z.number()), z.string()])
+          .describe('The vector: numbers, or base64 of little-endian float32.'),
       }),
     ),
     model: z.string(),

@@ -2,7 +2,7 @@
 // refused; one that would not is accepted, with the reason in `warnings`. The tables stand beside the schemas: chat-decisions.ts,
 // messages-decisions.ts, responses-decisions.ts. test/service/clients/field-decisions.test.ts holds them against the fields of the clients' packages.
 import { sentFields, unknownFields } from '#validation/unknown-fields';
-import { refuse } from '#validation/parse';
+import { refuse, type Loc } from '#validation/parse';
 
 export type Decision =
   | {
@@ -45,24 +45,38 @@ export const refused = (why: string, asksNothing: Test = isEmpty): Decision => (
 export const forAll = (fields: readonly string[], decision: (field: string) => Decision): Decisions =>
   Object.fromEntries(fields.map((field) => [field, decision(field)]));
 
+/** Fields that ask for nothing that this server could leave out: accepted without a word. */
+export const quiet = (why: string): Decision => harmless(why, () => true);
+
 /**
  * Throws a ValidationError for a refused field. Returns warnings about fields that were not used: the harmless and the unknown ones.
- * `within`: the field of the body that has these fields, if not the body itself.
+ * `at`: where in the body the object with these fields is, if it is not the body itself. Objects of a list share their warnings.
  */
 export function applyDecisions(
   { shape }: { readonly shape: object },
   decisions: Decisions,
   wire: Readonly<Record<string, unknown>>,
-  within: string | null = null,
+  at: Loc = [],
 ): string[] {
-  const at = within === null ? '' : `${within}.`;
+  const known = { shape: { ...decisions, ...shape } };
+  return [...applyNested(decisions, wire, at), ...unknownFields(known, sentFields(wire), prefix(at))];
+}
+
+/** The same for an object that is passed on with fields that nobody knows, which a chat template may read. */
+export function applyNested(decisions: Decisions, wire: Readonly<Record<string, unknown>>, at: Loc): string[] {
   const warnings: string[] = [];
   for (const [field, value] of Object.entries(wire)) {
     const decision = Object.hasOwn(decisions, field) ? decisions[field]! : null;
     if (decision === null || decision.asksNothing(value)) continue;
-    if (decision.kind === 'refused') refuse(['body', ...(within === null ? [] : [within]), field], decision.why, value);
-    warnings.push(`${at}${field} was not used: ${decision.why}`);
+    if (decision.kind === 'refused') refuse(['body', ...at, field], decision.why, value);
+    warnings.push(`${prefix(at)}${field} was not used: ${decision.why}`);
   }
-  const known = { shape: { ...decisions, ...shape } };
-  return [...warnings, ...unknownFields(known, sentFields(wire), at)];
+  return warnings;
 }
+
+/** Without the places in lists. */
+const prefix = (at: Loc): string =>
+  at
+    .filter((part) => typeof part === 'string')
+    .map((part) => `${part}.`)
+    .join('');

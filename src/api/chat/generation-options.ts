@@ -30,6 +30,7 @@ export interface AnswerFormat {
   /** Whether `token` in logprobs is `token_id:N`. Null: depends on the model. */
   readonly tokensAsTokenIds: boolean | null;
   readonly returnTokenIds: boolean;
+  readonly returnWeightVersions: boolean;
   readonly requestId: string | null;
 }
 
@@ -41,6 +42,7 @@ export function answerFormat(wire: Wire): AnswerFormat {
     continuousUsage: includeUsage && (wire.stream_options?.continuous_usage_stats ?? false),
     tokensAsTokenIds: wire.return_tokens_as_token_ids ?? null,
     returnTokenIds: wire.return_token_ids ?? false,
+    returnWeightVersions: wire.return_weight_versions ?? false,
     requestId: wire.request_id ?? null,
   };
 }

@@ -12,45 +12,63 @@ const CHOICES_MAX = 10_000; // a grammar with one alternative per choice
 
 export const structuredOutputs = z
   .looseObject({
-    json: union({ str: z.string(), dict: z.looseObject({}) }).nullish().meta({ description: 'A JSON schema.' }),
-    regex: z.string().nullish().meta({ description: 'Regular expression that the whole answer matches.' }),
-    choice: z.array(z.string()).min(1).max(CHOICES_MAX).nullish().meta({ description: 'The answer is one of these texts.' }),
-    grammar: z.string().nullish().meta({ description: 'A grammar: EBNF (GBNF) with a rule `root`, or Lark with a rule `start`.' }),
-    json_object: boolean().nullish().meta({ description: 'Any JSON object.' }),
-    structural_tag: z.string().nullish().meta({ description: 'Structural tag, as JSON text: free text with parts that match schemas.' }),
-    disable_fallback: boolean().nullish().meta({ description: 'Accepted without effect: there is only one grammar engine.' }),
-    disable_any_whitespace: boolean().nullish().meta({ description: 'Generate compact JSON, without white space.' }),
-    disable_additional_properties: boolean().nullish().meta({ description: 'Objects have only the properties in the schema, unless the schema says otherwise. Default: true.' }),
-    whitespace_pattern: z.string().nullish().meta({ description: 'Regular expression for white space in JSON.' }),
+    json: union({ str: z.string(), dict: z.looseObject({}) })
+      .nullish()
+      .describe('A JSON schema.'),
+    regex: z.string().nullish().describe('Regular expression that the whole answer matches.'),
+    choice: z.array(z.string()).min(1).max(CHOICES_MAX).nullish().describe('The answer is one of these texts.'),
+    grammar: z.string().nullish().describe('A grammar: EBNF (GBNF) with a rule `root`, or Lark with a rule `start`.'),
+    json_object: boolean().nullish().describe('Any JSON object.'),
+    structural_tag: z
+      .string()
+      .nullish()
+      .describe('Structural tag, as JSON text: free text with parts that match schemas.'),
+    disable_fallback: boolean().nullish().describe('Accepted without effect: there is only one grammar engine.'),
+    disable_any_whitespace: boolean().nullish().describe('Generate compact JSON, without white space.'),
+    disable_additional_properties: boolean()
+      .nullish()
+      .describe('Objects have only the properties in the schema, unless the schema says otherwise. Default: true.'),
+    whitespace_pattern: z.string().nullish().describe('Regular expression for white space in JSON.'),
   })
   .superRefine((value, ctx) => {
     const set = KINDS.filter((kind) => value[kind] !== undefined && value[kind] !== null);
     if (set.length === 1) return;
     const found = set.length === 0 ? 'none is set' : `${set.join(' and ')} are set`;
     complain(ctx, [], `Exactly one of ${KINDS.join(', ')} must be set: ${found}.`);
-  }); // prettier-ignore
+  });
+
+/** For the fields that name and describe a schema. */
+export const NOT_IN_PROMPT = { description: 'No effect: a schema constrains the answer and is no part of the prompt.' };
+
+export const jsonSchema = z.looseObject({
+  name: z.string().nullish().meta(NOT_IN_PROMPT),
+  description: z.string().nullish().meta(NOT_IN_PROMPT),
+  schema: z.looseObject({}).nullish(),
+  strict: boolean()
+    .nullish()
+    .describe(
+      'The answer always matches the schema. false: objects may have properties that the schema does not name.',
+    ),
+});
 
 export const responseFormat = z
   .looseObject({
     type: z.enum(['text', 'json_object', 'json_schema', 'json', 'structural_tag']),
-    json_schema: z
-      .looseObject({
-        name: z.string().nullish(),
-        description: z.string().nullish(),
-        schema: z.looseObject({}).nullish(),
-        strict: boolean().nullish().meta({
-          description:
-            'The answer always matches the schema. false: objects may have properties that the schema does not name.',
-        }),
-      })
-      .nullish(),
-    schema: z.looseObject({}).nullish().meta({ description: 'The schema of json_object and json, as in llama.cpp.' }),
-    value: z.looseObject({}).nullish().meta({ description: 'The same schema, as in TGI.' }),
+    json_schema: jsonSchema.nullish(),
+    schema: z.looseObject({}).nullish().describe('The schema of json_object and json, as in llama.cpp.'),
+    value: z.looseObject({}).nullish().describe('The same schema, as in TGI.'),
     format: z.looseObject({}).nullish(),
     structures: z
-      .array(z.looseObject({ begin: z.string(), schema: z.looseObject({}).nullish(), end: z.string() }))
-      .nullish(),
-    triggers: z.array(z.string()).nullish(),
+      .array(
+        z.looseObject({
+          begin: z.string().describe('Text that starts the part.'),
+          schema: z.looseObject({}).nullish(),
+          end: z.string().describe('Text that ends the part.'),
+        }),
+      )
+      .nullish()
+      .describe('Parts of the answer that must match a schema.'),
+    triggers: z.array(z.string()).nullish().describe('Texts after which a part must match its schema.'),
   })
   .superRefine((value, ctx) => {
     if (value.type === 'json_schema' && !value.json_schema?.schema)

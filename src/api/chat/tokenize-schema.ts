@@ -13,27 +13,29 @@ import { message, tool } from '#rows/message';
 import { unknownFields, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 
-const describe = (description: string) => ({ description });
-
 export const tokenizeSchema = z.looseObject({
   model: modelField,
-  prompt: z.string().nullish().meta(describe('The text to tokenize; or send `messages`.')),
-  messages: list(message, MAX_MESSAGES).nullish().meta(describe('A conversation, converted to a prompt as in chat.')),
-  tools: list(tool, MAX_TOOLS).nullish().meta(describe('With `messages`: functions that the chat template writes into the prompt.')),
-  add_special_tokens: boolean().nullish().meta(describe('Add special tokens of the tokenizer (such as BOS). Default: true for a text, false for messages.')),
-  add_generation_prompt: boolean().nullish().meta(describe('With `messages`: as in chat.')),
-  continue_final_message: boolean().nullish().meta(describe('With `messages`: as in chat.')),
-  chat_template: z.string().nullish().meta(describe('With `messages`: as in chat.')),
-  chat_template_kwargs: z.looseObject({}).nullish().meta(describe('With `messages`: as in chat.')),
-  return_token_strs: boolean().nullish().meta(describe('Return the text of each token.')),
-}); // prettier-ignore
+  prompt: z.string().nullish().describe('The text to tokenize; or send `messages`.'),
+  messages: list(message, MAX_MESSAGES).nullish().describe('A conversation, converted to a prompt as in chat.'),
+  tools: list(tool, MAX_TOOLS)
+    .nullish()
+    .describe('With `messages`: functions that the chat template writes into the prompt.'),
+  add_special_tokens: boolean()
+    .nullish()
+    .describe('Add special tokens of the tokenizer (such as BOS). Default: true for a text, false for messages.'),
+  add_generation_prompt: boolean().nullish().describe('With `messages`: as in chat.'),
+  continue_final_message: boolean().nullish().describe('With `messages`: as in chat.'),
+  chat_template: z.string().nullish().describe('With `messages`: as in chat.'),
+  chat_template_kwargs: z.looseObject({}).nullish().describe('With `messages`: as in chat.'),
+  return_token_strs: boolean().nullish().describe('Return the text of each token.'),
+});
 
 export const tokenizedSchema = z
   .object({
-    count: z.int(),
+    count: z.int().describe('Number of tokens.'),
     max_model_len: z.int(),
     tokens: z.array(z.int()),
-    token_strs: z.array(z.string()).nullable(),
+    token_strs: z.array(z.string()).nullable().describe('The tokens as text.'),
     warnings,
   })
   .meta({ title: 'TokenizeRequest' })
@@ -52,13 +54,13 @@ export const detokenizeSchema = z
 export const detokenizedSchema = z.object({ prompt: z.string(), warnings }).meta({ title: 'Detokenization' });
 
 export const tokenizerInfoQuery = z.looseObject({
-  model: modelField.meta(describe('As in chat. vLLM’s has no such field, because its server has one model.')),
+  model: modelField.describe('As in chat. vLLM’s has no such field, because its server has one model.'),
 });
 
 export const tokenizerInfoSchema = z
   .looseObject({
-    tokenizer_class: z.string().meta(describe('Class of the tokenizer in Transformers.')),
-    chat_template: z.string().optional().meta(describe('The chat template in use; absent if the model has none.')),
+    tokenizer_class: z.string().describe('Class of the tokenizer in Transformers.'),
+    chat_template: z.string().optional().describe('The chat template in use; absent if the model has none.'),
   })
   .meta({ title: 'TokenizerInfo' });
 

@@ -1,5 +1,6 @@
 // POST /tokenize and /detokenize, GET /tokenizer_info, at vLLM's paths. Unlike vLLM's, they need a key: unauthenticated clients must not learn which models
 // exist, nor have long texts encoded.
+import { AppError } from '#domain/errors';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { answerSignal } from '../http/sse.ts';
@@ -36,7 +37,7 @@ export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' 
           count: tokens.length,
           max_model_len: Math.min(text.contextLength, inference.contextLength),
           tokens,
-          token_strs: returnTexts ? tokens.map((id) => text.tokenizer.tokenText(id)) : null,
+          token_strs: returnTexts ? textsOf(tokens, (id) => text.tokenizer.tokenText(id)) : null,
           ...warned(warnings),
         };
       },
@@ -70,4 +71,13 @@ export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' 
         tokenization.describe({ caller, signal: answerSignal(reply) }, query.model || null),
     }),
   ];
+}
+
+/** More would keep other requests waiting while the answer is written. */
+const TEXTS_MAX = 500_000;
+
+function textsOf(tokens: readonly number[], textOf: (tokenId: number) => string): string[] {
+  if (tokens.length <= TEXTS_MAX) return tokens.map(textOf);
+  const message = `The text has ${tokens.length} tokens, and return_token_strs returns at most ${TEXTS_MAX}. Send it in parts.`;
+  throw new AppError('invalid_request', message, { param: 'return_token_strs' });
 }

@@ -1,7 +1,7 @@
 // The error responses in the OpenAPI document, each once: the meaning of each status, and the format and example, which depend on the
 // API of the route.
 import type { Dialect } from '../http/endpoint.ts';
-import { FAILURES as EXAMPLES } from './answer-examples/failures.ts';
+import { FAILURE_EXAMPLES } from './answer-examples.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -102,7 +102,7 @@ export function failureName(status: number, dialect: Dialect | undefined): strin
 function describeFailure(status: number, dialect: Dialect | undefined): Json {
   const schema = dialect === 'anthropic' ? 'AnthropicError' : status === 422 ? 'ValidationError' : 'Error';
   const retryAfter = status === 429 || status === 503 ? { 'retry-after': { schema: { type: 'integer' } } } : {};
-  const example = EXAMPLES[failureName(status, dialect)];
+  const example = FAILURE_EXAMPLES[failureName(status, dialect)];
   return {
     description: STATUSES[status]![1],
     headers: { ...REQUEST_ID, ...retryAfter },

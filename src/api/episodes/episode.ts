@@ -1,5 +1,6 @@
 // Episodes and their calls on the wire.
 import { z } from 'zod';
+import { ownValues } from '#validation/own-values';
 import { EPISODE_OUTCOMES, EPISODE_STATUSES, episodeNameProblem, type Episode } from '#domain/episode';
 import type { EpisodesWanted, EpisodeStart, RewardGiven, TextsOf } from '#services/episodes/episodes';
 import type { ReadCall, SaidCall } from '#services/episodes/read-calls';
@@ -27,20 +28,19 @@ const episodeName = z.string().superRefine((name, ctx) => {
   });
 });
 
-const metadata = z.record(z.string(), z.unknown()).meta({
-  description: `A JSON object of up to ${METADATA_CHARACTERS_MAX} characters, returned with the episode.`,
-});
+const metadata = ownValues().describe(
+  `A JSON object of up to ${METADATA_CHARACTERS_MAX} characters, returned with the episode.`,
+);
 
 export const createEpisode = z
   .looseObject({
-    model_id: z.string().min(1).meta({ description: 'Id of the model that is trained.' }),
-    name: episodeName.nullish().meta({
-      description:
-        'Unique within the model: 1 to 128 characters of A-Z a-z 0-9 . _ ~ -. Default: made up by the server.',
-    }),
-    group: episodeName.nullish().meta({
-      description: 'Name of the group: episodes at the same task, whose rewards are compared. In the form of name.',
-    }),
+    model_id: z.string().min(1).describe('Id of the model that is trained.'),
+    name: episodeName
+      .nullish()
+      .describe('Unique within the model: 1 to 128 characters of A-Z a-z 0-9 . _ ~ -. Default: made up by the server.'),
+    group: episodeName
+      .nullish()
+      .describe('Name of the group: episodes at the same task, whose rewards are compared. In the form of name.'),
     metadata: metadata.nullish(),
   })
   .meta({ title: 'CreateEpisodeRequest' });
@@ -61,17 +61,16 @@ export function readCreateEpisode(raw: unknown): { start: EpisodeStart; warnings
 
 export const rewardEpisode = z
   .looseObject({
-    reward: number().meta({
-      description: 'What the episode was worth. All its trained calls get its advantage within the group.',
-    }),
-    metrics: record(number()).nullish().meta({ description: 'Numbers by name, such as the parts of the reward.' }),
+    reward: number().describe('What the episode was worth. All its trained calls get its advantage within the group.'),
+    metrics: record(number()).nullish().describe('Numbers by name, such as the parts of the reward.'),
     metadata: metadata.nullish(),
-    group: episodeName.nullish().meta({ description: 'Puts the episode into this group. Default: as it is.' }),
-    turn_rewards: record(number()).nullish().meta({
-      description:
+    group: episodeName.nullish().describe('Puts the episode into this group. Default: as it is.'),
+    turn_rewards: record(number())
+      .nullish()
+      .describe(
         'Rewards of single calls, by the `id` of their answers: in addition to the episode’s, for the tokens of that call alone.',
-    }),
-    status: z.enum(EPISODE_OUTCOMES).default('completed').meta({ description: 'How the task ended.' }),
+      ),
+    status: z.enum(EPISODE_OUTCOMES).default('completed').describe('How the task ended.'),
   })
   .meta({ title: 'RewardEpisodeRequest' });
 
@@ -106,7 +105,7 @@ function checkSize(metadataSent: unknown): void {
 }
 
 const modelIdField = {
-  model_id: z.string().optional().meta({ description: 'Needed if several models have an episode of this name.' }),
+  model_id: z.string().optional().describe('Needed if several models have an episode of this name.'),
 };
 
 export const episodeQuery = z.looseObject(modelIdField);
@@ -115,17 +114,20 @@ export const callsQuery = z.looseObject({ ...modelIdField, ...pageFields });
 
 export const listEpisodesQuery = z.looseObject({
   ...pageFields,
-  order: z.enum(['asc', 'desc']).default('desc').meta({ description: 'desc: newest first. asc: oldest first.' }),
-  model_id: z.string().optional().meta({ description: 'Only episodes of this model.' }),
-  group: z.string().optional().meta({ description: 'Only episodes of this group.' }),
+  order: z.enum(['asc', 'desc']).default('desc').describe('desc: newest first. asc: oldest first.'),
+  model_id: z.string().optional().describe('Only episodes of this model.'),
+  group: z.string().optional().describe('Only episodes of this group.'),
   status: z.enum(EPISODE_STATUSES).optional(),
-  training_job_id: z.string().optional().meta({ description: 'Only episodes that this job has used.' }),
-  reward_min: number().optional().meta({ description: 'Only episodes with this reward or a larger one.' }),
-  reward_max: number().optional().meta({ description: 'Only episodes with this reward or a smaller one.' }),
-  search: z.string().max(SEARCH_CHARACTERS_MAX).optional().meta({
-    description:
+  training_job_id: z.string().optional().describe('Only episodes that this job has used.'),
+  reward_min: number().optional().describe('Only episodes with this reward or a larger one.'),
+  reward_max: number().optional().describe('Only episodes with this reward or a smaller one.'),
+  search: z
+    .string()
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .describe(
       'Only episodes that contain this text, whatever its case: in name, group, metadata, messages, answers or tool calls. A page of a search may have fewer items than `limit`, or none, although `has_more` is true: continue after its `last_id`.',
-  }),
+    ),
 });
 
 export const toEpisodeFilter = (query: z.output<typeof listEpisodesQuery>): EpisodesWanted => ({
@@ -144,24 +146,25 @@ export const episodeResponse = z
     name: z.string(),
     group: z.string().nullable(),
     model_id: z.guid(),
-    status: z.enum(EPISODE_STATUSES).meta({
-      description:
+    status: z
+      .enum(EPISODE_STATUSES)
+      .describe(
         'open: calls are added. rewarded: it has ended and may be trained. trained: a job has used it. expired: its calls were deleted.',
-    }),
-    outcome: z.enum(EPISODE_OUTCOMES).nullable().meta({ description: 'Null: it has no reward yet.' }),
+      ),
+    outcome: z.enum(EPISODE_OUTCOMES).nullable().describe('Null: it has no reward yet.'),
     reward: z.number().nullable(),
     metrics: z.record(z.string(), z.number()),
     turn_rewards: z.record(z.string(), z.number()),
     metadata: z.record(z.string(), z.unknown()),
     created_at: z.iso.datetime(),
-    last_call_at: z.iso.datetime().nullable(),
-    rewarded_at: z.iso.datetime().nullable(),
-    expired_at: z.iso.datetime().nullable(),
-    trained_by: z.string().nullable().meta({ description: 'Id of the training job that used it.' }),
-    call_count: z.int().meta({ description: 'Number of calls.' }),
-    token_count: z.int().meta({ description: 'Stored tokens; those that calls share count once.' }),
-    trained_token_count: z.int().meta({ description: 'Sampled tokens of the calls that are trained.' }),
-    stored_bytes: z.int().meta({ description: 'What its calls occupy, in bytes.' }),
+    last_call_at: z.iso.datetime().nullable().describe('When its last call was answered; null if it has none.'),
+    rewarded_at: z.iso.datetime().nullable().describe('When it got its reward; null if it has none.'),
+    expired_at: z.iso.datetime().nullable().describe('When it expired; null if it has not.'),
+    trained_by: z.string().nullable().describe('Id of the training job that used it.'),
+    call_count: z.int().describe('Number of calls.'),
+    token_count: z.int().describe('Stored tokens; those that calls share count once.'),
+    trained_token_count: z.int().describe('Sampled tokens of the calls that are trained.'),
+    stored_bytes: z.int().describe('What its calls occupy, in bytes.'),
   })
   .meta({ title: 'Episode' });
 
@@ -170,8 +173,8 @@ export const changedEpisode = episodeResponse.extend({ warnings }).meta({ title:
 export const createdEpisode = z
   .object({
     ...episodeResponse.shape,
-    base_url: z.string().meta({ description: 'Base URL for OpenAI clients, whose calls belong to the episode.' }),
-    anthropic_base_url: z.string().meta({ description: 'The same for Anthropic clients.' }),
+    base_url: z.string().describe('Base URL for OpenAI clients, whose calls belong to the episode.'),
+    anthropic_base_url: z.string().describe('The same for Anthropic clients.'),
     warnings,
   })
   .meta({ title: 'CreatedEpisode' });
@@ -184,36 +187,36 @@ const json = z.record(z.string(), z.unknown());
 
 const callFields = {
   id: z.guid(),
-  answer_id: z.string().meta({ description: 'The `id` of the answer, as in turn_rewards.' }),
-  model: z.string().meta({ description: 'The model that answered, by the name that chat accepts.' }),
-  policy_step: z.int().nullable().meta({ description: 'The step whose weights sampled it; null: another model did.' }),
-  trained: boolean().meta({ description: 'Whether its tokens are trained.' }),
-  cut: boolean().meta({ description: 'It was cut off before its end, and is not trained.' }),
-  reshaped_by: z.array(z.string()).meta({
-    description: 'Request fields that made the sampling distribution differ from the model’s own.',
-  }),
+  answer_id: z.string().describe('The `id` of the answer, as in turn_rewards.'),
+  model: z.string().describe('The model that answered, by the name that chat accepts.'),
+  policy_step: z.int().nullable().describe('The step whose weights sampled it; null: another model did.'),
+  trained: boolean().describe('Whether its tokens are trained.'),
+  cut: boolean().describe('It was cut off before its end, and is not trained.'),
+  reshaped_by: z
+    .array(z.string())
+    .describe('Request fields that made the sampling distribution differ from the model’s own.'),
   created_at: z.iso.datetime(),
-  parent_id: z.guid().nullable().meta({ description: 'The call that it continues; null: a tree begins here.' }),
-  parent_choice: z.int().nullable().meta({ description: 'Which choice of the parent it continues; null: none.' }),
-  shared_tokens: z.int().meta({ description: 'So many tokens of the prompt are those of the parent.' }),
+  parent_id: z.guid().nullable().describe('The call that it continues; null: a tree begins here.'),
+  parent_choice: z.int().nullable().describe('Which choice of the parent it continues; null: none.'),
+  shared_tokens: z.int().describe('So many tokens of the prompt are those of the parent.'),
   prompt_tokens: z.int(),
 };
 
 const callResponse = z
   .object({
     ...callFields,
-    shared_messages: z.int().meta({ description: 'So many messages are those of the parent, and not repeated here.' }),
-    messages: z.array(json).nullable().meta({ description: 'Null: the prompt was text or token ids.' }),
+    shared_messages: z.int().describe('So many messages are those of the parent, and not repeated here.'),
+    messages: z.array(json).nullable().describe('Null: the prompt was text or token ids.'),
     tools: z.array(json).nullable(),
-    shares_tools: boolean().meta({ description: 'Its tools are those of the parent, and not repeated here.' }),
-    sampling: json.meta({ description: 'Sampling parameters that differ from plain sampling.' }),
-    template: json.meta({ description: 'What the request told the chat template.' }),
+    shares_tools: boolean().describe('Its tools are those of the parent, and not repeated here.'),
+    sampling: json.describe('Sampling parameters that differ from plain sampling.'),
+    template: json.describe('What the request told the chat template.'),
     choices: z.array(
       z.object({
         index: z.int(),
         completion_tokens: z.int(),
         finish_reason: z.string().nullable(),
-        constrained: boolean().meta({ description: 'Some of its tokens were sampled under a constraint.' }),
+        constrained: boolean().describe('Some of its tokens were sampled under a constraint.'),
         content: z.string(),
         reasoning: z.string(),
         tool_calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
@@ -225,10 +228,10 @@ const callResponse = z
 export const episodeWithCalls = z
   .object({
     ...episodeResponse.shape,
-    calls: z.array(callResponse).meta({
-      description: 'In order; `parent_id` makes them trees. May be fewer than `limit` if they are large.',
-    }),
-    has_more: boolean().meta({ description: 'Whether more calls follow: send the last one’s id as `after`.' }),
+    calls: z
+      .array(callResponse)
+      .describe('In order; `parent_id` makes them trees. May be fewer than `limit` if they are large.'),
+    has_more: boolean().describe('Whether more calls follow: send the last one’s id as `after`.'),
   })
   .meta({ title: 'EpisodeWithCalls' });
 
@@ -240,13 +243,15 @@ export const callTokensResponse = z
       z.object({
         index: z.int(),
         finish_reason: z.string().nullable(),
-        constrained: boolean().meta({ description: 'Some of its tokens were sampled under a constraint.' }),
+        constrained: boolean().describe('Some of its tokens were sampled under a constraint.'),
         token_ids: z.array(z.int()),
-        logprobs: z.array(z.number()).meta({ description: 'Of each token, in nats, as it was sampled.' }),
-        texts: z.array(z.string()).nullable().meta({
-          description:
+        logprobs: z.array(z.number()).describe('Of each token, in nats, as it was sampled.'),
+        texts: z
+          .array(z.string())
+          .nullable()
+          .describe(
             'What each token completes; empty inside a character. Null: the server does not have the base model.',
-        }),
+          ),
       }),
     ),
   })

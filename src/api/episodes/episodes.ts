@@ -29,7 +29,10 @@ import {
 
 const EPISODE = '/v1/preview/episodes/{episode}';
 
-const namedBy = (params: Readonly<Record<string, string>>, { model_id: modelId = null }: { model_id?: string | null | undefined }): EpisodeNamed => ({ named: params.episode!, modelId }); // prettier-ignore
+const namedBy = (
+  params: Readonly<Record<string, string>>,
+  { model_id: modelId = null }: { model_id?: string | null | undefined },
+): EpisodeNamed => ({ named: params.episode!, modelId });
 
 /** Base URLs whose calls belong to the episode. */
 function addressesOf({ name, groupName }: Episode, server: string) {

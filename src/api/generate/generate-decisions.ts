@@ -30,6 +30,7 @@ export const generateDecisions = (samplingFields: readonly string[]): Decisions 
   features: refused(TEXT_ONLY),
   content_parts: refused(TEXT_ONLY),
   reasoning_parser_kwargs: refused('The server chooses its reasoning parser itself. Send reasoning_ended instead.'),
+  parse_context: harmless('answers are tokens or text here, and are not parsed.'),
   token_offsets: harmless('the answer does not depend on the text from which the tokens came.'),
 });
 

@@ -8,6 +8,7 @@ import { boolean, integer } from '#validation/lax';
 import { parse, refuse } from '#validation/parse';
 import { refuseForbiddenOfTokens } from '../chat/chat-rules.ts';
 import { applyDecisions } from '../chat/field-decisions.ts';
+import { shapeWarnings } from '../chat/nested-fields.ts';
 import {
   formFields,
   modelField,
@@ -37,8 +38,6 @@ export interface GenerateFormat extends AnswerFormat {
   readonly warnings: readonly string[];
 }
 
-const describe = (description: string) => ({ description });
-
 const {
   use_beam_search: _,
   length_penalty: __,
@@ -47,40 +46,76 @@ const {
   ...sampled
 } = samplingFields;
 
-export const samplingParamsSchema = z.looseObject({
-  ...sampled,
-  temperature: sampled.temperature.meta(describe('Sampling temperature. 0 is greedy. Default: 1, whatever the model\'s generation_config.json says.')),
-  top_p: sampled.top_p.meta(describe('Nucleus sampling: sample from the most likely tokens whose probabilities add up to this value. Default: 1.')),
-  top_k: sampled.top_k.meta(describe('Sample from this many of the most likely tokens. Default: 0, which is off.')),
-  min_p: sampled.min_p.meta(describe('Minimum probability of a token, as a fraction of the probability of the most likely token. Default: 0.')),
-  repetition_penalty: sampled.repetition_penalty.meta(describe('Logits of tokens that occur in the prompt or the answer are divided by it (negative logits are multiplied). Default: 1.')),
-  bad_words: z.preprocess((words) => words ?? [], badWords.unwrap()).optional().meta(describe('Words that are never generated, with or without a leading space.')),
-  ...stoppingFields,
-  stop: stoppingFields.stop.meta(describe('Text at which the answer ends. token_ids has all of its tokens.')),
-  max_tokens: integer({ ge: 1 }).nullish().meta(describe('Maximum number of tokens in an answer, which also ends where the context does. Default: the model\'s max_new_tokens, else the rest of the context.')),
-  logprobs: integer({ ge: -1 }).nullish().meta(describe('List so many log-probabilities for each token: its own, then those of the most likely others. -1: the whole vocabulary.')),
-  prompt_logprobs: showingFields.prompt_logprobs,
-  logprob_token_ids: servingFields.logprob_token_ids.meta(describe('Ids of tokens whose log-probabilities are listed at every position after the sampled one\'s, instead of the most likely ones.')),
-  detokenize: boolean().optional().meta(describe('false: the text is not needed, so that neither stop nor output_mode text may be sent.')),
-  skip_special_tokens: showingFields.skip_special_tokens,
-  spaces_between_special_tokens: showingFields.spaces_between_special_tokens,
-  structured_outputs: formFields.structured_outputs,
-  thinking_token_budget: servingFields.thinking_token_budget.meta(describe('Maximum number of reasoning tokens, after which the reasoning is ended and the answer begins. -1: no limit.')),
-}).meta({ title: 'SamplingParams' }); // prettier-ignore
+export const samplingParamsSchema = z
+  .looseObject({
+    ...sampled,
+    temperature: sampled.temperature.describe(
+      "Sampling temperature. 0 is greedy. Default: 1, whatever the model's generation_config.json says.",
+    ),
+    top_p: sampled.top_p.describe(
+      'Nucleus sampling: sample from the most likely tokens whose probabilities add up to this value. Default: 1.',
+    ),
+    top_k: sampled.top_k.describe('Sample from this many of the most likely tokens. Default: 0, which is off.'),
+    min_p: sampled.min_p.describe(
+      'Minimum probability of a token, as a fraction of the probability of the most likely token. Default: 0.',
+    ),
+    repetition_penalty: sampled.repetition_penalty.describe(
+      'Logits of tokens that occur in the prompt or the answer are divided by it (negative logits are multiplied). Default: 1.',
+    ),
+    bad_words: z
+      .preprocess((words) => words ?? [], badWords.unwrap())
+      .optional()
+      .describe('Words that are never generated, with or without a leading space.'),
+    ...stoppingFields,
+    stop: stoppingFields.stop.describe('Text at which the answer ends. token_ids has all of its tokens.'),
+    max_tokens: integer({ ge: 1 })
+      .nullish()
+      .describe(
+        "Maximum number of tokens in an answer, which also ends where the context does. Default: the model's max_new_tokens, else the rest of the context.",
+      ),
+    logprobs: integer({ ge: -1 })
+      .nullish()
+      .describe(
+        'List so many log-probabilities for each token: its own, then those of the most likely others. -1: the whole vocabulary.',
+      ),
+    prompt_logprobs: showingFields.prompt_logprobs,
+    logprob_token_ids: servingFields.logprob_token_ids.describe(
+      "Ids of tokens whose log-probabilities are listed at every position after the sampled one's, instead of the most likely ones.",
+    ),
+    detokenize: boolean()
+      .optional()
+      .describe('false: the text is not needed, so that neither stop nor output_mode text may be sent.'),
+    skip_special_tokens: showingFields.skip_special_tokens,
+    spaces_between_special_tokens: showingFields.spaces_between_special_tokens,
+    structured_outputs: formFields.structured_outputs,
+    thinking_token_budget: servingFields.thinking_token_budget.describe(
+      'Maximum number of reasoning tokens, after which the reasoning is ended and the answer begins. -1: no limit.',
+    ),
+  })
+  .meta({ title: 'SamplingParams' });
 
 export const generateRequestSchema = z.looseObject({
   model: modelField,
-  token_ids: promptTokens().meta(describe('Ids of the prompt\'s tokens. Nothing is added to them.')),
-  sampling_params: samplingParamsSchema.meta(describe('How tokens are sampled, and where the answer ends.')),
-  reasoning_ended: boolean().nullish().meta(describe('Whether reasoning is over before the first token: a constraint holds only after it. Default: as the end of the prompt says.')),
-  return_token_ids: boolean().nullish().meta(describe('Return prompt_token_ids; in streams, in the first chunk.')),
-  output_mode: z.enum(['tokens', 'text']).optional().meta(describe('text: the answer also has text, and its log-probabilities name tokens by their text. Default: tokens.')),
+  token_ids: promptTokens().describe("Ids of the prompt's tokens. Nothing is added to them."),
+  sampling_params: samplingParamsSchema.describe('How tokens are sampled, and where the answer ends.'),
+  reasoning_ended: boolean()
+    .nullish()
+    .describe(
+      'Whether reasoning is over before the first token: a constraint holds only after it. Default: as the end of the prompt says.',
+    ),
+  return_token_ids: boolean().nullish().describe('Return prompt_token_ids; in streams, in the first chunk.'),
+  output_mode: z
+    .enum(['tokens', 'text'])
+    .optional()
+    .describe('text: the answer also has text, and its log-probabilities name tokens by their text. Default: tokens.'),
   stream: showingFields.stream,
   stream_options: showingFields.stream_options,
-  request_id: servingFields.request_id.meta(describe('Becomes part of the request_id of the answer unless the request has an x-request-id header.')),
+  request_id: servingFields.request_id.describe(
+    'Becomes part of the request_id of the answer unless the request has an x-request-id header.',
+  ),
   cache_salt: servingFields.cache_salt,
   priority: servingFields.priority,
-}); // prettier-ignore
+});
 
 export const GENERATE_DECISIONS = generateDecisions(Object.keys(samplingParamsSchema.shape));
 export const SAMPLING_DECISIONS = samplingDecisions(
@@ -90,12 +125,14 @@ export const SAMPLING_DECISIONS = samplingDecisions(
 type Wire = z.output<typeof generateRequestSchema>;
 
 export function parseGenerateRequest(body: unknown): { request: CompletionRequest; format: GenerateFormat } {
-  if (isObject(body)) refuseForbiddenOfTokens({ ...(isObject(body['sampling_params']) ? body['sampling_params'] : {}), ...body }); // prettier-ignore
+  if (isObject(body))
+    refuseForbiddenOfTokens({ ...(isObject(body['sampling_params']) ? body['sampling_params'] : {}), ...body });
   const wire = parse(generateRequestSchema, body, 'body');
   const { sampling_params: params } = wire;
   const warnings = [
     ...applyDecisions(generateRequestSchema, GENERATE_DECISIONS, wire),
-    ...applyDecisions(samplingParamsSchema, SAMPLING_DECISIONS, params, 'sampling_params'),
+    ...applyDecisions(samplingParamsSchema, SAMPLING_DECISIONS, params, ['sampling_params']),
+    ...shapeWarnings({ stream_options: wire.stream_options, structured_outputs: params.structured_outputs }),
   ];
   refuseWhatCannotBe(wire);
   const listed = listedIds(params);

@@ -1,9 +1,18 @@
 // Tokens in the format of vLLM's POST /inference/v1/generate: whole answers, or chunks of one choice each. A log-probability has the names
 // of vLLM's newest version (`token_id`, `rank`) and of the earlier ones (`token`: `token_id:N`), which clients of both read.
+import { lazily } from '#base/lazy-list';
 import type { ChatDelta } from '#services/chat/answer';
 import type { CompletionAnswer } from '#services/chat/completions';
 import { warned } from '#validation/unknown-fields';
-import { countTokens, policyStep, seconds, shownTokens, usageOf, wireFinishReason } from '../chat/answer-fields.ts';
+import {
+  countTokens,
+  policyStep,
+  seconds,
+  shownTokens,
+  usageOf,
+  weightVersions,
+  wireFinishReason,
+} from '../chat/answer-fields.ts';
 import { finite, promptLogprobs } from '../chat/chat-logprobs.ts';
 import type { GenerateFormat } from './generate-request.ts';
 
@@ -19,13 +28,18 @@ export const generationId = (requestId: string): string => `generate-tokens-${re
 
 const headOf = ({ requestId, format }: GeneratedHead) => ({ request_id: requestId, output_mode: format.outputMode });
 
+/** Has lazy lists. */
 export function generatedTokens(head: GeneratedHead, choices: readonly (readonly ChatDelta[])[]) {
   const { answer, format, createdAtMs } = head;
   return {
     ...headOf(head),
     model: answer.model.servedName,
     created: seconds(createdAtMs),
-    choices: choices.map((deltas, index) => ({ ...piece(head, index, deltas), ...policyStep(answer) })),
+    choices: choices.map((deltas, index) => ({
+      ...piece(head, index, deltas, lazily),
+      ...policyStep(answer),
+      ...weightVersions(answer, countTokens(deltas)),
+    })),
     usage: usageOf([answer], countTokens(choices.flat()), 0),
     prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
@@ -35,14 +49,19 @@ export function generatedTokens(head: GeneratedHead, choices: readonly (readonly
 }
 
 /** The whole of a choice, or a part of it. */
-function piece({ answer, format }: GeneratedHead, index: number, deltas: readonly ChatDelta[]) {
+function piece(
+  { answer, format }: GeneratedHead,
+  index: number,
+  deltas: readonly ChatDelta[],
+  listOf: <T, R>(items: readonly T[], make: (item: T) => R) => Iterable<R>,
+) {
   const tokens = shownTokens(deltas);
   const finish = deltas.at(-1)?.finish ?? null;
   return {
     index,
     token_ids: tokens.map(({ tokenId }) => tokenId),
     ...(format.outputMode === 'text' ? { text: deltas.map(({ content }) => content).join('') } : {}),
-    logprobs: format.logprobs === null ? null : { content: tokens.map(logprobWriter(answer, format)) },
+    logprobs: format.logprobs === null ? null : { content: listOf(tokens, logprobWriter(answer, format)) },
     finish_reason: wireFinishReason(finish),
     stop_reason: finish?.stopReason ?? null,
   };
@@ -79,10 +98,16 @@ export function createGeneratedChunks(head: GeneratedHead, choices: number) {
       tokens[choiceIndex]! += countTokens([delta]);
       const opening = isFirst && format.returnTokenIds ? { prompt_token_ids: answer.promptTokens } : {};
       isFirst = false;
+      const ended = { ...policyStep(answer), ...weightVersions(answer, tokens[choiceIndex]!) };
       return {
         ...headOf(head),
         ...opening,
-        choices: [{ ...piece(head, choiceIndex, [delta]), ...(delta.finish ? policyStep(answer) : {}) }],
+        choices: [
+          {
+            ...piece(head, choiceIndex, [delta], (tokens, write) => tokens.map(write)),
+            ...(delta.finish ? ended : {}),
+          },
+        ],
         usage: format.continuousUsage ? usageOf([answer], tokens[choiceIndex]!, 0) : null,
       };
     },

@@ -4,6 +4,7 @@ import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { collectChoices, type Generation, type Generations } from '../http/generations.ts';
+import { sendLarge } from '../http/large-answer.ts';
 import { SSE_DONE, sseFrame } from '../http/sse.ts';
 import { generateRequestSchema, parseGenerateRequest } from './generate-request.ts';
 import * as wire from './generate-response.ts';
@@ -36,7 +37,8 @@ export function generateRoutes(
             const onError = (error: unknown) => sseFrame({ error: errorResponse(error).body.error }) + SSE_DONE;
             return await generation.stream(chunks(head, generation, request.n), onError);
           }
-          return wire.generatedTokens(head, await collectChoices(measured(answer!, request.n), request.n));
+          const choices = await collectChoices(measured(answer!, request.n), request.n);
+          return await sendLarge(call.reply, wire.generatedTokens(head, choices));
         } catch (error) {
           throw because(error);
         }

@@ -1,8 +1,9 @@
 // Fields of Anthropic's Messages API that are not read here: refused where they would change the answer, otherwise accepted
 // (../chat/field-decisions.ts). A `thread` is refused in messages-request.ts, in the form that Anthropic's clients understand.
 import { isObject } from '#base/is-object';
-import { CHAT_ONLY } from '../chat/chat-decisions.ts';
-import { harmless, isEmpty, isNothing, refused, type Decisions } from '../chat/field-decisions.ts';
+import { CACHED, CALLERS, CHAT_ONLY } from '../chat/chat-decisions.ts';
+import { forAll, harmless, isEmpty, isNothing, quiet, refused, type Decisions } from '../chat/field-decisions.ts';
+import { misplacedAt } from '../chat/misplaced-fields.ts';
 
 /** Every edit keeps everything, which happens anyway. */
 function keepsEverything(value: unknown): boolean {
@@ -17,6 +18,34 @@ const keepsAllThinking = (edit: unknown): boolean =>
   isObject(edit) &&
   edit['type'] === 'clear_thinking_20251015' &&
   (edit['keep'] === 'all' || (isObject(edit['keep']) && edit['keep']['type'] === 'all'));
+
+export const TOOL_DECISIONS: Decisions = {
+  ...CALLERS,
+  cache_control: quiet(CACHED),
+  eager_input_streaming: quiet('arguments are streamed as they are generated.'),
+};
+
+/** Of a block of content, also of earlier answers. */
+export const BLOCK_DECISIONS: Decisions = {
+  cache_control: quiet(CACHED),
+  citations: quiet('the text that cites is read.'),
+  signature: quiet('thinking is read as it was sent.'),
+  data: quiet('thinking of another server cannot be read.'),
+  caller: quiet('a call is read as the model’s own.'),
+  toolset_name: quiet('the call or result is read by its name or id.'),
+  parsed_output: quiet('the text is read.'),
+  ...forAll(['source', 'tool', 'tool_name'], () =>
+    refused('It belongs to blocks of types that are not supported. Send its content as text.'),
+  ),
+};
+
+export const THINKING_DECISIONS: Decisions = {
+  block_binding: quiet('thinking is read as it was sent.'),
+};
+
+export const OUTPUT_CONFIG_DECISIONS: Decisions = {
+  task_budget: harmless('the models here were not trained with budgets. max_tokens limits an answer.'),
+};
 
 const COUNTED: Decisions = {
   context_management: refused(
@@ -37,6 +66,7 @@ export const COUNT_DECISIONS: Decisions = {
 };
 
 export const MESSAGES_DECISIONS: Decisions = {
+  ...misplacedAt('/v1/messages'),
   ...CHAT_ONLY,
   ...COUNTED,
   compaction: refused('The server does not summarize conversations. Ask for a summary in a message.'),

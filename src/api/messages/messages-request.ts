@@ -1,6 +1,5 @@
 // POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
 // results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
-import { z } from 'zod';
 import { nonEmpty } from '#base/non-empty';
 import { stringifyExactJson } from '#base/exact-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
@@ -13,87 +12,22 @@ import type {
   ToolChoice,
 } from '#services/chat/chat-request';
 import { PLAIN_OUTPUT, PLAIN_PROMPT } from '#services/chat/plain-options';
-import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
 import { applyDecisions } from '../chat/field-decisions.ts';
-import { extensionFields, MAX_STOPS } from '../chat/generation-fields.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
-import { boolean, integer, list, number, union } from '#validation/lax';
 import { formatConstraint } from '../chat/structured-output.ts';
 import { parse, refuse, type Loc } from '#validation/parse';
 import { COUNT_DECISIONS, MESSAGES_DECISIONS } from './messages-decisions.ts';
-
-const describe = (description: string) => ({ description });
-const text = z.string();
-const anything = z.looseObject({});
-
-/** A block of any type; toMessages() decides which types are accepted, and where. */
-const block = z
-  .looseObject({
-    type: text,
-    text: text.optional(),
-    thinking: text.optional(),
-    signature: text.nullish(),
-    data: text.optional(),
-    id: text.optional(),
-    name: text.optional(),
-    input: z.unknown().optional(),
-    tool_use_id: text.optional(),
-    content: z.unknown().optional(),
-    is_error: boolean().nullish(),
-    cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
-    citations: z.unknown().optional(),
-  })
-  .meta({ title: 'MessageBlock' });
-type Block = z.output<typeof block>;
-
-const BLOCKS_MAX = 2_000;
-const blocks = list(block, BLOCKS_MAX);
-
-const tool = z
-  .looseObject({
-    type: text.nullish(),
-    name: text.min(1),
-    description: text.nullish(),
-    input_schema: anything.optional(),
-    strict: boolean().nullish().meta(describe('true: arguments of calls always match the schema.')),
-    cache_control: anything.nullish(),
-    input_examples: z.array(anything).nullish(),
-    eager_input_streaming: boolean().nullish(),
-  })
-  .meta({ title: 'MessagesTool' });
-
-const jsonFormat = z.looseObject({ type: z.literal('json_schema'), schema: anything });
-
-const conversationFields = {
-  model: text.min(1).meta(describe('As in chat.')),
-  messages: list(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: union({ str: text, 'list[block]': blocks }) }), MAX_MESSAGES).meta(describe('The conversation so far. If the last message is the assistant\'s, the answer continues it.')),
-  system: union({ str: text, 'list[block]': blocks }).nullish().meta(describe('System prompt.')),
-  tools: list(tool, MAX_TOOLS).nullish().meta(describe('Functions that the model may call. Anthropic\'s server tools are refused.')),
-  tool_choice: z.looseObject({ type: z.enum(['auto', 'any', 'tool', 'none']), name: text.optional(), disable_parallel_tool_use: boolean().nullish() }).nullish().meta(describe('Default: auto.')),
-  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']), budget_tokens: integer({ ge: 0 }).nullish(), display: text.nullish() }).nullish().meta(describe('For templates that support it (enable_thinking). Default: the model\'s. display: `omitted` does not return the reasoning. budget_tokens: after so many tokens of reasoning, its end is forced, and the answer follows. Reasoning counts toward max_tokens.')),
-  output_config: z.looseObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: jsonFormat.nullish() }).nullish().meta(describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.')),
-  cache_control: anything.nullish().meta(describe('No effect: prompts are always cached.')),
-  chat_template_kwargs: anything.nullish().meta(describe('Variables for the chat template; an extension of vLLM.')),
-}; // prettier-ignore
-
-export const countTokensSchema = z.looseObject(conversationFields).meta({ title: 'CountTokensRequest' });
-
-export const messagesRequestSchema = z.looseObject({
-  ...conversationFields,
-  ...extensionFields,
-  max_tokens: integer({ ge: 1 }).meta(describe('Maximum number of tokens in an answer. If the context has less room, the answer ends with model_context_window_exceeded.')),
-  stop_sequences: z.array(text.min(1)).max(MAX_STOPS).nullish().meta(describe('Text at which the answer ends; it is removed from the answer.')),
-  stream: boolean().nullish().meta(describe('Stream the answer as server-sent events.')),
-  output_format: jsonFormat.nullish().meta(describe('The older name of output_config.format.')),
-  temperature: number({ ge: 0 }).nullish().meta(describe('Sampling temperature. 0 is greedy. Default: the model\'s.')),
-  top_p: number({ gt: 0, le: 1 }).nullish(),
-  top_k: integer({ ge: 0 }).nullish(),
-  metadata: z.looseObject({ user_id: text.nullish() }).nullish().meta(describe('No effect.')),
-  service_tier: z.enum(['auto', 'standard_only']).nullish().meta(describe('No effect: there is only one tier.')),
-}).meta({ title: 'MessagesRequest' }); // prettier-ignore
-
-type Conversing = z.output<typeof countTokensSchema>;
-type Wire = z.output<typeof messagesRequestSchema>;
+import {
+  blocks,
+  countTokensSchema,
+  messagesRequestSchema,
+  nestedWarnings,
+  type Block,
+  type Conversing,
+  type Message,
+  type Tool,
+  type Wire,
+} from './messages-fields.ts';
 
 export interface MessagesRequest {
   readonly request: ChatRequest;
@@ -167,10 +101,14 @@ export function parseCountTokens(body: unknown): { conversation: Conversation; w
 
 function readConversation(wire: Conversing): { conversation: Conversation; warnings: string[] } {
   const warnings: string[] = [];
-  const system = wire.system ? [toSystem(wire.system, ['body', 'system'])] : [];
+  const system = wire.system ? toMessages({ role: 'system', content: wire.system }, ['body', 'system'], warnings) : [];
+  const lastOfUser = wire.messages.findLastIndex(({ role }) => role === 'user');
   const messages = wire.messages.flatMap((message, index) =>
-    toMessages(message, ['body', 'messages', index, 'content'], warnings),
+    index < lastOfUser && message.clear_at === 'next_user_message'
+      ? []
+      : toMessages(message, ['body', 'messages', index, 'content'], warnings),
   );
+  warnings.push(...nestedWarnings(wire));
   if (messages.length === 0) refuse(['body', 'messages'], 'Send at least one message.', wire.messages);
   return {
     conversation: {
@@ -184,25 +122,47 @@ function readConversation(wire: Conversing): { conversation: Conversation; warni
 }
 
 function promptOptions(wire: Conversing, messages: readonly ChatMessage[]): PromptOptions {
-  const { thinking, output_config: output } = wire;
+  const { thinking } = wire;
   const enabled = thinking ? { enable_thinking: thinking.type !== 'disabled' } : {};
   const last = messages.at(-1)!;
   return {
     ...PLAIN_PROMPT,
+    mergesSystem: true,
     // A call is complete: the answer cannot continue it.
     continueFinalMessage: last.role === 'assistant' && !last.tool_calls,
     chatTemplateKwargs: { ...enabled, ...wire.chat_template_kwargs },
-    reasoningEffort: thinking?.type === 'disabled' ? null : (output?.effort ?? null),
+    reasoningEffort: thinking?.type === 'disabled' ? null : effortOf(wire),
   };
 }
 
-function toSystem(system: string | readonly Block[], loc: Loc): ChatMessage {
-  if (typeof system === 'string') return { role: 'system', content: system };
-  return { role: 'system', content: system.map((each, index) => textBlock(each, [...loc, index])) };
+/** Of the turn: a system message in it may ask for another. The results of tools begin no turn. */
+function effortOf({ messages, output_config: output }: Conversing) {
+  const isTurn = ({ role, content: said }: Message) =>
+    role === 'user' && (typeof said === 'string' || said?.some(({ type }) => type !== 'tool_result') === true);
+  const turn = messages.slice(messages.findLastIndex(isTurn) + 1);
+  return turn.findLast((message) => message.output_config?.effort)?.output_config?.effort ?? output?.effort ?? null;
 }
 
-const content = (parts: readonly { type: 'text'; text: string }[]): ChatMessage['content'] =>
-  parts.length === 1 ? parts[0]!.text : parts;
+/** Claude Code's note to whoever bills it. It differs by conversation, so that no two prompts would begin alike; vLLM leaves it out too. */
+const ATTRIBUTION = 'x-anthropic-billing-header';
+
+/** Without that line. */
+const withoutAttribution = (words: string): string =>
+  words.startsWith(ATTRIBUTION) ? words.replace(/^[^\n]*\n?/, '') : words;
+
+/** Blocks follow each other without a line between them, as in vLLM. */
+function toSystem(system: string | readonly Block[], loc: Loc): ChatMessage[] {
+  const texts =
+    typeof system === 'string' ? [system] : system.map((each, index) => textBlock(each, [...loc, index]).text);
+  const content = texts.map(withoutAttribution).join('');
+  return content === '' ? [] : [{ role: 'system', content }];
+}
+
+/** Empty blocks say nothing. */
+function content(parts: readonly { type: 'text'; text: string }[]): ChatMessage['content'] {
+  const said = parts.filter(({ text: words }) => words !== '');
+  return said.length > 1 ? said : (said[0]?.text ?? '');
+}
 
 function textBlock({ type, text: words }: Block, loc: Loc): { type: 'text'; text: string } {
   if (type !== 'text')
@@ -216,7 +176,13 @@ function textBlock({ type, text: words }: Block, loc: Loc): { type: 'text'; text
 }
 
 /** One turn on the wire may become several turns of a template: each tool result is one. */
-function toMessages({ role, content: said }: Wire['messages'][number], loc: Loc, warnings: string[]): ChatMessage[] {
+function toMessages(
+  { role, content: said }: Pick<Message, 'role' | 'content'>,
+  loc: Loc,
+  warnings: string[],
+): ChatMessage[] {
+  if (said === undefined) return [];
+  if (role === 'system') return toSystem(said, loc);
   if (typeof said === 'string') return [{ role, content: said }];
   return role === 'assistant' ? [toAssistant(said, loc, warnings)] : toTurns(role, said, loc);
 }
@@ -235,7 +201,7 @@ function toAssistant(parts: readonly Block[], loc: Loc, warnings: string[]): Cha
   }
   return {
     role: 'assistant',
-    content: texts.length > 0 ? content(texts) : calls.length > 0 ? null : '',
+    content: content(texts) || (calls.length > 0 ? null : ''),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
   };
@@ -246,24 +212,16 @@ function toCall({ id, name, input }: Block, loc: Loc) {
   return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
 }
 
+/** Templates expect results right after the calls, and Anthropic's servers refuse text before them: they come first, as in vLLM. */
 function toTurns(role: string, parts: readonly Block[], loc: Loc): ChatMessage[] {
-  const turns: ChatMessage[] = [];
-  let texts: { type: 'text'; text: string }[] = [];
-  const endTurn = () => {
-    if (texts.length > 0) turns.push({ role, content: content(texts) });
-    texts = [];
-  };
+  const results: ChatMessage[] = [];
+  const texts: { type: 'text'; text: string }[] = [];
   for (const [index, each] of parts.entries()) {
     const here = [...loc, index];
-    if (each.type !== 'tool_result') {
-      texts.push(textBlock(each, here));
-      continue;
-    }
-    endTurn();
-    turns.push(toResult(each, here));
+    if (each.type === 'tool_result') results.push(toResult(each, here));
+    else texts.push(textBlock(each, here));
   }
-  endTurn();
-  return turns;
+  return texts.length > 0 ? [...results, { role, content: content(texts) }] : results;
 }
 
 /** The error flag is passed on, because templates may read it. */
@@ -279,16 +237,23 @@ function toResult({ tool_use_id: id, content: result, is_error: isError }: Block
 }
 
 function toTool(
-  { type, name, description, input_schema: parameters, strict }: z.output<typeof tool>,
+  { type, name, description, input_schema: schema, strict, input_examples: examples, defer_loading: deferred }: Tool,
   index: number,
 ): ToolDefinition {
   const loc = ['body', 'tools', index];
   if (type && type !== 'custom')
     refuse([...loc, 'type'], `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`, type);
-  if (parameters === undefined) refuse([...loc, 'input_schema'], 'A tool must have an input_schema.', null);
+  if (name === undefined) refuse([...loc, 'name'], 'A tool must have a name.', null);
+  if (schema === undefined) refuse([...loc, 'input_schema'], 'A tool must have an input_schema.', null);
   return {
     type: 'function',
-    function: { name, ...(description ? { description } : {}), parameters, ...(strict ? { strict: true } : {}) },
+    function: {
+      name,
+      ...(description ? { description } : {}),
+      parameters: examples && examples.length > 0 ? { ...schema, examples } : schema,
+      ...(strict ? { strict: true } : {}),
+      ...(deferred ? { defer_loading: true } : {}),
+    },
   };
 }
 

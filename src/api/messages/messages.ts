@@ -4,12 +4,8 @@ import { anthropicError } from '../http/anthropic-error.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Generations } from '../http/generations.ts';
-import {
-  countTokensSchema,
-  messagesRequestSchema,
-  parseCountTokens,
-  parseMessagesRequest,
-} from './messages-request.ts';
+import { countTokensSchema, messagesRequestSchema } from './messages-fields.ts';
+import { parseCountTokens, parseMessagesRequest } from './messages-request.ts';
 import * as wire from './messages-response.ts';
 import { messageSchema, tokenCountSchema } from './messages-response-schema.ts';
 import { warned } from '#validation/unknown-fields';

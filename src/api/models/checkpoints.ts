@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { answerWithFile } from '../http/file-answer.ts';
-import { envelope, pageFields, toEnvelope, toPage } from '../http/listing.ts';
+import { envelope, longPageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from './model.ts';
 import { logRequest } from '../training/training-job.ts';
 import { parse, refuse } from '#validation/parse';
 import { createTrajectoryBodyParser } from '../training/training-body.ts';
 
-const listQuery = z.looseObject({ ...pageFields, order: z.enum(['asc', 'desc']).default('asc') });
+const listQuery = z.looseObject({ ...longPageFields, order: z.enum(['asc', 'desc']).default('asc') });
 
 /** Null: the latest. */
 const stepPath = z.object({

@@ -28,25 +28,28 @@ const target = z.string().superRefine((name, ctx) => {
 });
 
 const wireLora = z.looseObject({
-  r: integer({ ge: 1, le: RANK_MAX })
+  r: integer({ ge: 1, le: RANK_MAX }).nullish().describe(`Rank of the adapter. Default ${DEFAULT_LORA.rank}.`),
+  lora_alpha: number({ gt: 0, le: 1e6 })
     .nullish()
-    .meta({ description: `Rank of the adapter. Default ${DEFAULT_LORA.rank}.` }),
-  lora_alpha: number({ gt: 0, le: 1e6 }).nullish().meta({
-    description: `The output of the adapter is scaled by lora_alpha / r. Default ${DEFAULT_LORA.alpha}, regardless of the rank.`,
-  }),
+    .describe(
+      `The output of the adapter is scaled by lora_alpha / r. Default ${DEFAULT_LORA.alpha}, regardless of the rank.`,
+    ),
   target_modules: z
-    .union([z.literal(ALL), list(target, TARGETS_MAX).refine((names) => names.length > 0, 'List should have at least 1 item')])
+    .union([
+      z.literal(ALL),
+      list(target, TARGETS_MAX).refine((names) => names.length > 0, 'List should have at least 1 item'),
+    ])
     .nullish()
     .meta({
       description: `Names of the linear layers to adapt, such as \`q_proj\` or \`lm_head\` (the output head). \`${ALL}\`, the default, selects those of attention and MLP.`,
     }),
-  use_rslora: boolean().nullish().meta({
-    description: 'Scale by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false.',
-  }),
+  use_rslora: boolean()
+    .nullish()
+    .describe('Scale by lora_alpha / √r instead (rank-stabilized LoRA, arXiv:2312.03732). Default false.'),
   seed: integer({ ge: 0, le: SEED_MAX })
     .nullish()
-    .meta({ description: `Seed of the initial values of A; B starts at zero. Default ${DEFAULT_LORA.seed}.` }),
-}); // prettier-ignore
+    .describe(`Seed of the initial values of A; B starts at zero. Default ${DEFAULT_LORA.seed}.`),
+});
 
 /** For a new model. */
 export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: readonly string[] } => ({
@@ -63,9 +66,9 @@ export const lora = wireLora.transform((wire): { lora: LoraConfig; warnings: rea
 /** For an existing model. */
 export const loraResponse = z
   .object({
-    r: z.int().meta({ description: 'Rank of the adapter.' }),
-    lora_alpha: z.number().meta({ description: 'The output of the adapter is scaled by lora_alpha / r.' }),
-    target_modules: z.array(z.string()).meta({ description: 'Names of the linear layers that are adapted.' }),
-    use_rslora: z.boolean().meta({ description: 'Whether the output is scaled by lora_alpha / √r instead.' }),
+    r: z.int().describe('Rank of the adapter.'),
+    lora_alpha: z.number().describe('The output of the adapter is scaled by lora_alpha / r.'),
+    target_modules: z.array(z.string()).describe('Names of the linear layers that are adapted.'),
+    use_rslora: z.boolean().describe('Whether the output is scaled by lora_alpha / √r instead.'),
   })
   .meta({ title: 'LoraConfig' });

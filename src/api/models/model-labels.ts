@@ -36,12 +36,11 @@ const note = z
 
 const changeLabels = z
   .looseObject({
-    tags: list(tag, TAGS_MAX).optional().meta({ description: 'All tags of the model, each once.' }),
-    note: note.nullish().meta({ description: 'A note for people. Null or empty: none.' }),
-    archived: boolean().optional().meta({
-      description:
-        'Whether lists leave the model out. An archived model still answers and can be trained, by its name.',
-    }),
+    tags: list(tag, TAGS_MAX).optional().describe('All tags of the model, each once.'),
+    note: note.nullish().describe('A note for people. Null or empty: none.'),
+    archived: boolean()
+      .optional()
+      .describe('Whether lists leave the model out. An archived model still answers and can be trained, by its name.'),
   })
   .meta({ title: 'ModelLabelsRequest', description: 'Fields that are left out stay as they are.' });
 
@@ -59,8 +58,8 @@ const readLabels = (raw: unknown) => {
 
 export const labelFields = {
   tags: z.array(z.string()),
-  note: z.string().nullable().meta({ description: 'A note for people; null: none.' }),
-  archived_at: z.iso.datetime().nullable().meta({ description: 'Null: lists show the model.' }),
+  note: z.string().nullable().describe('A note for people; null: none.'),
+  archived_at: z.iso.datetime().nullable().describe('Null: lists show the model.'),
 };
 
 export const toLabelFields = ({ tags, note: text, archivedAtMs }: ModelLabels) => ({
@@ -75,10 +74,11 @@ const labelsResponse = z
 
 /** Of a list of models. */
 export const labelQuery = {
-  tag: z.string().optional().meta({ description: 'Only models with this tag.' }),
-  archived: z.enum(['exclude', 'include', 'only']).optional().meta({
-    description: 'Whether archived models are listed. Default: exclude, or include if `name` is given.',
-  }),
+  tag: z.string().optional().describe('Only models with this tag.'),
+  archived: z
+    .enum(['exclude', 'include', 'only'])
+    .optional()
+    .describe('Whether archived models are listed. Default: exclude, or include if `name` is given.'),
 };
 
 interface LabelFilter {
@@ -100,11 +100,11 @@ export function toLabelFilter({ tag: asked, archived, name }: LabelQuery): Label
 
 const projectResponse = z
   .object({
-    id: z.string().meta({ description: 'The name of the project.' }),
+    id: z.string().describe('The name of the project.'),
     object: z.literal('model_project'),
-    model_count: z.int().meta({ description: 'Models that are not archived.' }),
-    archived_count: z.int().meta({ description: 'Models that are archived.' }),
-    active_at: z.iso.datetime().meta({ description: 'The latest activity of one of its models.' }),
+    model_count: z.int().describe('Models that are not archived.'),
+    archived_count: z.int().describe('Models that are archived.'),
+    active_at: z.iso.datetime().describe('The latest activity of one of its models.'),
   })
   .meta({ title: 'ModelProject' });
 
@@ -118,7 +118,7 @@ const toProjectResponse = ({ project, modelCount, archivedCount, activeAtMs }: M
 
 const projectsQuery = z.looseObject({
   limit: integer({ ge: 1, le: 100 }).default(100),
-  after: pageFields.after.meta({ description: 'Name of the last project of the previous page.' }),
+  after: pageFields.after.describe('Name of the last project of the previous page.'),
 });
 
 export function modelLabelRoutes({ models }: Pick<ApiServices, 'models'>): Endpoint[] {

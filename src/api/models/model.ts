@@ -36,38 +36,46 @@ const namePart = z
 
 const savePolicy = z
   .looseObject({
-    save_total_limit: integer({ ge: 1, le: STEPS_MAX }).meta({
-      description:
-        'Maximum number of checkpoints to keep when a job creates a new one: the newest, the best by metric_for_best_model, then the newest of the rest. Checkpoints in use are kept in addition.',
-    }),
-    metric_for_best_model: z.string().min(1).max(200).nullish().meta({
-      description:
+    save_total_limit: integer({ ge: 1, le: STEPS_MAX }).describe(
+      'Maximum number of checkpoints to keep when a job creates a new one: the newest, the best by metric_for_best_model, then the newest of the rest. Checkpoints in use are kept in addition.',
+    ),
+    metric_for_best_model: z
+      .string()
+      .min(1)
+      .max(200)
+      .nullish()
+      .describe(
         'The checkpoint metric that determines the best one, such as `val/reward` or `val/loss`. Default: only age counts.',
-    }),
-    greater_is_better: boolean().nullish().meta({
-      description:
+      ),
+    greater_is_better: boolean()
+      .nullish()
+      .describe(
         'Whether a higher value of the metric is better. Default: false for a metric whose name ends with `loss`, else true.',
-    }),
+      ),
   })
-  .meta({
-    description:
-      'Which checkpoints are kept, with the field names of Transformers. Null: all are kept until they are deleted.',
-  });
+  .describe(
+    'Which checkpoints are kept, with the field names of Transformers. Null: all are kept until they are deleted.',
+  );
 
 const wireModel = z.looseObject({
-  entity: namePart.nullish().meta({ description: 'Default: the entity of the key.' }),
+  entity: namePart.nullish().describe('Default: the entity of the key.'),
   project: namePart,
-  name: namePart.meta({ description: 'Name of the model; unique within the project.' }),
+  name: namePart.describe('Name of the model; unique within the project.'),
   base_model: z.string().min(1),
-  return_existing: boolean().default(false),
-  from_checkpoint: z.string().min(1).nullish().meta({
-    description: 'Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.',
-  }),
+  return_existing: boolean()
+    .default(false)
+    .describe('If a model with this name exists, return it instead of a 409 error.'),
+  from_checkpoint: z
+    .string()
+    .min(1)
+    .nullish()
+    .describe('Fork: step 0 is a copy of this checkpoint, `entity/project/name@N`, with its optimizer state.'),
   save_policy: savePolicy.nullish(),
-  lora: lora.nullish().meta({
-    description:
+  lora: lora
+    .nullish()
+    .describe(
       'Settings of the adapter to train, with the field names of PEFT. They cannot be changed later; a fork has those of its source.',
-  }),
+    ),
 });
 
 const readSavePolicy = (wire: z.output<typeof savePolicy>): SavePolicy => ({
@@ -137,9 +145,7 @@ export const toModelResponse = (model: Model): z.input<typeof modelResponse> => 
 });
 
 export const oneModelResponse = modelResponse.extend({
-  lora: loraResponse
-    .nullable()
-    .meta({ description: 'LoRA settings of the latest checkpoint; null: all checkpoints were deleted.' }),
+  lora: loraResponse.nullable().describe('LoRA settings of the latest checkpoint; null: all checkpoints were deleted.'),
   save_policy: z
     .object({
       save_total_limit: z.int(),
@@ -147,7 +153,7 @@ export const oneModelResponse = modelResponse.extend({
       greater_is_better: z.boolean(),
     })
     .nullable()
-    .meta({ description: 'Which checkpoints are kept when a job creates a new one; null: all are kept.' }),
+    .describe('Which checkpoints are kept when a job creates a new one; null: all are kept.'),
   ...labelFields,
 });
 
@@ -174,7 +180,11 @@ export const toOneModelResponse = (
 export const createdModel = modelResponse.extend({ warnings });
 
 export const deletedModel = z
-  .object({ model_id: z.guid(), deleted_checkpoints: z.int(), deleted_run: z.boolean() })
+  .object({
+    model_id: z.guid(),
+    deleted_checkpoints: z.int().describe('Number of checkpoints deleted with it.'),
+    deleted_run: z.boolean().describe('Whether its run was deleted with it.'),
+  })
   .meta({ title: 'DeletedModel' });
 
 export const checkpointResponse = z
@@ -203,7 +213,7 @@ export const deleteCheckpoints = z
   .meta({ title: 'DeleteCheckpointsRequest' });
 
 export const deletedCheckpoints = z
-  .object({ deleted_count: z.int(), not_found_steps: z.array(z.int()) })
+  .object({ deleted_count: z.int(), not_found_steps: z.array(z.int()).describe('Steps that do not exist.') })
   .meta({ title: 'DeletedCheckpoints' });
 
 export const openAIModel = z
@@ -211,8 +221,15 @@ export const openAIModel = z
     id: z.string(),
     object: z.literal('model'),
     created: z.int(),
-    owned_by: z.string(),
+    owned_by: z.string().describe('Owner of the model.'),
     max_model_len: z.int(),
+    type: z.literal('model').describe('With this and the fields below, Anthropic’s clients read the same answer.'),
+    display_name: z.string().describe('The `id`.'),
+    created_at: z.iso.datetime(),
+    lifecycle: z.literal('active').describe('Always `active`: models that cannot be called are not listed.'),
+    max_input_tokens: z.int().describe('The context, as `max_model_len`.'),
+    max_tokens: z.int().describe('The context, which prompt and answer share.'),
+    allowed_fallback_models: z.array(z.string()).describe('Always empty: `fallbacks` is not supported.'),
   })
   .meta({ title: 'OpenAIModel' });
 

@@ -15,10 +15,12 @@ export type HistoryFormat = keyof typeof HISTORY_TYPES;
 
 export const historyQuery = z.looseObject({
   ...pageFields,
-  format: z.enum(['json', 'jsonl', 'csv', 'tensorboard']).optional().meta({
-    description:
+  format: z
+    .enum(['json', 'jsonl', 'csv', 'tensorboard'])
+    .optional()
+    .describe(
       'jsonl, csv and tensorboard (an event file of the steps that have or create a checkpoint) return all steps after the cursor. Default: according to the Accept header, else json.',
-  }),
+    ),
 });
 
 /** Null: JSON, in pages. */
@@ -33,18 +35,19 @@ const timestamp = z.iso.datetime().nullable();
 export const historyResponse = z
   .object({
     id: z.string(),
-    step: z.int().nullable().meta({ description: 'Null: the job has not started.' }),
-    job_id: z.guid().nullable().meta({ description: 'Null for step 0, which no job created.' }),
+    step: z.int().nullable().describe('Null: the job has not started.'),
+    job_id: z.guid().nullable().describe('Null for step 0, which no job created.'),
     type: z.enum(JOB_TYPES).nullable(),
     status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).nullable(),
     training_start: timestamp,
     training_end: timestamp,
-    seconds: z.number().nullable().meta({ description: 'Seconds from the start to the end of training.' }),
-    num_gradient_steps: z.int(),
-    metrics: z.record(z.string(), z.number()).meta({
-      description:
+    seconds: z.number().nullable().describe('Seconds from the start to the end of training.'),
+    num_gradient_steps: z.int().describe('Number of gradient steps (updates of the adapter).'),
+    metrics: z
+      .record(z.string(), z.number())
+      .describe(
         'Means over the gradient steps; num_tokens, num_trained_tokens and tokens_saved_by_sharing are sums. Names with a slash are metrics of the checkpoint, while it exists.',
-    }),
+      ),
     skipped: z.record(z.string(), z.number()),
   })
   .meta({ title: 'HistoryStep' });

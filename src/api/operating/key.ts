@@ -17,12 +17,10 @@ const WIRE_NAME = {
 const limit = integer({ ge: 0 }).optional();
 const limits = z
   .looseObject({
-    requests_in_flight: limit,
-    queued_jobs: limit,
+    requests_in_flight: limit.describe('Maximum number of concurrent requests.'),
+    queued_jobs: limit.describe('Maximum number of jobs that are queued or running.'),
     stored_bytes: limit,
-    tokens_per_day: limit.meta({
-      description: 'Maximum number of tokens per UTC day, prompts and completions together.',
-    }),
+    tokens_per_day: limit.describe('Maximum number of tokens per UTC day, prompts and completions together.'),
   })
   .meta({ title: 'KeyLimits' });
 
@@ -33,15 +31,15 @@ export const createKey = z
       .min(1)
       .max(200)
       .refine((name) => !hasUnseenCharacters(name), `Value error, ${UNSEEN_PROBLEM}`)
-      .meta({ description: 'Display name of the key.' }),
+      .describe('Display name of the key.'),
     scopes: z
       .array(z.enum(SCOPES))
       .min(1)
       .optional()
-      .meta({ description: 'Default: chat, train, read. train includes read, admin includes all.' }),
-    limits: limits.optional().meta({
-      description: 'Omitted limits are those of the entity. A key with limits cannot create other keys.',
-    }),
+      .describe('Default: chat, train, read. train includes read, admin includes all.'),
+    limits: limits
+      .optional()
+      .describe('Omitted limits are those of the entity. A key with limits cannot create other keys.'),
   })
   .meta({ title: 'CreateKeyRequest' });
 
@@ -54,13 +52,13 @@ export const keyResponse = z
     scopes: z.array(z.enum(SCOPES)),
     limits: z.record(z.string(), z.int()),
     created_at: z.iso.datetime(),
-    last_used_at: z.iso.datetime().nullable().meta({ description: 'When the key was last used, to the minute.' }),
-    revoked_at: z.iso.datetime().nullable(),
+    last_used_at: z.iso.datetime().nullable().describe('When the key was last used, to the minute.'),
+    revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: it is active.'),
   })
   .meta({ title: 'ApiKey' });
 
 export const createdKey = keyResponse.extend({
-  secret: z.string().meta({ description: 'The secret key. Shown only once.' }),
+  secret: z.string().describe('The secret key. Shown only once.'),
 });
 
 export const toNewKey = (entity: string, { name, scopes, limits: given }: z.output<typeof createKey>): NewApiKey => ({

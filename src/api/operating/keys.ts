@@ -42,7 +42,11 @@ export function keyRoutes({ apiKeys }: Pick<ApiServices, 'apiKeys'>): Endpoint[]
       summary: 'Revoke an API key. Takes effect with its next request; repeating the call is safe',
       access: 'admin',
       errors: [404],
-      answer: z.object({ id: z.string(), object: z.literal('api_key'), revoked: z.literal(true) }),
+      answer: z.object({
+        id: z.string(),
+        object: z.literal('api_key'),
+        revoked: z.literal(true).describe('Whether the key is revoked.'),
+      }),
       async handle({ caller, params }) {
         const id = params.key_id!;
         if ((await apiKeys.revoke(id, caller.entity)) === 'not_found')

@@ -15,15 +15,13 @@ export const overviewResponse = z
   .object({
     object: z.literal('overview'),
     version: z.string(),
-    key: z
-      .object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) })
-      .meta({ description: 'The key of the request.' }),
-    base_models: z.array(z.string()),
+    key: z.object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) }).describe('The key of the request.'),
+    base_models: z.array(z.string()).describe('Ids of the base models that this server hosts.'),
     running: z.array(jobOfModel),
-    queued: z.array(jobOfModel).meta({ description: 'The first jobs of the queue.' }),
-    queued_count: z.int(),
-    newest: z.array(jobOfModel).meta({ description: 'Jobs of any status, newest first.' }),
-    used_today: z.object(amounts).meta({ description: 'Usage since the start of the day in UTC.' }),
+    queued: z.array(jobOfModel).describe('The first jobs of the queue.'),
+    queued_count: z.int().describe('Number of queued jobs.'),
+    newest: z.array(jobOfModel).describe('Jobs of any status, newest first.'),
+    used_today: z.object(amounts).describe('Usage since the start of the day in UTC.'),
   })
   .meta({ title: 'Overview' });
 
@@ -48,11 +46,11 @@ export const modelSummaryResponse = modelResponse
   .extend({
     ...labelFields,
     created_at: z.iso.datetime(),
-    latest_step: z.int().nullable().meta({ description: 'The latest step; null: all checkpoints were deleted.' }),
-    latest_job: jobResponse.nullable(),
-    rewards: z.array(z.object({ step: z.int(), reward: z.number() })).meta({
-      description: 'Mean rewards (`train/reward`) of up to 50 of the last steps, oldest first.',
-    }),
+    latest_step: z.int().nullable().describe('The latest step; null: all checkpoints were deleted.'),
+    latest_job: jobResponse.nullable().describe('The most recently submitted job; null if there are no jobs.'),
+    rewards: z
+      .array(z.object({ step: z.int(), reward: z.number() }))
+      .describe('Mean rewards (`train/reward`) of up to 50 of the last steps, oldest first.'),
   })
   .meta({ title: 'ModelSummary' });
 

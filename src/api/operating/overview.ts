@@ -14,11 +14,8 @@ import {
 const listQuery = z.looseObject({
   ...pageFields,
   project: z.string().optional(),
-  name: z.string().optional().meta({ description: 'The full name.' }),
-  search: z
-    .string()
-    .optional()
-    .meta({ description: 'Text that `project/name` contains. The letters A to Z match in either case.' }),
+  name: z.string().optional().describe('The full name.'),
+  search: z.string().optional().describe('Text that `project/name` contains. The letters A to Z match in either case.'),
   ...labelQuery,
 });
 

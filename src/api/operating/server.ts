@@ -8,7 +8,11 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { Generations } from '../http/generations.ts';
 import type { OpenApiDocument } from '../description/openapi.ts';
 
-const check = z.object({ success: z.boolean(), duration: z.number(), errors: z.array(z.string()) });
+const check = z.object({
+  success: z.boolean().describe('Whether the check passed.'),
+  duration: z.number().describe('Duration of the check, in seconds.'),
+  errors: z.array(z.string()),
+});
 
 interface Services extends Pick<ApiServices, 'health' | 'metrics'> {
   readonly generations: Pick<Generations, 'running'>;
@@ -22,6 +26,8 @@ export function serverRoutes(
   describe: () => OpenApiDocument,
 ): Endpoint[] {
   const { health, metrics, generations } = services;
+  /** Made when it is first asked for, which takes a tenth of a second. Bytes, because anybody may ask often: writing the text takes longer. */
+  let description: Buffer | null = null;
   const metricsFor = metricsAccess === 'key' ? ('any key' as const) : ('public' as const);
   const refuseOthers = (ip: string) => {
     if (metricsAccess === 'loopback' && !isLoopback(ip)) throw fromElsewhere();
@@ -61,7 +67,7 @@ export function serverRoutes(
       access: metricsFor,
       role: 'every',
       errors: metricsAccess === 'loopback' ? [403] : [],
-      answer: z.object({ server_load: z.int() }),
+      answer: z.object({ server_load: z.int().describe('Number of generation requests that are not finished.') }),
       async handle({ request }) {
         refuseOthers(request.ip);
         return { server_load: generations.running };
@@ -75,7 +81,12 @@ export function serverRoutes(
       access: 'public',
       role: 'every',
       errors: [503],
-      answer: z.object({ api: z.literal(true), database: check, cpu_queue: check, gpu_queue: check }),
+      answer: z.object({
+        api: z.literal(true).describe('Whether the API server responds.'),
+        database: check.describe('Whether the store responds.'),
+        cpu_queue: check.describe('Whether the trainer responds.'),
+        gpu_queue: check.describe('Whether the sampler responds.'),
+      }),
       async handle({ reply }) {
         const { database, inference, training } = await health.check();
         if (![database, inference, training].every(({ success }) => success)) reply.code(503);
@@ -109,8 +120,9 @@ export function serverRoutes(
       summary: 'Read this API’s OpenAPI 3.1 document',
       access: 'public',
       role: 'every',
-      answer: z.looseObject({ openapi: z.string() }),
-      handle: async () => describe(),
+      answer: z.looseObject({ openapi: z.string().describe('The version of OpenAPI: 3.1.0.') }),
+      handle: async ({ reply }) =>
+        reply.type('application/json; charset=utf-8').send((description ??= Buffer.from(JSON.stringify(describe())))),
     }),
   ];
 }

@@ -9,14 +9,14 @@ import { refuse } from '#validation/parse';
 const day = z.iso.date('String should be a day like 2026-11-21').optional();
 
 const filterFields = {
-  api_key_id: z.string().optional().meta({ description: 'Id of a key, as `whetstone keys list` shows it.' }),
+  api_key_id: z.string().optional().describe('Id of a key, as `whetstone keys list` shows it.'),
   project: z
     .string()
     .optional()
-    .meta({ description: 'As in the OpenAI-Project header, without the team. Empty: requests without a project.' }),
-  model: z.string().optional().meta({ description: 'Name of the model, as in answers.' }),
-  start_date: day.meta({ description: 'First day, UTC.' }),
-  end_date: day.meta({ description: 'Last day (inclusive), UTC.' }),
+    .describe('As in the OpenAI-Project header, without the team. Empty: requests without a project.'),
+  model: z.string().optional().describe('Name of the model, as in answers.'),
+  start_date: day.describe('First day, UTC.'),
+  end_date: day.describe('Last day (inclusive), UTC.'),
 };
 
 export const usageQuery = z.looseObject({ ...pageFields, ...filterFields });
@@ -33,14 +33,14 @@ export const usageSumsQuery = z.looseObject({
     .default('model,api_key')
     .refine((text) => isParts(text.split(',')), `Input should be some of ${USAGE_PARTS.join(', ')}, with commas`)
     .transform((text) => text.split(',') as UsagePart[])
-    .meta({ description: 'What to tell apart: some of `model`, `api_key`, `project` and `day`, with commas.' }),
+    .describe('What to tell apart: some of `model`, `api_key`, `project` and `day`, with commas.'),
   limit: integer({ ge: 1, le: SUMS_MAX }).default(100),
 });
 
 export const amounts = {
   requests: z.int(),
   prompt_tokens: z.int(),
-  cached_tokens: z.int().meta({ description: 'Number of prompt tokens that were read from the cache.' }),
+  cached_tokens: z.int().describe('Number of prompt tokens that were read from the cache.'),
   completion_tokens: z.int(),
   total_tokens: z.int(),
 };
@@ -56,9 +56,7 @@ export const usageList = envelope(
     ...amounts,
   }),
 ).extend({
-  totals: z
-    .object(amounts)
-    .meta({ description: 'Totals of everything that matches the filter, not only of this page.' }),
+  totals: z.object(amounts).describe('Totals of everything that matches the filter, not only of this page.'),
 });
 
 export const usageSums = z.object({
@@ -67,18 +65,19 @@ export const usageSums = z.object({
     z
       .object({
         object: z.literal('usage_sum'),
-        model: z.string().nullable().meta({ description: 'Name without step. Null: sums do not tell models apart.' }),
-        api_key_id: z.string().nullable().meta({ description: 'Null: sums do not tell keys apart.' }),
-        project: z.string().nullable().meta({
-          description: 'Empty: requests without a project. Null: sums do not tell projects apart.',
-        }),
-        date: z.string().nullable().meta({ description: 'Day in UTC. Null: sums do not tell days apart.' }),
+        model: z.string().nullable().describe('Name without step. Null: sums do not tell models apart.'),
+        api_key_id: z.string().nullable().describe('Null: sums do not tell keys apart.'),
+        project: z
+          .string()
+          .nullable()
+          .describe('Empty: requests without a project. Null: sums do not tell projects apart.'),
+        date: z.string().nullable().describe('Day in UTC. Null: sums do not tell days apart.'),
         ...amounts,
       })
       .meta({ title: 'UsageSum' }),
   ),
-  has_more: z.boolean().meta({ description: 'Whether there are more sums than `limit`.' }),
-  totals: z.object(amounts).meta({ description: 'Totals of everything that matches the filter.' }),
+  has_more: z.boolean().describe('Whether there are more sums than `limit`.'),
+  totals: z.object(amounts).describe('Totals of everything that matches the filter.'),
 });
 
 export const toUsageSum = ({ model, keyId, project, dayUtc, ...used }: UsageSum) => ({

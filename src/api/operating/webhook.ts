@@ -5,16 +5,8 @@ import { isoOrNull } from '../http/time.ts';
 
 export const createWebhook = z
   .looseObject({
-    url: z
-      .string()
-      .min(1)
-      .max(2_000)
-      .meta({ description: 'The URL to call: http or https, without user name and password.' }),
-    events: z
-      .array(z.enum(WEBHOOK_EVENTS))
-      .min(1)
-      .optional()
-      .meta({ description: 'Default: the three of training jobs.' }),
+    url: z.string().min(1).max(2_000).describe('The URL to call: http or https, without user name and password.'),
+    events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).optional().describe('Default: the three of training jobs.'),
   })
   .meta({ title: 'CreateWebhookRequest' });
 
@@ -28,29 +20,29 @@ export const webhookResponse = z
     disabled_at: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'When it was disabled because the receiver answered 410 Gone; null: it is enabled.' }),
+      .describe('When it was disabled because the receiver answered 410 Gone; null: it is enabled.'),
   })
   .meta({ title: 'Webhook' });
 
 export const createdWebhook = webhookResponse.extend({
-  secret: z.string().meta({ description: 'Secret for verifying signatures. Shown only once.' }),
+  secret: z.string().describe('Secret for verifying signatures. Shown only once.'),
 });
 
 export const deliveryResponse = z
   .object({
-    id: z.string().meta({ description: 'Id of the delivery, as in the header webhook-id.' }),
+    id: z.string().describe('Id of the delivery, as in the header webhook-id.'),
     object: z.literal('webhook_delivery'),
     webhook_id: z.guid(),
     training_job_id: z.string().nullable(),
-    episode_id: z.string().nullable().meta({ description: 'The episode whose reward caused the event.' }),
-    event: z.enum(WEBHOOK_EVENTS),
-    status: z.enum(['pending', 'delivered', 'failed']).meta({ description: 'pending: another attempt will be made.' }),
+    episode_id: z.string().nullable().describe('The episode whose reward caused the event.'),
+    event: z.enum(WEBHOOK_EVENTS).describe('The event.'),
+    status: z.enum(['pending', 'delivered', 'failed']).describe('pending: another attempt will be made.'),
     created_at: z.iso.datetime(),
-    attempts: z.int(),
-    next_attempt_at: z.iso.datetime().nullable(),
-    last_status: z.int().nullable().meta({ description: 'HTTP status of the last attempt; null: no answer.' }),
-    last_error: z.string().nullable(),
-    delivered_at: z.iso.datetime().nullable(),
+    attempts: z.int().describe('Number of delivery attempts.'),
+    next_attempt_at: z.iso.datetime().nullable().describe('When the next attempt is made; null: there will be none.'),
+    last_status: z.int().nullable().describe('HTTP status of the last attempt; null: no answer.'),
+    last_error: z.string().nullable().describe('Error of the last attempt; null if it succeeded.'),
+    delivered_at: z.iso.datetime().nullable().describe('When it was delivered; null if it has not been delivered.'),
   })
   .meta({ title: 'WebhookDelivery' });
 

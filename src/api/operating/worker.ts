@@ -13,20 +13,21 @@ const workerResponse = z
     version: z.string(),
     base_model: z.string(),
     roles: z.array(z.enum(['sample', 'train'])),
-    state: z.enum(['connected', 'away', 'draining']).meta({
-      description: 'away: its connection is lost and it is expected to reconnect. draining: it accepts no new calls.',
-    }),
-    connected_at: z.string(),
-    silent_seconds: z.number().meta({ description: 'Seconds since the last message from the worker.' }),
-    reconnects: z.int().meta({ description: 'Number of times that the worker reconnected.' }),
-    tokens: z.int().meta({ description: 'Number of tokens sampled by the worker.' }),
-    sessions: z.int().meta({ description: 'Number of open training sessions on the worker.' }),
-    sequences_max: z.int().nullable().meta({
-      description: 'Maximum number of choices computed at the same time; null if the worker does not sample.',
-    }),
-    running: z.int().meta({ description: 'Number of choices being computed.' }),
-    waiting: z.int().meta({ description: 'Number of choices waiting on the worker.' }),
-    adapters: z.array(z.string()).meta({ description: 'Ids of the checkpoints in the memory of the worker.' }),
+    state: z
+      .enum(['connected', 'away', 'draining'])
+      .describe('away: its connection is lost and it is expected to reconnect. draining: it accepts no new calls.'),
+    connected_at: z.string().describe('When it connected.'),
+    silent_seconds: z.number().describe('Seconds since the last message from the worker.'),
+    reconnects: z.int().describe('Number of times that the worker reconnected.'),
+    tokens: z.int().describe('Number of tokens sampled by the worker.'),
+    sessions: z.int().describe('Number of open training sessions on the worker.'),
+    sequences_max: z
+      .int()
+      .nullable()
+      .describe('Maximum number of choices computed at the same time; null if the worker does not sample.'),
+    running: z.int().describe('Number of choices being computed.'),
+    waiting: z.int().describe('Number of choices waiting on the worker.'),
+    adapters: z.array(z.string()).describe('Ids of the checkpoints in the memory of the worker.'),
   })
   .meta({ title: 'Worker' });
 

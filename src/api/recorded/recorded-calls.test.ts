@@ -129,7 +129,10 @@ test('completions: each choice is trained by its id, and by its tokens if those 
     (await histories({ completions: [exchange] })).map(({ turns }) =>
       turns.map((turn) => turn.kind === 'sampled' && [turn.answer, turn.tokens, turn.logprobs, turn.promptTokenIds]),
     );
-  const [first, second] = [{ id: 'cmpl-1', index: 0 }, { id: 'cmpl-1', index: 1 }]; // prettier-ignore
+  const [first, second] = [
+    { id: 'cmpl-1', index: 0 },
+    { id: 'cmpl-1', index: 1 },
+  ];
   expect(await tokens(call([1, 2]))).toEqual([[[first, [7], [-1], [1, 2]]], [[second, null, null, null]]]);
   expect(await tokens(call('a'))).toEqual([[[first, null, null, null]], [[second, null, null, null]]]);
   expect(await tokens(call([1, 2], { echo: true }))).toEqual([

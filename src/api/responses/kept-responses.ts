@@ -11,12 +11,14 @@ import { responseSchema } from './responses-response-schema.ts';
 import { sendResponseEvents } from './response-events.ts';
 
 const readQuery = z.looseObject({
-  stream: boolean().optional().meta({ description: 'Stream the events of the response. Only for responses created with `background` and `stream`.' }),
-  starting_after: integer({ ge: 0 }).optional().meta({ description: 'Return only events after this sequence number.' }),
-}); // prettier-ignore
+  stream: boolean()
+    .optional()
+    .describe('Stream the events of the response. Only for responses created with `background` and `stream`.'),
+  starting_after: integer({ ge: 0 }).optional().describe('Return only events after this sequence number.'),
+});
 
 const itemsQuery = z.looseObject({
-  after: z.string().optional().meta({ description: 'Id of the last item of the previous page.' }),
+  after: z.string().optional().describe('Id of the last item of the previous page.'),
   limit: integer({ ge: 1, le: 100 }).default(20),
   order: z.enum(['asc', 'desc']).default('desc'),
 });

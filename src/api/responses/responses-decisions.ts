@@ -1,14 +1,50 @@
 // Fields of OpenAI's Responses API, and of vLLM's, that are not read here: refused where they would change the answer, otherwise
 // accepted (../chat/field-decisions.ts).
 import { isObject } from '#base/is-object';
-import { CHAT_ONLY, OF_OPENAI } from '../chat/chat-decisions.ts';
-import { harmless, isEmpty, isNothing, refused, type Decisions } from '../chat/field-decisions.ts';
+import { CACHED, CALLERS, CHAT_ONLY, OF_OPENAI, VERBOSITY } from '../chat/chat-decisions.ts';
+import { harmless, isEmpty, isNothing, quiet, refused, type Decisions } from '../chat/field-decisions.ts';
+import { misplacedAt } from '../chat/misplaced-fields.ts';
 
 /** Conditions that this server meets anyway: as soon as there is capacity, or later. */
 const runsSoon = (value: unknown): boolean =>
   isEmpty(value) || (isObject(value) && isNothing(value['continuation_id']));
 
+/** Of a tool: a function, or a namespace of functions. */
+export const TOOL_DECISIONS: Decisions = {
+  ...CALLERS,
+  async: harmless('the model waits for the result of a call.'),
+};
+
+export const TEXT_DECISIONS: Decisions = VERBOSITY;
+
+const summarized = harmless('the thinking itself is in the output.');
+
+export const REASONING_DECISIONS: Decisions = {
+  summary: summarized,
+  generate_summary: summarized,
+  mode: harmless('there is only one mode.', (value) => isEmpty(value) || value === 'standard'),
+};
+
+/** Of an item of input: clients send items of earlier answers as they came. */
+export const ITEM_DECISIONS: Decisions = {
+  async: quiet('a call is read as the model’s own.'),
+  id: quiet('an item is read by its content.'),
+  phase: quiet('chat templates know no phases.'),
+  caller: quiet('a call is read as the model’s own.'),
+  encrypted_content: quiet('reasoning is read as text; that of other servers cannot be read.'),
+  parsed_arguments: quiet('the arguments are read.'),
+};
+
+/** Of a part of a message. */
+export const PART_DECISIONS: Decisions = {
+  prompt_cache_breakpoint: quiet(CACHED),
+  annotations: quiet('the text that they annotate is read.'),
+  logprobs: quiet('the text is read.'),
+  parsed: quiet('the text is read.'),
+};
+
 export const RESPONSES_DECISIONS: Decisions = {
+  ...misplacedAt('/v1/responses'),
   ...CHAT_ONLY,
   ...OF_OPENAI,
   conversation: refused('Conversation ids are not supported: send previous_response_id. Leave conversation out.'),

@@ -12,6 +12,9 @@ const text = z.string();
 export const inputItem = z.looseObject({
   type: text.nullish(),
   role: text.optional(),
+  status: text
+    .nullish()
+    .describe("Of the assistant's message at the end: in_progress or incomplete, and the answer continues it."),
   content: z.unknown().optional(),
   call_id: text.optional(),
   name: text.optional(),
@@ -19,11 +22,16 @@ export const inputItem = z.looseObject({
   arguments: text.optional(),
   input: text.optional(),
   output: z.unknown().optional(),
+  summary: z.unknown().optional(),
 });
 export type Item = z.output<typeof inputItem>;
 
 /** A turn may have several. */
 export const ITEMS_MAX = 2 * MAX_MESSAGES;
+
+/** A message of the assistant that was cut off: as the last item, it is continued, as in vLLM. */
+export const isUnfinished = ({ type, role, status }: Item): boolean =>
+  (type ?? 'message') === 'message' && role === 'assistant' && (status === 'in_progress' || status === 'incomplete');
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -134,13 +142,26 @@ function toResult({ call_id: id, output }: Item, loc: Loc): ChatMessage {
   return { role: 'tool', tool_call_id: id, content: contentOf(output, [...loc, 'output']) };
 }
 
-/** Reasoning of our own answers; content encrypted by other servers cannot be read. */
-function thoughtOf({ content, ...rest }: Item, warnings: Set<string>): string {
-  const parts = Array.isArray(content) ? (content as unknown[]) : [];
-  const texts = parts
-    .map((part) => (part as { text?: unknown } | null)?.text)
-    .filter((text) => typeof text === 'string');
+/** Reasoning of our own answers, or the summary of another server's; content encrypted by other servers cannot be read. */
+function thoughtOf({ content, summary, ...rest }: Item, warnings: Set<string>): string {
+  const own = textsOf(content);
+  const texts = own.length > 0 ? own : textsOf(summary);
   if (texts.length === 0 && rest['encrypted_content'])
     warnings.add('reasoning.encrypted_content of another server cannot be read: it was not used.');
   return texts.join('\n');
+}
+
+const textsOf = (parts: unknown): string[] =>
+  (Array.isArray(parts) ? (parts as unknown[]) : [])
+    .map((part) => (part as { text?: unknown } | null)?.text)
+    .filter((text) => typeof text === 'string');
+
+/** Only the reasoning after the last message of the user is kept. */
+export function withoutEarlierThoughts(messages: readonly ChatMessage[]): ChatMessage[] {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.map((message, index) => {
+    if (index > last || message['reasoning_content'] === undefined) return message;
+    const { reasoning_content: _dropped, ...rest } = message;
+    return rest;
+  });
 }

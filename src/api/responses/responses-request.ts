@@ -1,16 +1,32 @@
 // POST /v1/responses in OpenAI's format → ChatRequest, once the previous conversation is known, and the request fields that the
 // answer repeats (responses-echo.ts). Features that need OpenAI's servers are refused by name; fields without effect are in `warnings`.
 import type { z } from 'zod';
+import { isObject } from '#base/is-object';
 import { nonEmpty } from '#base/non-empty';
 import type { ChatRequest } from '#services/chat/chat-request';
 import { PLAIN_OUTPUT, PLAIN_PROMPT } from '#services/chat/plain-options';
 import type { ChatMessage } from '#domain/chat';
 import { echo, type EchoedRequest } from './responses-echo.ts';
-import { RESPONSES_DECISIONS } from './responses-decisions.ts';
-import { responsesRequestSchema, type format, type Wire } from './responses-fields.ts';
-import { toMessages, type Item } from './responses-input.ts';
+import {
+  ITEM_DECISIONS,
+  REASONING_DECISIONS,
+  RESPONSES_DECISIONS,
+  TEXT_DECISIONS,
+  TOOL_DECISIONS,
+} from './responses-decisions.ts';
+import {
+  format,
+  functionTool,
+  reasoningConfig,
+  responsesRequestSchema,
+  textConfig,
+  tool,
+  type Wire,
+} from './responses-fields.ts';
+import { inputItem, isUnfinished, toMessages, withoutEarlierThoughts, type Item } from './responses-input.ts';
 import { itemsOf } from './responses-items.ts';
 import { offeredTools, toolChoice, type Namespaces, type OfferedTools } from './responses-tools.ts';
+import { refuseOtherChoices } from '../chat/chat-rules.ts';
 import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
@@ -45,6 +61,7 @@ export interface ResponsesRequest {
 }
 
 export function parseResponsesRequest(body: unknown): ResponsesRequest {
+  if (isObject(body)) refuseOtherChoices(body);
   const wire = parse(responsesRequestSchema, body, 'body');
   if (wire.background && wire.store === false)
     refuse(['body', 'background'], 'A background response is always stored. Leave out store, or background.', true);
@@ -52,11 +69,13 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
   const offered = offeredTools(wire.tools);
   const decided = applyDecisions(responsesRequestSchema, RESPONSES_DECISIONS, wire);
   const found = new Set([...decided, ...offered.warnings]);
-  noteWithoutEffect(wire, found);
+  noteNested(wire, items, found);
   const logprobs = wire.include?.includes('message.output_text.logprobs') ?? false;
+  if (wire.top_logprobs && !logprobs)
+    found.add('top_logprobs was not used: it needs message.output_text.logprobs in include.');
   return {
     previousId: wire.previous_response_id ?? null,
-    namedItems: [...new Set(items.flatMap((item) => (item.type === 'item_reference' ? [String(item['id'])] : [])))],
+    namedItems: [...new Set(items.flatMap((item) => (isReference(item) ? [String(item['id'])] : [])))],
     store: wire.store ?? null,
     background: wire.background ?? false,
     echoed: echo(wire),
@@ -65,18 +84,25 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
     namespaces: offered.namespaces,
     complete({ conversation, items: named }) {
       const warnings = new Set(found);
-      const own = items.map((item) => (item.type === 'item_reference' ? named.get(String(item['id']))! : item));
+      const own = items.map((item) => (isReference(item) ? named.get(String(item['id']))! : item));
       const input = [...conversation, ...own];
       if (own.length === 0) refuse(['body', 'input'], 'Send input.', wire.input);
-      const messages = toMessages(input, conversation.length, warnings);
-      return { request: toRequest(wire, messages, offered, logprobs), input, warnings: [...warnings] };
+      const said = toMessages(input, conversation.length, warnings);
+      const messages = wire.reasoning?.context === 'current_turn' ? withoutEarlierThoughts(said) : said;
+      const continues = isUnfinished(own.at(-1)!);
+      return { request: toRequest(wire, messages, continues, offered, logprobs), input, warnings: [...warnings] };
     },
   };
 }
 
+/** Clients may leave out its type: what has an id alone is a reference. */
+const isReference = ({ type, role, id }: Item): boolean =>
+  type === 'item_reference' || (!type && role === undefined && typeof id === 'string');
+
 function toRequest(
   wire: Wire,
   conversation: readonly ChatMessage[],
+  continues: boolean,
   offered: OfferedTools,
   logprobs: boolean,
 ): ChatRequest {
@@ -93,6 +119,7 @@ function toRequest(
     prompt: {
       ...PLAIN_PROMPT,
       name: 'input',
+      continueFinalMessage: continues,
       chatTemplateKwargs: wire.chat_template_kwargs ?? {},
       truncatePromptTokens: wire.truncation === 'auto' ? -1 : null,
       reasoningEffort: wire.reasoning?.effort ?? null,
@@ -119,15 +146,27 @@ function responseFormat({
   name,
   schema,
   strict,
-}: z.output<typeof format>): Parameters<typeof formatConstraint>[0] {
+}: NonNullable<z.output<typeof textConfig>['format']>): Parameters<typeof formatConstraint>[0] {
   if (type !== 'json_schema') return { type };
   if (!schema) refuse(['body', 'text', 'format', 'schema'], 'A format of type json_schema must have a schema.', null);
   return { type, json_schema: { name, schema, strict } };
 }
 
-function noteWithoutEffect({ text: shape, reasoning, include }: Wire, warnings: Set<string>): void {
-  if (shape?.verbosity && shape.verbosity !== 'medium') warnings.add('text.verbosity was not used.');
-  if (reasoning?.summary) warnings.add('reasoning.summary was not used: the thinking itself is in the output.');
+/** About fields of the objects within the request. */
+function noteNested({ text: shape, reasoning, include, tools }: Wire, items: readonly Item[], warnings: Set<string>) {
+  const note = (...of: Parameters<typeof applyDecisions>) => {
+    for (const warning of applyDecisions(...of)) warnings.add(warning);
+  };
+  note(textConfig, TEXT_DECISIONS, shape ?? {}, ['text']);
+  note(format, {}, shape?.format ?? {}, ['text', 'format']);
+  note(reasoningConfig, REASONING_DECISIONS, reasoning ?? {}, ['reasoning']);
+  for (const [index, each] of items.entries()) note(inputItem, ITEM_DECISIONS, each, ['input', index]);
+  for (const [index, each] of (tools ?? []).entries()) {
+    if (each.type !== 'function' && each.type !== 'namespace') continue;
+    note(tool, TOOL_DECISIONS, each, ['tools', index]);
+    for (const [at, inside] of (each.tools ?? []).entries())
+      note(functionTool, TOOL_DECISIONS, inside, ['tools', index, 'tools', at]);
+  }
   for (const what of include ?? [])
     if (what !== 'message.output_text.logprobs')
       warnings.add(`include ${what.slice(0, 100)} was not used: this server has no such output.`);

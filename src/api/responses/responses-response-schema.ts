@@ -11,11 +11,17 @@ export const responseSchema = z
     id: z.string(),
     object: z.literal('response'),
     created_at: z.int(),
-    completed_at: z.int().nullable(),
+    completed_at: z
+      .int()
+      .nullable()
+      .describe('When it ended, in seconds since 1970 (Unix time); null if it has not ended.'),
     status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
     background: z.boolean(),
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    incomplete_details: z.object({ reason: z.string() }).nullable(),
+    error: z.object({ code: z.string().describe('Machine-readable error code.'), message: z.string() }).nullable(),
+    incomplete_details: z
+      .object({ reason: z.string() })
+      .nullable()
+      .describe('Why the answer is incomplete; null if it is complete.'),
     instructions: z.string().nullable(),
     max_output_tokens: z.int().nullable(),
     model: z.string(),
@@ -31,7 +37,7 @@ export const responseSchema = z
             z.object({
               type: z.literal('output_text'),
               text: z.string(),
-              annotations: z.array(z.never()),
+              annotations: z.array(z.never()).describe('Sources of the text; always empty.'),
               logprobs: z.array(logprob.extend({ top_logprobs: z.array(logprob) })),
             }),
           ),
@@ -71,7 +77,12 @@ export const responseSchema = z
     usage: z
       .object({
         input_tokens: z.int(),
-        input_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
+        input_tokens_details: z
+          .object({
+            cached_tokens: z.int(),
+            cache_write_tokens: z.int().describe('Always 0: nothing is paid for writing to the cache.'),
+          })
+          .describe('Breakdown of the tokens in the input.'),
         output_tokens: z.int(),
         output_tokens_details: z.object({ reasoning_tokens: z.int() }),
         total_tokens: z.int(),

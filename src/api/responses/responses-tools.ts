@@ -64,7 +64,8 @@ function refuseTwins(definitions: readonly ToolDefinition[]): void {
   }
 }
 
-function toFunction({ type, name, description, parameters, strict }: Tool, loc: Loc): ToolDefinition {
+function toFunction(sent: Tool, loc: Loc): ToolDefinition {
+  const { type, name, description, parameters, strict, output_schema: result, defer_loading: deferred } = sent;
   if (type === 'custom')
     refuse(
       [...loc, 'type'],
@@ -84,7 +85,9 @@ function toFunction({ type, name, description, parameters, strict }: Tool, loc: 
       name,
       ...(description ? { description } : {}),
       ...(parameters ? { parameters } : {}),
+      ...(result ? { return: result } : {}),
       ...(strict ? { strict: true } : {}),
+      ...(deferred ? { defer_loading: true } : {}),
     },
   };
 }

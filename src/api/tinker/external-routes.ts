@@ -29,7 +29,8 @@ export function externalRoutes(
         const files = await saves.listFiles(caller.entity, path);
         const expires = new Date(clock.now() + LINKS_VALID_MS).toISOString();
         const sign = await links.signer(caller);
-        const url = (file: string) => `${ownAddress(request, basePath)}${FILES_PATH}?link=${sign(`tinker-file ${path} ${file}`)}`; // prettier-ignore
+        const url = (file: string) =>
+          `${ownAddress(request, basePath)}${FILES_PATH}?link=${sign(`tinker-file ${path} ${file}`)}`;
         return { urls: Object.fromEntries(files.map((file) => [file, url(file)])), expires };
       },
     }),

@@ -2,19 +2,18 @@
 // have the one of field-words.ts.
 import { z } from 'zod';
 
-const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description });
-const text = (description: string) => described(z.string(), description);
-const texts = (description: string) => described(z.array(z.string()), description);
-const whole = (description: string) => described(z.int(), description);
-const flag = (description: string) => described(z.boolean(), description);
+const text = (description: string) => z.string().describe(description);
+const texts = (description: string) => z.array(z.string()).describe(description);
+const whole = (description: string) => z.int().describe(description);
+const flag = (description: string) => z.boolean().describe(description);
 
-const metadata = described(z.record(z.string(), z.unknown()), 'Your own values, returned unchanged.');
+const metadata = z.record(z.string(), z.unknown()).describe('Your own values, returned unchanged.');
 const servedName = text('Name of the base model.');
-const isLora = described(z.literal(true), 'Always true: an adapter is trained, not the base model.');
+const isLora = z.literal(true).describe('Always true: an adapter is trained, not the base model.');
 const loraRank = whole('Rank of the LoRA matrices.');
 const runId = text('Id of the training run.');
 const savedPath = text('The saved weights: `tinker://RUN/KIND/NAME`.');
-const operation = <const T extends string>(...names: T[]) => described(z.enum(names), 'Name of the operation.');
+const operation = <const T extends string>(...names: T[]) => z.enum(names).describe('Name of the operation.');
 
 export const status = <S extends string>(value: S) => z.object({ status: z.literal(value) });
 
@@ -29,25 +28,30 @@ export const clientConfig = z.object({
 export const noSettings = z.object({});
 
 export const capabilities = z.object({
-  supported_models: z.array(
-    z.object({
-      model_name: servedName,
-      max_context_length: whole('Maximum length of a prompt with its sample, in tokens.'),
-      trainable: flag('Whether the model can be trained.'),
-      sampleable: flag('Whether the model can be sampled from.'),
-    }),
-  ),
+  supported_models: z
+    .array(
+      z.object({
+        model_name: servedName,
+        max_context_length: whole('Maximum length of a prompt with its sample, in tokens.'),
+        trainable: flag('Whether the model can be trained.'),
+        sampleable: flag('Whether the model can be sampled from.'),
+      }),
+    )
+    .describe('The base models, each with its context length in tokens and its supported operations.'),
 });
 
 export const session = z.object({ session_id: z.string() });
 export const heartbeat = z.object({ type: operation('session_heartbeat') });
 
 export const future = z.object({ request_id: z.string(), model_id: z.string() }).meta({ title: 'TinkerFuture' });
-export const sampleFuture = z.object({ request_id: z.string(), sample_sequence_ids: z.array(z.string()) });
+export const sampleFuture = z.object({
+  request_id: z.string(),
+  sample_sequence_ids: z.array(z.string()).describe('One id per sample.'),
+});
 
 export const info = z.object({
   model_id: z.string(),
-  model_data: described(z.object({ model_name: servedName }), 'The base model of the training run.'),
+  model_data: z.object({ model_name: servedName }).describe('The base model of the training run.'),
   model_name: servedName,
   is_lora: isLora,
   lora_rank: loraRank,
@@ -70,7 +74,7 @@ export const result = z.union([
     .meta({ title: 'Weights were loaded into an existing training run' }),
   z
     .object({
-      metrics: z.object({ grad_norm: described(z.number(), 'Norm of the gradients before they were clipped.') }),
+      metrics: z.object({ grad_norm: z.number().describe('Norm of the gradients before they were clipped.') }),
     })
     .meta({ title: 'An optimizer step was applied' }),
   z
@@ -81,7 +85,7 @@ export const result = z.union([
     .meta({ title: 'Weights were saved under a name' }),
   z
     .object({
-      path: described(z.null(), 'Always null: the weights have no name.'),
+      path: z.null().describe('Always null: the weights have no name.'),
       sampling_session_id: text('Id of the sampling session that samples from the weights.'),
       type: operation('save_weights_for_sampler'),
     })
@@ -89,10 +93,9 @@ export const result = z.union([
   z
     .object({
       error: text('What went wrong.'),
-      category: described(
-        z.enum(['user', 'server']),
-        '`user`: the request cannot succeed as it is. `server`: the server failed.',
-      ),
+      category: z
+        .enum(['user', 'server'])
+        .describe('`user`: the request cannot succeed as it is. `server`: the server failed.'),
     })
     .meta({ title: 'The operation failed' }),
 ]);
@@ -100,16 +103,15 @@ export const result = z.union([
 const checkpoint = z
   .object({
     checkpoint_id: text('Kind and name of the saved weights: `KIND/NAME`.'),
-    checkpoint_type: described(
-      z.enum(['training', 'sampler', 'external']),
-      '`training` (with optimizer state), `sampler` or `external`.',
-    ),
+    checkpoint_type: z
+      .enum(['training', 'sampler', 'external'])
+      .describe('`training` (with optimizer state), `sampler` or `external`.'),
     time: text('When the weights were saved.'),
     tinker_path: z.string(),
     size_bytes: whole('Size of the files, in bytes.'),
     public: flag('Whether every team on this server can read them.'),
     user_metadata: metadata,
-    expires_at: described(z.string().nullable(), 'When the weights are deleted; null: never.'),
+    expires_at: z.string().nullable().describe('When the weights are deleted; null: never.'),
   })
   .meta({ title: 'TinkerCheckpoint' });
 
@@ -120,32 +122,30 @@ export const run = z
     model_owner: text('The entity (team) that owns the training run.'),
     is_lora: isLora,
     lora_rank: loraRank,
-    corrupted: described(z.literal(false), 'Always false: the server does not report damaged runs.'),
+    corrupted: z.literal(false).describe('Always false: the server does not report damaged runs.'),
     last_request_time: text('When the training run was last used.'),
-    last_checkpoint: described(
-      checkpoint,
-      'The newest saved weights with optimizer state; absent if there are none.',
-    ).optional(),
-    last_sampler_checkpoint: described(
-      checkpoint,
-      'The newest weights saved for sampling; absent if there are none.',
-    ).optional(),
+    last_checkpoint: checkpoint
+      .describe('The newest saved weights with optimizer state; absent if there are none.')
+      .optional(),
+    last_sampler_checkpoint: checkpoint
+      .describe('The newest weights saved for sampling; absent if there are none.')
+      .optional(),
     user_metadata: metadata,
   })
   .meta({ title: 'TinkerRun' });
 
-const cursor = described(
-  z.object({
+const cursor = z
+  .object({
     offset: whole('Number of items skipped.'),
     limit: whole('Maximum number of items in this answer.'),
     total_count: whole('Number of items in the whole list.'),
-  }),
-  'Which part of the list this is.',
-).meta({ title: 'TinkerCursor' });
+  })
+  .describe('Which part of the list this is.')
+  .meta({ title: 'TinkerCursor' });
 
-export const runs = z.object({ training_runs: described(z.array(run), 'Training runs, newest first.'), cursor });
+export const runs = z.object({ training_runs: z.array(run).describe('Training runs, newest first.'), cursor });
 export const checkpoints = z.object({
-  checkpoints: described(z.array(checkpoint), 'Saved weights, newest first.'),
+  checkpoints: z.array(checkpoint).describe('Saved weights, newest first.'),
   cursor,
 });
 
@@ -167,6 +167,6 @@ export const describedSession = z.object({
 });
 
 export const fileUrls = z.object({
-  urls: described(z.record(z.string(), z.string()), 'URL of each file, by file name. They need no API key.'),
+  urls: z.record(z.string(), z.string()).describe('URL of each file, by file name. They need no API key.'),
   expires: text('When the URLs expire.'),
 });

@@ -1,10 +1,12 @@
 // Bodies of the Tinker protocol as SDK 0.38 sends them. Unknown fields are refused by name.
 import { z } from 'zod';
+import { RL_LOSSES } from '#domain/tinker';
 import { isPlainName, NOT_PLAIN } from '#base/unseen-characters';
+import { ownValues } from '#validation/own-values';
 import { RANK_MAX } from '#services/tinker/tinker-sessions';
 
 const id = z.string().min(1).max(300);
-const metadata = z.record(z.string().max(200), z.unknown()).nullish();
+const metadata = ownValues(z.string().max(200)).nullish();
 const seq = z
   .int()
   .min(0)
@@ -31,14 +33,14 @@ export const createSession = z.strictObject({
   user_metadata: metadata,
   sdk_version: z.string().max(100).nullish(),
   project_id: id.nullish(),
-  display_name: z.string().max(300).nullish(),
+  display_name: z.string().max(300).nullish().describe('Display name of the session; it is not stored.'),
   type,
 });
 
 export const heartbeat = z.strictObject({ session_id: id, type });
 export const finishSession = z.strictObject({
   reason: z.looseObject({ type: z.string().max(50) }).nullish(),
-  detail: z.string().max(10_000).nullish(),
+  detail: z.string().max(10_000).nullish().describe('Description of what went wrong in the client; null: nothing.'),
 });
 
 const adamw = z.looseObject({ type: z.string().max(50) }).nullish();
@@ -48,7 +50,7 @@ function refuseStability(isAsked: boolean, ctx: z.RefinementCtx): void {
   if (!isAsked) return;
   const msg =
     'The loss stable_reinforce needs stability information of samples, and is not supported: its formula is not published. ' +
-    'Set loss_fn=importance_sampling or loss_fn=cispo in the recipe, or leave out record_stability_info.';
+    `Set another loss_fn of the recipe (${RL_LOSSES.join(', ')}), or leave out record_stability_info.`;
   ctx.addIssue({ code: 'custom', message: msg, params: { complaint: { type: 'value_error', msg } } });
 }
 
@@ -76,20 +78,18 @@ export const getInfo = z.strictObject({ model_id: id, type });
 export const loadWeights = z.strictObject({
   session_id: id.nullish(),
   model_seq_id: seq.nullish(),
-  model_id: id
-    .nullish()
-    .meta({ description: 'The training run to load into, with seq_id; null: a new one is created.' }),
+  model_id: id.nullish().describe('The training run to load into, with seq_id; null: a new one is created.'),
   seq_id: seq.nullish(),
-  path: z.string().max(600).meta({ description: 'The saved weights, `tinker://RUN/KIND/NAME`.' }),
-  optimizer: z.boolean().nullish(),
-  base_model: id.nullish().meta({ description: 'No effect: the base model of the saved weights is used.' }),
+  path: z.string().max(600).describe('The saved weights, `tinker://RUN/KIND/NAME`.'),
+  optimizer: z.boolean().nullish().describe('Whether to load the optimizer state too; null: no.'),
+  base_model: id.nullish().describe('No effect: the base model of the saved weights is used.'),
   user_metadata: metadata,
   optimizer_config: adamw,
-  weights_access_token: z.null().optional(),
-  lora_config: z
-    .unknown()
+  weights_access_token: z
+    .null()
     .optional()
-    .meta({ description: 'No effect: the adapter has the settings it was saved with.' }),
+    .describe('Must be null. Weights of other accounts can be read once they are published.'),
+  lora_config: z.unknown().optional().describe('No effect: the adapter has the settings it was saved with.'),
   type,
 });
 
@@ -98,14 +98,26 @@ const finite = z.number().min(-1e30).max(1e30);
 export const optimStep = z.strictObject({
   model_id: id,
   seq_id: seq,
-  adam_params: z.strictObject({
-    learning_rate: finite.default(1e-4),
-    beta1: z.number().min(0).lt(1).default(0.9),
-    beta2: z.number().min(0).lt(1).default(0.95),
-    eps: z.number().min(0).max(1).default(1e-12),
-    weight_decay: finite.default(0),
-    grad_clip_norm: z.number().min(0).max(1e30).default(0),
-  }),
+  adam_params: z
+    .strictObject({
+      learning_rate: finite.default(1e-4),
+      beta1: z.number().min(0).lt(1).default(0.9).describe('Decay rate of the running mean of the gradients (β₁).'),
+      beta2: z
+        .number()
+        .min(0)
+        .lt(1)
+        .default(0.95)
+        .describe('Decay rate of the running mean of the squared gradients (β₂).'),
+      eps: z.number().min(0).max(1).default(1e-12).describe('Added to the denominator to avoid division by zero (ε).'),
+      weight_decay: finite.default(0).describe('Weight decay; multiplied by the learning rate at each step.'),
+      grad_clip_norm: z
+        .number()
+        .min(0)
+        .max(1e30)
+        .default(0)
+        .describe('Maximum gradient norm: larger gradients are scaled down to it; 0: no clipping.'),
+    })
+    .describe('Settings of AdamW for this step.'),
   type,
 });
 
@@ -115,34 +127,32 @@ export const numbered = z.object({ model_id: id, seq_id: seq });
 export const saveWeights = z.strictObject({
   model_id: id,
   seq_id: seq,
-  path: name
-    .nullish()
-    .meta({ description: 'Name of the saved weights, without a slash; null: the number seq_id is the name.' }),
-  overwrite: z.boolean().nullish(),
+  path: name.nullish().describe('Name of the saved weights, without a slash; null: the number seq_id is the name.'),
+  overwrite: z.boolean().nullish().describe('Whether to replace weights with this name; null: no.'),
   ttl_seconds: ttl,
   user_metadata: metadata,
   type,
 });
 
 export const saveForSampler = saveWeights.extend({
-  path: name.nullish().meta({
-    description:
-      'Name of the saved weights, without a slash; null: they are available only through a sampling session.',
-  }),
-  sampling_session_seq_id: seq.nullish(),
-  kind: z
-    .enum(['snapshot', 'inflight'])
+  path: name
     .nullish()
-    .meta({ description: 'No effect: weights are sampled from as they were saved.' }),
+    .describe('Name of the saved weights, without a slash; null: they are available only through a sampling session.'),
+  sampling_session_seq_id: seq.nullish(),
+  kind: z.enum(['snapshot', 'inflight']).nullish().describe('No effect: weights are sampled from as they were saved.'),
 });
 
 export const saveExternal = z.strictObject({
   model_id: id,
   seq_id: seq,
-  path: name.meta({ description: 'Name of the saved weights, without a slash.' }),
+  path: name.describe('Name of the saved weights, without a slash.'),
   ttl_seconds: ttl,
   /** Encryption is not supported. */
-  age_encryption_recipients: z.array(z.string()).max(0).nullish(),
+  age_encryption_recipients: z
+    .array(z.string())
+    .max(0)
+    .nullish()
+    .describe('Must be empty or null: encryption of files is not supported.'),
   type,
 });
 export const linkQuery = z.strictObject({ link: z.string() });
@@ -173,7 +183,8 @@ export const sample = z.strictObject({
     chunks: z
       .array(z.strictObject({ type: z.literal('encoded_text'), tokens: z.array(tokenId) }))
       .min(1)
-      .max(10_000),
+      .max(10_000)
+      .describe('Parts of the prompt, concatenated in order.'),
   }),
   sampling_params: z.strictObject({
     max_tokens: z
@@ -194,18 +205,47 @@ export const sample = z.strictObject({
   sampling_session_id: id,
   seq_id: sampleSeq,
   prompt_logprobs: z.boolean().nullish(),
-  topk_prompt_logprobs: z.int().min(0).max(100).nullish(),
-  topk_sample_logprobs: z.int().min(0).max(100).nullish(),
-  target_prompt_logprobs: z.null().optional(),
-  prompt_alt_tokens_k: z.literal(0).nullish(),
-  prompt_logprobs_last_n: z.int().min(1).nullish(),
-  record_stability_info: z.boolean().superRefine(refuseStability).nullish(),
+  topk_prompt_logprobs: z
+    .int()
+    .min(0)
+    .max(100)
+    .nullish()
+    .describe('Number of most likely tokens to return at each prompt position; null: none.'),
+  topk_sample_logprobs: z
+    .int()
+    .min(0)
+    .max(100)
+    .nullish()
+    .describe('Number of most likely tokens to return at each position of a sample; null: none.'),
+  target_prompt_logprobs: z
+    .null()
+    .optional()
+    .describe('Must be null: log-probabilities of other tokens are not supported.'),
+  prompt_alt_tokens_k: z
+    .literal(0)
+    .nullish()
+    .describe('Must be 0 or null: sampling alternatives at prompt positions is not supported.'),
+  prompt_logprobs_last_n: z
+    .int()
+    .min(1)
+    .nullish()
+    .describe('Return prompt log-probabilities only for the last N tokens; null: for all.'),
+  record_stability_info: z
+    .boolean()
+    .superRefine(refuseStability)
+    .nullish()
+    .describe('Must be false or null: stability information is not recorded.'),
   type,
 });
 
 export const retrieveFuture = z.strictObject({
   request_id: z.string().min(1).max(400),
-  allow_metadata_only: z.boolean().nullish(),
+  allow_metadata_only: z
+    .boolean()
+    .nullish()
+    .describe(
+      'Whether the server may return the size of a result instead of the result. It has no effect: results are always returned in full.',
+    ),
   model_id: id.nullish(),
 });
 

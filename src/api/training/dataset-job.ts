@@ -27,43 +27,49 @@ export const batchSize = union({ auto: z.literal('auto'), int: integer({ ge: 1, 
 
 /** In addition to `batch_size` and `learning_rate`, whose defaults differ by job type. */
 export const batchFields = {
-  lr_scheduler_type: z.enum(SCHEDULER_TYPES).nullish().meta({
-    description:
+  lr_scheduler_type: z
+    .enum(SCHEDULER_TYPES)
+    .nullish()
+    .describe(
       'Learning rate schedule after the warm-up, as in Transformers: `constant` (default), or a `linear` or `cosine` decay to 0.',
-  }),
-  warmup_steps: integer({ ge: 0, le: BATCHES_MAX }).nullish().meta({
-    description: 'Number of gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio is used.',
-  }),
-  warmup_ratio: number({ ge: 0, le: 1 }).nullish().meta({
-    description:
-      'The warm-up as a fraction of all gradient steps, rounded up; at least one step follows it. Default 0.',
-  }),
-  epochs: integer({ ge: 1, le: EPOCHS_MAX }).nullish().meta({
-    description: 'Number of passes over all rows, each in the order of the file. Default 1.',
-  }),
-  packing: boolean().nullish().meta({
-    description:
+    ),
+  warmup_steps: integer({ ge: 0, le: BATCHES_MAX })
+    .nullish()
+    .describe('Number of gradient steps over which the learning rate rises from 0. Default 0: warmup_ratio is used.'),
+  warmup_ratio: number({ ge: 0, le: 1 })
+    .nullish()
+    .describe('The warm-up as a fraction of all gradient steps, rounded up; at least one step follows it. Default 0.'),
+  epochs: integer({ ge: 1, le: EPOCHS_MAX })
+    .nullish()
+    .describe('Number of passes over all rows, each in the order of the file. Default 1.'),
+  packing: boolean()
+    .nullish()
+    .describe(
       'Pack the rows of a batch and compute them together; rows do not attend to each other. Affects only speed, not the loss and gradients. Default true.',
-  }),
-  validation_split: number({ ge: 0, le: 0.5 }).nullish().meta({
-    description:
+    ),
+  validation_split: number({ ge: 0, le: 0.5 })
+    .nullish()
+    .describe(
       'Fraction of the rows to hold out, taken from the end. Their loss becomes the metric `val/loss` of the checkpoint.',
-  }),
-  eval_steps: integer({ ge: 1, le: BATCHES_MAX }).nullish().meta({
-    description:
+    ),
+  eval_steps: integer({ ge: 1, le: BATCHES_MAX })
+    .nullish()
+    .describe(
       'Number of gradient steps between evaluations of the held-out rows; the last step is always evaluated. The `gradient_step` event of an evaluated step has the metrics, as `val/NAME`. Default: only the checkpoint is evaluated.',
-  }),
-  early_stopping_patience: integer({ ge: 1, le: BATCHES_MAX }).nullish().meta({
-    description:
+    ),
+  early_stopping_patience: integer({ ge: 1, le: BATCHES_MAX })
+    .nullish()
+    .describe(
       'Number of evaluations without improvement after which the job ends, with a checkpoint, as in Transformers. The last event then has `stopped_early`. Default: the job trains all steps.',
-  }),
-  early_stopping_threshold: number({ ge: 0 }).nullish().meta({
-    description: 'Minimum change that counts as an improvement. Default 0.',
-  }),
-  load_best_model_at_end: boolean().nullish().meta({
-    description:
+    ),
+  early_stopping_threshold: number({ ge: 0 })
+    .nullish()
+    .describe('Minimum change that counts as an improvement. Default 0.'),
+  load_best_model_at_end: boolean()
+    .nullish()
+    .describe(
       'Give the checkpoint the weights of the best evaluation instead of those of the last step; the last event has `best_gradient_step`. Default: true with early_stopping_patience, else false.',
-  }),
+    ),
 };
 
 type BatchFields = { batch_size: typeof batchSize; learning_rate: typeof rates } & typeof batchFields;
@@ -95,12 +101,12 @@ const url = z.string().nullish();
 /** Fields in addition to `config`. */
 export const datasetJobFields = {
   model_id: z.guid(),
-  training_data_url: url.meta({
-    description: '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.',
-  }),
-  training_folder_url: url.meta({ description: 'The same as training_data_url, for older clients.' }),
+  training_data_url: url.describe(
+    '`wandb-artifact:///entity/project/name:version`; version `vN`, `latest` or an alias.',
+  ),
+  training_folder_url: url.describe('The same as training_data_url, for older clients.'),
   evaluation,
-  experimental_config: anything.nullish().meta({ description: 'Accepted but not used: the warnings list its fields.' }),
+  experimental_config: anything.nullish().describe('Accepted but not used: the warnings list its fields.'),
 };
 
 type DatasetJob = z.output<z.ZodObject<typeof datasetJobFields>>;

@@ -9,21 +9,16 @@ const STATUSES = Object.keys(NEXT_EVALUATION_STATUS) as [EvaluationStatus, ...Ev
 
 export const evaluationResponse = z
   .object({
-    status: z.enum(STATUSES).meta({
-      description:
-        'queued: waiting for the checkpoint, then for a server with the role serve that hosts the base model.',
-    }),
-    num_prompts: z.int(),
-    num_samples: z.int().meta({ description: 'Number of answers per prompt.' }),
-    num_answered: z
-      .int()
-      .meta({ description: 'Number of finished prompts, including those that could not be answered.' }),
-    num_failed: z
-      .int()
-      .meta({ description: 'Number of prompts that could not be answered. Each has the reason in `error`.' }),
+    status: z
+      .enum(STATUSES)
+      .describe('queued: waiting for the checkpoint, then for a server with the role serve that hosts the base model.'),
+    num_prompts: z.int().describe('Number of prompts.'),
+    num_samples: z.int().describe('Number of answers per prompt.'),
+    num_answered: z.int().describe('Number of finished prompts, including those that could not be answered.'),
+    num_failed: z.int().describe('Number of prompts that could not be answered. Each has the reason in `error`.'),
     error_message: z.string().nullable(),
-    started_at: z.iso.datetime().nullable(),
-    ended_at: z.iso.datetime().nullable(),
+    started_at: z.iso.datetime().nullable().describe('When it started; null if it has not started.'),
+    ended_at: z.iso.datetime().nullable().describe('When it ended; null if it has not ended.'),
   })
   .meta({ title: 'Evaluation' });
 
@@ -52,8 +47,8 @@ export function evaluationWarnings(evaluation: Evaluation | null): string[] {
 
 export const modelEvaluationResponse = evaluationResponse
   .extend({
-    id: z.guid().meta({ description: 'Id of the training job.' }),
-    step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
+    id: z.guid().describe('Id of the training job.'),
+    step: z.int().nullable().describe('Step of the checkpoint that answers; null until the job runs.'),
   })
   .meta({ title: 'ModelEvaluation' });
 
@@ -69,11 +64,8 @@ export const evaluationDetailResponse = evaluationResponse
   .extend({
     training_job_id: z.guid(),
     model_id: z.guid(),
-    step: z.int().nullable().meta({ description: 'Step of the checkpoint that answers; null until the job runs.' }),
-    source: z
-      .string()
-      .nullable()
-      .meta({ description: 'The artifact version and file; null: the prompts were in the request.' }),
+    step: z.int().nullable().describe('Step of the checkpoint that answers; null until the job runs.'),
+    source: z.string().nullable().describe('The artifact version and file; null: the prompts were in the request.'),
     settings: z
       .object({
         samples: z.int(),
@@ -85,11 +77,11 @@ export const evaluationDetailResponse = evaluationResponse
         chat_template_kwargs: record,
       })
       .nullable()
-      .meta({ description: 'Null: prompts and answers are no longer stored.' }),
+      .describe('Null: prompts and answers are no longer stored.'),
     log: z
       .object({ id: z.guid(), split: z.string() })
       .nullable()
-      .meta({ description: 'Source of the rewards: the latest log for this job.' }),
+      .describe('Source of the rewards: the latest log for this job.'),
   })
   .meta({ title: 'EvaluationDetail' });
 
@@ -125,9 +117,9 @@ export const answeredPromptResponse = z
     index: z.int(),
     messages: z.array(record),
     tools: z.array(z.unknown()),
-    reference: record.nullable().meta({ description: 'The reference answer from the data; the model did not see it.' }),
+    reference: record.nullable().describe('The reference answer from the data; the model did not see it.'),
     metadata: record,
-    error: z.string().nullable().meta({ description: 'Why the prompt could not be answered.' }),
+    error: z.string().nullable().describe('Why the prompt could not be answered.'),
     answers: z
       .array(
         z.object({
@@ -135,14 +127,14 @@ export const answeredPromptResponse = z
           message: record,
           finish_reason: z.string(),
           token_ids: z.array(z.int()),
-          logprobs: z.array(z.number()).meta({ description: 'Log-probability of each token, in nats.' }),
-          reward: z.number().nullable().meta({ description: 'Null: no reward was sent.' }),
+          logprobs: z.array(z.number()).describe('Log-probability of each token, in nats.'),
+          reward: z.number().nullable().describe('Null: no reward was sent.'),
           metrics: z.record(z.string(), z.union([z.number(), z.boolean()])),
-          reward_metadata: record.meta({ description: 'Metadata of the trajectory that has the reward.' }),
+          reward_metadata: record.describe('Metadata of the trajectory that has the reward.'),
         }),
       )
       .nullable()
-      .meta({ description: 'Null: not answered yet.' }),
+      .describe('Null: not answered yet.'),
   })
   .meta({ title: 'AnsweredPrompt' });
 

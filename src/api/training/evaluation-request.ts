@@ -16,39 +16,45 @@ const DEFAULT_MAX_TOKENS = 512;
 
 const settings = z
   .looseObject({
-    prompts: list(promptRow, PROMPTS_MAX).nullish().meta({ description: 'The prompts; alternatively, `prompts_url`.' }),
-    prompts_url: z.string().nullish().meta({
-      description:
+    prompts: list(promptRow, PROMPTS_MAX).nullish().describe('The prompts; alternatively, `prompts_url`.'),
+    prompts_url: z
+      .string()
+      .nullish()
+      .describe(
         '`wandb-artifact:///entity/project/name:version`. A file of this artifact has one prompt per line, in the same format.',
-    }),
-    file: z.string().min(1).nullish().meta({
-      description:
+      ),
+    file: z
+      .string()
+      .min(1)
+      .nullish()
+      .describe(
         'The file of the artifact. Default: prompts.jsonl, val.jsonl, validation.jsonl, test.jsonl, or the only .jsonl.',
-    }),
-    samples: integer({ ge: 1 }).nullish().meta({ description: 'Number of answers per prompt. Default 1.' }),
+      ),
+    samples: integer({ ge: 1 }).nullish().describe('Number of answers per prompt. Default 1.'),
     max_tokens: integer({ ge: 1 })
       .nullish()
-      .meta({ description: `Maximum number of tokens in an answer. Default ${DEFAULT_MAX_TOKENS}.` }),
+      .describe(`Maximum number of tokens in an answer. Default ${DEFAULT_MAX_TOKENS}.`),
     temperature: number({ ge: 0 })
       .nullish()
-      .meta({ description: "Sampling temperature. 0 is greedy. Default: the model's, as in chat." }),
-    top_p: number({ gt: 0, le: 1 }).nullish().meta({ description: "Default: the model's, as in chat." }),
+      .describe("Sampling temperature. 0 is greedy. Default: the model's, as in chat."),
+    top_p: number({ gt: 0, le: 1 }).nullish().describe("Default: the model's, as in chat."),
     stop: union({ str: z.string().min(1), 'list[str]': z.array(z.string().min(1)).max(STOPS_MAX) }).nullish(),
     seed: seed.meta({
       type: ['integer', 'null'],
       description:
         'Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i.',
     }),
-    tools: tools.meta({ description: 'Tools for prompts that have none of their own.' }),
-    chat_template_kwargs: z.looseObject({}).nullish().meta({ description: 'Variables for the chat template.' }),
+    tools: tools.describe('Tools for prompts that have none of their own.'),
+    chat_template_kwargs: z.looseObject({}).nullish().describe('Variables for the chat template.'),
   })
   .meta({ title: 'EvaluationRequest' });
 
 /** Part of the body of a job. */
-export const evaluation = settings.nullish().meta({
-  description:
+export const evaluation = settings
+  .nullish()
+  .describe(
     'Prompts that are not trained on. The new checkpoint answers them; you send rewards for the answers to the log endpoint.',
-});
+  );
 
 export interface ReadEvaluation {
   readonly evaluation: RequestedEvaluation | null;

@@ -13,9 +13,9 @@ import {
   toEvaluationResponse,
   toModelEvaluation,
 } from './evaluation-answers.ts';
-import { envelope, orderField, pageFields, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
+import { envelope, longPageFields, orderField, pageQuery, toEnvelope, toPage } from '../http/listing.ts';
 
-const listQuery = z.looseObject({ ...pageFields, ...orderField });
+const listQuery = z.looseObject({ ...longPageFields, ...orderField });
 
 const EVALUATION = '/v1/preview/training-jobs/{training_job_id}/evaluation';
 

@@ -16,21 +16,19 @@ const numbers = z.record(z.string(), z.number());
 
 export const configResponse = z
   .object({
-    config: record.meta({ description: 'All settings including defaults, with the field names of the request.' }),
-    as_trained: z.boolean().meta({
-      description:
+    config: record.describe('All settings including defaults, with the field names of the request.'),
+    as_trained: z
+      .boolean()
+      .describe(
         'True: the settings that training used. False: the job has not started, or was started by an older version of the server.',
-    }),
+      ),
     input: z
       .object({
         kind: z.enum(['groups', 'artifact']),
-        path: z.string().meta({ description: 'Path in this API: the groups of the job, or the file of the artifact.' }),
-        uri: z
-          .string()
-          .nullable()
-          .meta({ description: 'URI of the artifact; null if the data is not in an artifact.' }),
+        path: z.string().describe('Path in this API: the groups of the job, or the file of the artifact.'),
+        uri: z.string().nullable().describe('URI of the artifact; null if the data is not in an artifact.'),
       })
-      .meta({ description: 'Where the data is.' }),
+      .describe('Where the data is.'),
   })
   .meta({ title: 'JobConfig' });
 
@@ -47,23 +45,30 @@ export function toConfigResponse({ job, config, isAsTrained, dataset }: JobConfi
 }
 
 const exception = z
-  .object({ type: z.string().nullable(), message: z.string(), traceback: z.string().nullable() })
+  .object({
+    type: z.string().nullable(),
+    message: z.string(),
+    traceback: z.string().nullable().describe('Stack trace of the exception.'),
+  })
   .meta({ title: 'RolloutException' });
-const place = { id: z.string().meta({ description: 'The index, as a cursor.' }), index: z.int() };
+const place = { id: z.string().describe('The index, as a cursor.'), index: z.int() };
 
 const groupFields = {
   ...place,
-  prompt: z.string().nullable().meta({ description: 'The last message before the first answer, truncated.' }),
+  prompt: z.string().nullable().describe('The last message before the first answer, truncated.'),
   prompt_is_cut: z.boolean(),
   rewards: z.array(z.number()),
-  advantages: z.array(z.number()).nullable().meta({
-    description:
+  advantages: z
+    .array(z.number())
+    .nullable()
+    .describe(
       'Advantage of each trajectory within its group, before weights are balanced over the job; null if the groups are not trained on.',
-  }),
-  has_signal: z.boolean().nullable().meta({
-    description: 'False: all advantages are 0, so the group is not trained on. Null if `advantages` is null.',
-  }),
-  metrics: numbers.meta({ description: 'Means over the group, named like the metrics of a step.' }),
+    ),
+  has_signal: z
+    .boolean()
+    .nullable()
+    .describe('False: all advantages are 0, so the group is not trained on. Null if `advantages` is null.'),
+  metrics: numbers.describe('Means over the group, named like the metrics of a step.'),
   num_trajectories: z.int(),
   num_exceptions: z.int(),
   num_messages: z.int(),
@@ -79,10 +84,11 @@ export const groupResponse = z.object(groupFields).meta({ title: 'TrajectoryGrou
 export const jobGroupResponse = z
   .object({
     ...groupFields,
-    skipped: numbers.nullable().meta({
-      description:
+    skipped: numbers
+      .nullable()
+      .describe(
         'Number of trajectories that were not trained on, or only in part (`truncated`), by reason. Null: the job has not ended, or was run by an older version of the server.',
-    }),
+      ),
   })
   .meta({ title: 'JobGroup' });
 
@@ -122,9 +128,13 @@ const turnResponse = z
   .object({
     message: record,
     sampled: z
-      .object({ finish_reason: z.string(), num_tokens: z.int().nullable(), has_logprobs: z.boolean() })
+      .object({
+        finish_reason: z.string(),
+        num_tokens: z.int().nullable().describe('Number of tokens.'),
+        has_logprobs: z.boolean().describe('Whether every sampled token has its log-probability.'),
+      })
       .nullable()
-      .meta({ description: 'For a Choice; null: a message, which is context.' }),
+      .describe('For a Choice; null: a message, which is context.'),
   })
   .meta({ title: 'TurnRead' });
 
@@ -138,8 +148,13 @@ const trajectoryFields = {
   initial_policy_version: z.int().nullable(),
   final_policy_version: z.int().nullable(),
   histories: z
-    .array(z.object({ turns: z.array(turnResponse), tools: z.array(z.unknown()) }))
-    .meta({ description: 'The main history first, then the additional histories.' }),
+    .array(
+      z.object({
+        turns: z.array(turnResponse).describe('The turns of the conversation, in order.'),
+        tools: z.array(z.unknown()),
+      }),
+    )
+    .describe('The main history first, then the additional histories.'),
 };
 
 export const trajectoryResponse = z

@@ -19,21 +19,22 @@ const GROUP_SIZE_MIN = 2;
 const settings = {
   groups_per_step: integer({ ge: 1, le: GROUPS_MAX })
     .default(GROUPS_PER_STEP)
-    .meta({ description: 'A job is made when so many groups are complete. It trains the oldest of them.' }),
+    .describe('A job is made when so many groups are complete. It trains the oldest of them.'),
   group_size_min: integer({ ge: 2, le: GROUPS_MAX })
     .default(GROUP_SIZE_MIN)
-    .meta({ description: 'A group is complete with so many rewarded episodes and no open one.' }),
-  max_staleness: integer({ ge: 0 }).nullish().meta({
-    description:
+    .describe('A group is complete with so many rewarded episodes and no open one.'),
+  max_staleness: integer({ ge: 0 })
+    .nullish()
+    .describe(
       'Episodes that were sampled more than so many steps before the latest one are not trained and do not count. Default: all are trained.',
-  }),
-  until_step: integer({ ge: 1 }).nullish().meta({ description: 'Ends when the model has this step. Default: never.' }),
+    ),
+  until_step: integer({ ge: 1 }).nullish().describe('Ends when the model has this step. Default: never.'),
 };
 
 const setOnlineTraining = z
   .looseObject({
     ...settings,
-    experimental_config: rlConfig.nullish().meta({ description: 'Of each job, as in a request for an RL job.' }),
+    experimental_config: rlConfig.nullish().describe('Of each job, as in a request for an RL job.'),
     evaluation,
   })
   .meta({ title: 'OnlineTrainingRequest' });
@@ -73,34 +74,35 @@ const onlineTrainingResponse = z
   .object({
     object: z.literal('online_training'),
     model_id: z.guid(),
-    status: z.enum(ONLINE_STATUSES).meta({
-      description:
+    status: z
+      .enum(ONLINE_STATUSES)
+      .describe(
         'active: jobs are made. paused: a job failed or could not be made; PUT goes on. reached: the model has until_step.',
-    }),
-    waiting_for: z.string().meta({ description: 'What the next step waits for, in a sentence.' }),
-    step: z.int().meta({ description: 'The model’s latest step.' }),
-    complete_groups: z.int().meta({ description: 'Of the next step; at most groups_per_step.' }),
-    missing_groups: z.int().meta({ description: 'Groups that must still become complete.' }),
+      ),
+    waiting_for: z.string().describe('What the next step waits for, in a sentence.'),
+    step: z.int().describe('The model’s latest step.'),
+    complete_groups: z.int().describe('Of the next step; at most groups_per_step.'),
+    missing_groups: z.int().describe('Groups that must still become complete.'),
     open_groups: z
       .array(
         z
           .object({
             name: z.string(),
-            open: z.int().meta({ description: 'Episodes without a reward.' }),
-            rewarded: z.int().meta({ description: 'Episodes with a reward that no job has used.' }),
+            open: z.int().describe('Episodes without a reward.'),
+            rewarded: z.int().describe('Episodes with a reward that no job has used.'),
           })
           .meta({ title: 'OpenGroup' }),
       )
-      .meta({ description: 'The oldest groups that are not complete; at most 20.' }),
-    running_job_id: z.guid().nullable().meta({ description: 'The job that makes the next step; null: none does.' }),
-    last_job_id: z.guid().nullable().meta({ description: 'The last job since the settings were set.' }),
-    job_count: z.int().meta({ description: 'Jobs that were made.' }),
-    groups_per_step: z.int().meta({ description: 'Complete groups of a job.' }),
-    group_size_min: z.int().meta({ description: 'Rewarded episodes of a complete group.' }),
-    max_staleness: z.int().nullable().meta({ description: 'In steps; null: any.' }),
-    until_step: z.int().nullable().meta({ description: 'It ends with this step; null: it goes on.' }),
-    experimental_config: json.nullable().meta({ description: 'As it was sent.' }),
-    evaluation: json.nullable().meta({ description: 'As it was sent.' }),
+      .describe('The oldest groups that are not complete; at most 20.'),
+    running_job_id: z.guid().nullable().describe('The job that makes the next step; null: none does.'),
+    last_job_id: z.guid().nullable().describe('The last job since the settings were set.'),
+    job_count: z.int().describe('Jobs that were made.'),
+    groups_per_step: z.int().describe('Complete groups of a job.'),
+    group_size_min: z.int().describe('Rewarded episodes of a complete group.'),
+    max_staleness: z.int().nullable().describe('In steps; null: any.'),
+    until_step: z.int().nullable().describe('It ends with this step; null: it goes on.'),
+    experimental_config: json.nullable().describe('As it was sent.'),
+    evaluation: json.nullable().describe('As it was sent.'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })

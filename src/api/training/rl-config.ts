@@ -11,34 +11,86 @@ const PACKED_LENGTH_MAX = 1_048_576; // the engine's own limit is lower; this is
 const off = 'null or 0: off';
 
 const wireConfig = z.looseObject({
-  learning_rate: number({ ge: 0, le: 1 }).nullish().meta({ description: 'Learning rate. Default: 0.3 divided by the hidden size of the base model.' }),
-  ppo: boolean().nullish().meta({ description: "Use PPO's clipped surrogate loss instead of CISPO. Default false." }),
-  loss_fn: z.enum(['cispo', 'ppo']).nullish().meta({ description: 'The loss, as an alternative to `ppo`.' }),
-  epsilon: number({ ge: 0 }).nullish().meta({ description: 'Ratios are clipped at 1 − epsilon. Default 1 (CISPO), 0.2 (PPO).' }),
-  epsilon_high: number({ ge: 0 }).nullish().meta({ description: 'Ratios are clipped at 1 + epsilon_high. Default 4 (CISPO), epsilon (PPO).' }),
-  importance_sampling_level: z.enum(['token', 'sequence', 'average', 'geometric_average']).nullish().meta({ description: 'Default token.' }),
-  mask_prob_ratio: boolean().nullish().meta({ description: 'Tokens whose ratio is outside the clip range count as ratio 0.' }),
-  max_negative_advantage_importance_sampling_weight: number({ ge: 0 }).nullish().meta({ description: `Upper bound of every ratio, whatever the sign of the advantage; ${off}.` }),
-  truncated_importance_sampling: number({ ge: 0 }).nullish().meta({ description: `Upper bound of a further importance weight; 0 is off. Default: off, and 2 where the sampler’s log-probabilities differ from the trainer’s by construction (8 bits, workers).` }),
-  kimi_k2_tau: number({ ge: 0 }).nullish().meta({ description: `Advantages minus tau × log ratio; ${off}.` }),
-  vendor_k2_tau: number({ ge: 0 }).nullish().meta({ description: 'Alias of kimi_k2_tau.' }),
-  advantage_balance: number({ ge: -1, le: 1 }).nullish().meta({ description: '1 trains only on positive advantages, −1 only on negative ones. Default 0.' }),
-  scale_rewards: boolean().nullish().meta({ description: "Divide advantages by their group's standard deviation. Default true." }),
-  normalize_advantages: boolean().nullish().meta({ description: 'Alias of scale_rewards.' }),
-  precalculate_logprobs: boolean().nullish().meta({ description: 'Compute ratios against the policy at the start of the job instead of the sampling policy. Default: as truncated_importance_sampling, where that has a default.' }),
-  allow_training_without_logprobs: boolean().nullish().meta({ description: 'Also train on assistant turns that were sent without tokens; they are tokenized with the chat template.' }),
-  kl_penalty_coef: number({ ge: 0 }).nullish().meta({ description: `Advantages shaped by the divergence from a reference policy; ${off}.` }),
-  kl_penalty_source: z.enum(['current_learner', 'sample']).nullish().meta({ description: 'The policy that is compared with the reference. Default sample with a coefficient, else current_learner.' }),
-  kl_penalty_reference_step: integer({ ge: 0 }).nullish().meta({ description: 'Use this step of the model as the reference. Default: the base model.' }),
-  kl_penalty_step_lag: integer({ ge: 0 }).nullish().meta({ description: 'Use the checkpoint this many steps before the current one as the reference.' }),
-  kl_ref_adapter_path: z.string().min(1).nullish().meta({ description: 'Use another checkpoint as the reference, named as in chat requests (`entity/project/name@N`).' }),
-  num_trajectories_learning_rate_multiplier_power: number({ ge: -4, le: 4 }).nullish().meta({ description: 'Multiply the learning rate by (sequences in the row) to this power. Default 0.' }),
-  scale_learning_rate_by_reward_std_dev: boolean().nullish().meta({ description: "Multiply the learning rate by the trend of train/reward_std_dev over the model's checkpoints." }),
-  packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Number of tokens that a row is filled up to. Default: 2048. Rows are longer if a sequence is longer, and shorter if memory is low; the first event reports it.' }),
-  logprob_calculation_chunk_size: integer({ ge: 1, le: PACKED_LENGTH_MAX }).nullish().meta({ description: 'Maximum number of trained tokens whose logits are in memory at the same time.' }),
-  max_staleness: integer({ ge: 0 }).nullish().meta({ description: 'Trajectories with tokens that were sampled more than this many steps before the step that the job starts from are skipped as `stale`. 0: only the current policy. Default null: no bound.' }),
-  plot_tensors: boolean().nullish().meta({ description: 'Accepted, but no plots are drawn.' }),
-}); // prettier-ignore
+  learning_rate: number({ ge: 0, le: 1 })
+    .nullish()
+    .describe('Learning rate. Default: 0.3 divided by the hidden size of the base model.'),
+  ppo: boolean().nullish().describe("Use PPO's clipped surrogate loss instead of CISPO. Default false."),
+  loss_fn: z.enum(['cispo', 'ppo']).nullish().describe('The loss, as an alternative to `ppo`.'),
+  epsilon: number({ ge: 0 }).nullish().describe('Ratios are clipped at 1 − epsilon. Default 1 (CISPO), 0.2 (PPO).'),
+  epsilon_high: number({ ge: 0 })
+    .nullish()
+    .describe('Ratios are clipped at 1 + epsilon_high. Default 4 (CISPO), epsilon (PPO).'),
+  importance_sampling_level: z
+    .enum(['token', 'sequence', 'average', 'geometric_average'])
+    .nullish()
+    .describe('Default token.'),
+  mask_prob_ratio: boolean().nullish().describe('Tokens whose ratio is outside the clip range count as ratio 0.'),
+  max_negative_advantage_importance_sampling_weight: number({ ge: 0 })
+    .nullish()
+    .describe(`Upper bound of every ratio, whatever the sign of the advantage; ${off}.`),
+  truncated_importance_sampling: number({ ge: 0 })
+    .nullish()
+    .describe(
+      `Upper bound of a further importance weight; 0 is off. Default: off, and 2 where the sampler’s log-probabilities differ from the trainer’s by construction (8 bits, workers).`,
+    ),
+  kimi_k2_tau: number({ ge: 0 }).nullish().describe(`Advantages minus tau × log ratio; ${off}.`),
+  vendor_k2_tau: number({ ge: 0 }).nullish().describe('Alias of kimi_k2_tau.'),
+  advantage_balance: number({ ge: -1, le: 1 })
+    .nullish()
+    .describe('1 trains only on positive advantages, −1 only on negative ones. Default 0.'),
+  scale_rewards: boolean().nullish().describe("Divide advantages by their group's standard deviation. Default true."),
+  normalize_advantages: boolean().nullish().describe('Alias of scale_rewards.'),
+  precalculate_logprobs: boolean()
+    .nullish()
+    .describe(
+      'Compute ratios against the policy at the start of the job instead of the sampling policy. Default: as truncated_importance_sampling, where that has a default.',
+    ),
+  allow_training_without_logprobs: boolean()
+    .nullish()
+    .describe(
+      'Also train on assistant turns that were sent without tokens; they are tokenized with the chat template.',
+    ),
+  kl_penalty_coef: number({ ge: 0 })
+    .nullish()
+    .describe(`Advantages shaped by the divergence from a reference policy; ${off}.`),
+  kl_penalty_source: z
+    .enum(['current_learner', 'sample'])
+    .nullish()
+    .describe(
+      'The policy that is compared with the reference. Default sample with a coefficient, else current_learner.',
+    ),
+  kl_penalty_reference_step: integer({ ge: 0 })
+    .nullish()
+    .describe('Use this step of the model as the reference. Default: the base model.'),
+  kl_penalty_step_lag: integer({ ge: 0 })
+    .nullish()
+    .describe('Use the checkpoint this many steps before the current one as the reference.'),
+  kl_ref_adapter_path: z
+    .string()
+    .min(1)
+    .nullish()
+    .describe('Use another checkpoint as the reference, named as in chat requests (`entity/project/name@N`).'),
+  num_trajectories_learning_rate_multiplier_power: number({ ge: -4, le: 4 })
+    .nullish()
+    .describe('Multiply the learning rate by (sequences in the row) to this power. Default 0.'),
+  scale_learning_rate_by_reward_std_dev: boolean()
+    .nullish()
+    .describe("Multiply the learning rate by the trend of train/reward_std_dev over the model's checkpoints."),
+  packed_sequence_length: integer({ ge: 1, le: PACKED_LENGTH_MAX })
+    .nullish()
+    .describe(
+      'Number of tokens that a row is filled up to. Default: 2048. Rows are longer if a sequence is longer, and shorter if memory is low; the first event reports it.',
+    ),
+  logprob_calculation_chunk_size: integer({ ge: 1, le: PACKED_LENGTH_MAX })
+    .nullish()
+    .describe('Maximum number of trained tokens whose logits are in memory at the same time.'),
+  max_staleness: integer({ ge: 0 })
+    .nullish()
+    .describe(
+      'Trajectories with tokens that were sampled more than this many steps before the step that the job starts from are skipped as `stale`. 0: only the current policy. Default null: no bound.',
+    ),
+  plot_tensors: boolean().nullish().describe('Accepted, but no plots are drawn.'),
+});
 
 const NO_PLOTS = 'experimental_config.plot_tensors was not used: this server draws no plots.';
 

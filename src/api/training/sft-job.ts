@@ -6,25 +6,22 @@ import { unknownFields } from '#validation/unknown-fields';
 import { batchFields, batchSize, datasetJobFields, rates, readBatchConfig, readDatasetJob } from './dataset-job.ts';
 
 const wireConfig = z.looseObject({
-  batch_size: batchSize.meta({
-    description:
-      'Number of rows per gradient step, packed or not; `auto` is 2. The last batch of an epoch may have fewer.',
-  }),
-  learning_rate: rates.meta({
-    description:
-      'One number, or one per batch of all epochs. Default: by the hidden size of the base model, the lower of 5e-4 · (2000 / hidden)^0.781 and ' +
+  batch_size: batchSize.describe(
+    'Number of rows per gradient step, packed or not; `auto` is 2. The last batch of an epoch may have fewer.',
+  ),
+  learning_rate: rates.describe(
+    'One number, or one per batch of all epochs. Default: by the hidden size of the base model, the lower of 5e-4 · (2000 / hidden)^0.781 and ' +
       '5e-4 · (2000 / hidden)^0.0775 (fitted for LoRA in the cookbook of "LoRA Without Regret"), or 5e-5 where that size is not known. ' +
       'The config of the job has the number.',
-  }),
+  ),
   ...batchFields,
-  assistant_turns: z
-    .enum(['all', 'last'])
+  assistant_turns: z.enum(['all', 'last']).nullish().describe('Which assistant turns are trained on. Default all.'),
+  metric_logging: z
+    .looseObject({ enabled: boolean().nullish().describe('Whether it is enabled.') })
     .nullish()
-    .meta({ description: 'Which assistant turns are trained on. Default all.' }),
-  metric_logging: z.looseObject({ enabled: boolean().nullish() }).nullish().meta({
-    description:
+    .describe(
       'If enabled, each gradient step adds a line to the run named like the model, with the prefix `sft/`, and the metrics of the last step become metrics of the checkpoint, as `sft/NAME`.',
-  }),
+    ),
 });
 
 const config = wireConfig.transform((wire): { config: SftConfigInput; warnings: readonly string[] } => {

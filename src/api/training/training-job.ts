@@ -30,10 +30,9 @@ export const createRlJob = z
       .min(1)
       .max(1_000)
       .nullish()
-      .meta({
-        description:
-          'Instead of `trajectory_groups`: ids or names of rewarded episodes of the model, in groups at the same task. Their calls are trained with the tokens that were sampled.',
-      }),
+      .describe(
+        'Instead of `trajectory_groups`: ids or names of rewarded episodes of the model, in groups at the same task. Their calls are trained with the tokens that were sampled.',
+      ),
     experimental_config: rlConfig.nullish(),
     evaluation,
   })
@@ -66,15 +65,17 @@ export function readRlJob(raw: unknown): RlJob {
 
 export const logRequest = z
   .looseObject({
-    model_id: z.guid().nullish().meta({ description: 'The same id as in the path.' }),
-    split: z.string().min(1).max(100).meta({ description: 'Metrics are stored as `split/name`.' }),
+    model_id: z.guid().nullish().describe('The same id as in the path.'),
+    split: z.string().min(1).max(100).describe('Metrics are stored as `split/name`.'),
     step: integer({ ge: 0 })
       .nullish()
-      .meta({ description: 'Step of the checkpoint that sampled the trajectories. Default: the latest.' }),
-    evaluation_job_id: z.guid().nullish().meta({
-      description:
+      .describe('Step of the checkpoint that sampled the trajectories. Default: the latest.'),
+    evaluation_job_id: z
+      .guid()
+      .nullish()
+      .describe(
         "The trajectories are rewards for the answers of this job's evaluation: one group per prompt and one trajectory per answer, both in order; a group may be empty. Messages may be empty, because the answers are stored. Metrics are added to the checkpoint that answered.",
-    }),
+      ),
     trajectory_groups: z.array(trajectoryGroup),
   })
   .meta({ title: 'LogTrajectoriesRequest' });
@@ -85,11 +86,12 @@ const timestamp = z.iso.datetime().nullable();
 
 export const waitingFor = z
   .object({
-    type: z.enum(['trainer', 'job', 'training_client']).meta({
-      description:
+    type: z
+      .enum(['trainer', 'job', 'training_client'])
+      .describe(
         '`job` or `training_client`: it waits for its turn at the trainer behind that one; `trainer`: no trainer is ready.',
-    }),
-    id: z.string().nullable().meta({ description: "Null for another account's, and for a trainer." }),
+      ),
+    id: z.string().nullable().describe("Null for another account's, and for a trainer."),
     message: z.string(),
   })
   .meta({ title: 'WaitingFor' });
@@ -104,14 +106,12 @@ export const jobResponse = z
     training_start: timestamp,
     training_end: timestamp,
     error_message: z.string().nullable(),
-    progress: z.number().meta({ description: 'Progress from 0 to 1.' }),
-    step: z.int().nullable().meta({ description: 'Step of the checkpoint that this job creates; null until it runs.' }),
-    waiting_for: waitingFor.nullable().meta({
-      description: 'What the job waits behind, queued or running; null: it does not wait, or has only just begun to.',
-    }),
-    skipped: z
-      .record(z.string(), z.number())
-      .meta({ description: 'Number of data items that were not trained on, by reason.' }),
+    progress: z.number().describe('Progress from 0 to 1.'),
+    step: z.int().nullable().describe('Step of the checkpoint that this job creates; null until it runs.'),
+    waiting_for: waitingFor
+      .nullable()
+      .describe('What the job waits behind, queued or running; null: it does not wait, or has only just begun to.'),
+    skipped: z.record(z.string(), z.number()).describe('Number of data items that were not trained on, by reason.'),
   })
   .meta({ title: 'TrainingJob' });
 
@@ -139,14 +139,16 @@ export const toJobResponse = (job: TrainingJob): z.input<typeof jobResponse> => 
 /** In lists of jobs, and when one is read. */
 export const describedJobResponse = jobResponse
   .extend({
-    model_name: z.string().nullable().meta({ description: 'The model that the job trains: `project/name`.' }),
-    reward: z.number().nullable().meta({
-      description: 'Mean reward that the job trained on (`train/reward` of its checkpoint); null: none.',
-    }),
-    loss: z.number().nullable().meta({
-      description: 'Mean loss of the last epoch of an SFT or DPO job (`train/loss` of its checkpoint); null: none.',
-    }),
-    seconds: z.number().nullable().meta({ description: 'From start to end; null: the job has not ended.' }),
+    model_name: z.string().nullable().describe('The model that the job trains: `project/name`.'),
+    reward: z
+      .number()
+      .nullable()
+      .describe('Mean reward that the job trained on (`train/reward` of its checkpoint); null: none.'),
+    loss: z
+      .number()
+      .nullable()
+      .describe('Mean loss of the last epoch of an SFT or DPO job (`train/loss` of its checkpoint); null: none.'),
+    seconds: z.number().nullable().describe('From start to end; null: the job has not ended.'),
   })
   .meta({ title: 'DescribedTrainingJob' });
 
@@ -162,25 +164,23 @@ export const toDescribedJobResponse = ({
   seconds: job.startedAtMs === null || job.endedAtMs === null ? null : (job.endedAtMs - job.startedAtMs) / 1000,
 });
 
-const jobCount = z.int().meta({ description: 'Number of jobs with this status.' });
+const jobCount = z.int().describe('Number of jobs with this status.');
 
 export const jobListResponse = envelope(describedJobResponse)
   .extend({
     counts: z
       .object({ queued: jobCount, running: jobCount, succeeded: jobCount, failed: jobCount, cancelled: jobCount })
-      .meta({
-        description:
-          'Of all jobs that the other filters find, by status: of every page, and whatever `status` asks for.',
-      }),
+      .describe('Of all jobs that the other filters find, by status: of every page, and whatever `status` asks for.'),
   })
   .meta({ title: 'TrainingJobList' });
 
 export const jobDetailResponse = describedJobResponse.extend({
-  warnings: z.array(z.string()).meta({
-    description:
+  warnings: z
+    .array(z.string())
+    .describe(
       'Warnings: parts of the request that were not used or not used as sent, and anything else worth checking. Empty before the job starts.',
-  }),
-  evaluation: evaluationResponse.nullable().meta({ description: 'Null: the request had no evaluation prompts.' }),
+    ),
+  evaluation: evaluationResponse.nullable().describe('Null: the request had no evaluation prompts.'),
 });
 
 export const eventResponse = z

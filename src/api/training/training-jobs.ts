@@ -33,7 +33,7 @@ const listQuery = z.looseObject({
   search: z
     .string()
     .optional()
-    .meta({ description: 'Text that the model’s `project/name` contains. The letters A to Z match in either case.' }),
+    .describe('Text that the model’s `project/name` contains. The letters A to Z match in either case.'),
 });
 
 /** `closing` aborts when the server stops, so that streams of events do not delay the shutdown. */

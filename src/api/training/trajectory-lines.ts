@@ -11,14 +11,19 @@ export const TRAJECTORY_LINES = 'application/jsonl';
 const SEARCH_CHARACTERS_MAX = 1_000;
 
 export const linesQuery = z.looseObject({
-  view: z.enum(['full', 'summary']).default('full').meta({
-    description:
+  view: z
+    .enum(['full', 'summary'])
+    .default('full')
+    .describe(
       'summary: each line has group, index, reward, advantage, metrics, metadata, truncated prompt and last answer, and counts; for a job also is_trained and reason.',
-  }),
-  search: z.string().max(SEARCH_CHARACTERS_MAX).optional().meta({
-    description:
+    ),
+  search: z
+    .string()
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .describe(
       'Return only trajectories that contain this text in messages, tool calls, metadata or logs. Case is ignored.',
-  }),
+    ),
 });
 
 export interface TrajectorySource {

@@ -14,14 +14,15 @@ export const logResponse = z
   .object({
     id: z.guid(),
     split: z.string(),
-    step: z.int().meta({ description: 'The step given in the request; otherwise the latest step at that time.' }),
-    num_groups: z.int(),
+    step: z.int().describe('The step given in the request; otherwise the latest step at that time.'),
+    num_groups: z.int().describe('Number of groups.'),
     num_trajectories: z.int(),
     size_bytes: z.int(),
     created_at: z.iso.datetime(),
-    evaluation_job_id: z.guid().nullable().meta({
-      description: 'The job whose evaluation answers it has rewards for; null: it has trajectories of its own.',
-    }),
+    evaluation_job_id: z
+      .guid()
+      .nullable()
+      .describe('The job whose evaluation answers it has rewards for; null: it has trajectories of its own.'),
   })
   .meta({ title: 'TrajectoryLog' });
 

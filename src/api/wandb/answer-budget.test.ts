@@ -7,7 +7,31 @@ import { createAnswerBudget, FIELDS_MAX, READS_MAX } from './answer-budget.ts';
 test('fields are counted over the whole answer', async () => {
   const budget = createAnswerBudget(new AbortController().signal, 'team', createKeyedLock());
   for (let i = 0; i < FIELDS_MAX; i++) void budget.field(() => i);
-  await expect(budget.field(() => 0)).rejects.toThrow(/more than 100000 fields/);
+  let resolved = 0;
+  void budget.field(() => ++resolved);
+  await expect(budget.ended).rejects.toThrow(/more than 50000 fields/);
+  void budget.field(() => ++resolved);
+  await nextTurn();
+  expect(resolved).toBe(0);
+});
+
+test('items of a list are counted before they are made', () => {
+  const budget = createAnswerBudget(new AbortController().signal, 'team', createKeyedLock());
+  budget.items(FIELDS_MAX);
+  expect(() => budget.items(1)).toThrow(/more than 50000 fields/);
+});
+
+test('fields that wait for a turn share it: none of them makes the others hold the event loop', async () => {
+  const budget = createAnswerBudget(new AbortController().signal, 'team', createKeyedLock());
+  const busy = (): void => {
+    for (const startMs = performance.now(); performance.now() - startMs < 1;);
+  };
+  let [isDone, turns] = [false, 0];
+  const count = (): void => void (turns++, isDone || setImmediate(count));
+  setImmediate(count);
+  await Promise.all(Array.from({ length: 200 }, () => Promise.resolve(budget.field(busy))));
+  isDone = true;
+  expect(turns).toBeGreaterThan(10);
 });
 
 test('reads are counted, each lets others run, and none begins after the client has left', async () => {
@@ -23,7 +47,7 @@ test('reads are counted, each lets others run, and none begins after the client 
   const last = store.read();
   client.abort();
   await expect(last).rejects.toMatchObject({ code: 'cancelled' });
-  await expect(budget.field(() => 0)).rejects.toThrow(/has left/);
+  await expect(budget.ended).rejects.toThrow(/has left/);
   expect(reads).toBe(3);
 });
 
@@ -64,7 +88,7 @@ test('an answer that ends in the middle leaves no field behind whose failure nob
   };
   const rows = Array.from({ length: 10 }, (_, id) => ({ id, slow }));
   let asked = 0;
-  const result = await execute({
+  const result = execute({
     schema,
     document: parse('{ rows { slow id } }'),
     rootValue: { rows },
@@ -76,7 +100,7 @@ test('an answer that ends in the middle leaves no field behind whose failure nob
       });
     },
   });
-  expect(result.errors).not.toEqual([]);
+  await expect(Promise.race([result, budget.ended])).rejects.toMatchObject({ code: 'cancelled' });
   for (let i = 0; i < 5; i++) await nextTurn();
   process.off('unhandledRejection', note);
   expect(left).toEqual([]);

@@ -107,11 +107,12 @@ async function filesPage(
 ) {
   const from = after ? Number(after) : 0;
   const page = files.slice(from, from + Math.min(first ?? FILES_MAX, FILES_MAX));
+  context.budget.items(page.length);
   const url = await context.fileUrls();
   const next = from + page.length;
   return {
     edges: page.map(({ path }) => ({
-      node: { __typename: 'File', id: path, name: path, directUrl: url(fileLink(id, path)) },
+      node: { __typename: 'File', id: path, name: path, directUrl: () => url(fileLink(id, path)) },
       cursor: String(next),
     })),
     pageInfo: pageInfo(String(next), next < files.length),

@@ -54,7 +54,7 @@ export async function answerGraphQL(
   try {
     const { document, operation } = readDocument(request);
     const kind = operation.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query';
-    const result = await execute({
+    const result = execute({
       schema,
       document,
       rootValue: begin(kind)[kind],
@@ -62,7 +62,7 @@ export async function answerGraphQL(
       operationName: operation.name?.value ?? null,
       fieldResolver: resolveWithin(budget),
     });
-    return toAnswer(result);
+    return toAnswer(await Promise.race([result, budget.ended]));
   } catch (error) {
     return refusal(error);
   }
@@ -70,13 +70,17 @@ export async function answerGraphQL(
 
 /** Texts are counted as they are resolved; values that hold many are counted where they are read (run-history.ts). */
 function resolveWithin(budget: AnswerBudget): GraphQLFieldResolver<unknown, unknown> {
-  return (source, args, context, info) =>
-    budget.field(async () => {
-      const value = await defaultFieldResolver(source, args, context, info);
+  return (source, args, context, info) => {
+    const check = (value: unknown): unknown => {
       if (value === undefined && isNonNullType(info.returnType)) throw unknownHere(info);
       if (typeof value === 'string') budget.text.spend(value.length);
       return value;
+    };
+    return budget.field(() => {
+      const value = defaultFieldResolver(source, args, context, info);
+      return value instanceof Promise ? value.then(check) : check(value); // a promise for each of many fields would cost more than they do
     });
+  };
 }
 
 /** Some objects have only what the library asks of them there, such as an artifact that is being uploaded. */

@@ -10,9 +10,9 @@ export const fileStream = z.looseObject({
   files: z
     .looseObject({ 'wandb-history.jsonl': piece.optional(), 'wandb-summary.json': piece.optional() })
     .nullish()
-    .meta({ description: 'By file name: lines, and the number of the first line.' }),
+    .describe('By file name: lines, and the number of the first line.'),
   complete: z.boolean().nullish(),
-  exitcode: z.int().nullish(),
+  exitcode: z.int().nullish().describe('Exit code of the process; null: 0 if the run has ended.'),
 });
 
 export function toRunPiece({ files, complete, exitcode }: z.output<typeof fileStream>): RunPiece {

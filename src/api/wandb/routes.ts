@@ -17,9 +17,12 @@ import { RUN_FILE } from './run.ts';
 import { weaveRoutes } from './weave.ts';
 
 const graphQLRequest = z.looseObject({
-  query: z.string(),
-  variables: z.record(z.string(), z.unknown()).nullish(),
-  operationName: z.string().nullish(),
+  query: z.string().describe('The GraphQL document.'),
+  variables: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('Values of the document’s variables, by name; null: it has none.'),
+  operationName: z.string().nullish().describe('Name of the operation to execute; null: the only one.'),
 });
 
 const graphQLAnswer = z.object({

@@ -7,8 +7,12 @@ import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 
 const serverInfo = z.object({
-  min_required_weave_python_version: z.string(),
-  trace_server_version: z.string().nullable(),
+  min_required_weave_python_version: z
+    .string()
+    .describe(
+      'Lowest version of the weave library that may send traces. It is higher than any existing version, so that no client sends traces.',
+    ),
+  trace_server_version: z.string().nullable().describe('Always null: traces are not stored.'),
 });
 
 export function weaveRoutes(
