@@ -168,7 +168,7 @@ export async function downloadCheckpointTo(
   file: string,
   { onBytes = () => {}, onConnection, signal = transferDeadline() }: Omit<PullOptions, 'onFile'> = {},
 ): Promise<void> {
-  const fixed = step === 'latest' ? await latestOf(client, modelId) : step;
+  const fixed = step === 'latest' ? await latestStepOf(client, modelId) : step;
   const first = await client.downloadCheckpoint(modelId, fixed, null, signal);
   const { sha256, sizeBytes } = first;
   await mkdir(dirname(file), { recursive: true });
@@ -187,7 +187,7 @@ export async function downloadCheckpointTo(
   await finish(unfinished, file, sha256, `${file} arrived damaged. Download it again.`);
 }
 
-async function latestOf(client: Client, modelId: string): Promise<number | 'latest'> {
+export async function latestStepOf(client: Client, modelId: string): Promise<number | 'latest'> {
   for await (const { step } of client.listCheckpoints(modelId, { order: 'desc' })) return step;
   return 'latest'; // the server refuses it with its own message
 }

@@ -63,13 +63,14 @@ test('the deadline of a request limits how long a stream takes to begin, not how
   await expect(client.exportHistory('model', 'csv')).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
-/** A client of a server whose job has ended, and that answers requests for the job with these in turn; the last one repeats. */
-async function clientOf(answers: readonly { status: number; body: unknown }[]) {
+/** A client of a server whose job has ended, after `events`, and that answers requests for the job with these in turn; the last one repeats. */
+async function clientOf(answers: readonly { status: number; body: unknown }[], events: readonly object[] = []) {
   let asked = 0;
   const answer: RequestListener = ({ url }, response) => {
     if (url!.endsWith('/events')) {
       response.setHeader('content-type', 'text/event-stream');
-      response.end(`id: 1\ndata: ${JSON.stringify({ id: '1', type: 'training_ended', data: {} })}\n\n`);
+      const all = [...events, { id: '1', type: 'training_ended', data: {} }];
+      response.end(all.map((event, i) => `id: ${i}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
       return;
     }
     const { status, body } = answers[Math.min(asked++, answers.length - 1)]!;
@@ -91,6 +92,14 @@ test('waiting for a job retries if the server cannot report its state yet, and r
   expect(await client.follow('job', { onConnection: (lost) => connection.push(lost) })).toEqual(SUCCEEDED.body);
   expect(asked()).toBe(2);
   expect(connection).toEqual([expect.objectContaining({ status: 503 }), null]);
+});
+
+test('a job that waits says behind what', async () => {
+  const waiting_for = { type: 'job', id: 'first', message: 'It waits for its turn behind the training job first.' };
+  const { client } = await clientOf([SUCCEEDED], [{ id: '0', type: 'training_waiting', data: { waiting_for } }]);
+  const waits: unknown[] = [];
+  await client.follow('job', { onWaiting: (each) => waits.push(each) });
+  expect(waits).toEqual([waiting_for]);
 });
 
 test('each failed attempt is reported to the follower, and an error thrown by the report ends following', async () => {

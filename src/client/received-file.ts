@@ -1,5 +1,5 @@
 // Receives bytes over unreliable connections: received bytes are in a `.part` file next to the target, and the next attempt, of this
-// process or a later one, continues after them. The caller checks the complete file by its checksum.
+// process or a later one, continues after them. Nothing stays of a file that does not fit on its disk. The caller checks the complete file by its checksum.
 import { createWriteStream } from 'node:fs';
 import { rm, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -68,13 +68,17 @@ export async function receive(
     } catch (error) {
       failures = (await sizeOf(unfinished)) > found ? 1 : failures + 1;
       signal?.throwIfAborted();
-      if (error === tooLong) await rm(unfinished, { force: true }); // who sends too much has not sent the file
+      // Who sends too much has not sent the file; and what does not fit must not go on filling the disk.
+      if (error === tooLong || isFullDisk(error)) await rm(unfinished, { force: true });
       if (ofLine === null || isRefusal(ofLine) || failures >= TRANSFER_ATTEMPTS) throw error;
       onConnection(ofLine);
       await pauseBefore(failures, ofLine, signal);
     }
   }
 }
+
+const isFullDisk = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException | null)?.code));
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => null))?.size ?? 0;
 

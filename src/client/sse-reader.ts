@@ -30,11 +30,11 @@ export async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): As
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let line = '';
-  let held = ''; // a CR at the end of the received text: its LF may follow
+  let carry = ''; // a CR at the end of the received text: its LF may follow
   for await (const bytes of body) {
-    const text = held + decoder.decode(bytes, { stream: true });
-    held = text.endsWith('\r') ? '\r' : '';
-    const [first, ...others] = (held === '' ? text : text.slice(0, -1)).split(/\r\n|\n|\r/);
+    const text = carry + decoder.decode(bytes, { stream: true });
+    carry = text.endsWith('\r') ? '\r' : '';
+    const [first, ...others] = (carry === '' ? text : text.slice(0, -1)).split(/\r\n|\n|\r/);
     line += first!;
     for (const next of others) {
       yield line;

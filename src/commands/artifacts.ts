@@ -1,5 +1,4 @@
 // `whetstone artifacts`: uploads, downloads, lists and deletes artifacts.
-import { counted } from '#base/counted';
 import type { Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import type { Artifact } from '#client/client';
@@ -8,7 +7,7 @@ import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
 import { AGAIN, sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { bytesText } from './progress.ts';
-import { all, confirm, inColumns, linesOr, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { all, confirm, show, table, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { ago } from './times.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
 import { writeError } from './terminal.ts';
@@ -80,14 +79,13 @@ export function addArtifacts(program: Command, remote: Remote): void {
     .action(async (project: string | undefined, flags: RemoteFlags & JsonFlag) => {
       const found = await all(remote.connect(flags).listArtifacts(project === undefined ? {} : { project }));
       show(flags, found, (list) =>
-        linesOr(
+        table(
           'No artifacts.',
-          inColumns(
-            list.map(({ type, files, size_bytes: size, aliases, created_at: made, ...version }) => [
-              ...[shortName(version), type, counted(files.length, 'file'), bytesText(size), ago(made)],
-              aliases.join(' '),
-            ]),
-          ),
+          ['ARTIFACT', 'TYPE', 'FILES', 'SIZE', 'CREATED', 'ALIASES'],
+          list.map(({ type, files, size_bytes: size, aliases, created_at: made, ...version }) => [
+            ...[shortName(version), type, String(files.length), bytesText(size), ago(made)],
+            aliases.join(' ') || '-',
+          ]),
         ),
       );
     });

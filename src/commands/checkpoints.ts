@@ -7,7 +7,7 @@ import { makeDirectories } from '#base/make-directories';
 import { silentLog } from '#base/log';
 import { pathExists } from '#base/path-exists';
 import { unfinishedPath } from '#base/whole-file';
-import { downloadCheckpointTo, pullArtifact } from '#client/artifact-files';
+import { downloadCheckpointTo, latestStepOf, pullArtifact } from '#client/artifact-files';
 import type { Checkpoint, Client, Model } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
 import { AppError, UsageError } from '#domain/errors';
@@ -15,7 +15,7 @@ import { showBytes, showDownloads } from './download-progress.ts';
 import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
-import { all, inColumns, linesOr, show, withJson, type JsonFlag } from './output.ts';
+import { all, show, table, withJson, type JsonFlag } from './output.ts';
 import { numbersText, showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 
@@ -40,7 +40,13 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       const found = await all(client.listCheckpoints(model.id));
-      show(flags, found, (list) => linesOr('No checkpoints: all were deleted.', linesOfCheckpoints(model, list)));
+      show(flags, found, (list) =>
+        table(
+          'No checkpoints: all were deleted.',
+          ['CHECKPOINT', 'CREATED (UTC)', 'METRICS'],
+          cellsOfCheckpoints(model, list),
+        ),
+      );
     });
 
   withJson(remote.command(checkpoints, 'best <model>'))
@@ -68,10 +74,11 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .action(async (name: string, step: string | undefined, flags: RemoteFlags & JsonFlag & { out?: string }) => {
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
-      const out = flags.out ?? `${safeName(`${model.name}-${chosen === null ? 'latest' : `step${chosen}`}`)}.tar`;
+      const at = chosen ?? (await latestStepOf(client, model.id)); // a job may end before the download
+      const out = flags.out ?? `${safeName(`${model.name}-${at === 'latest' ? at : `step${at}`}`)}.tar`;
       const { onDone, end } = showBytes();
       await interruptible(GOES_ON, () =>
-        downloadCheckpointTo(client, model.id, chosen ?? 'latest', out, {
+        downloadCheckpointTo(client, model.id, at, out, {
           onBytes: onDone,
           onConnection: sayLost(end, TRANSFER_RETRIES),
         }),
@@ -105,9 +112,8 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .action(async (name: string, step: string | undefined, flags: ExportFlags) => {
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
-      const version = chosen === null ? 'latest' : `step${chosen}`;
-      const artifact = `${model.entity}/${model.project}/${model.name}:${version}`;
-      const { version: fixed } = await client.getArtifact(artifact);
+      const named = `${model.entity}/${model.project}/${model.name}:${chosen === null ? 'latest' : `step${chosen}`}`;
+      const { version: fixed } = await client.getArtifact(named);
       const gguf = flags.format === 'gguf';
       if (flags.dtype === 'q8_0' && !gguf) throw new UsageError('--dtype q8_0 needs --format gguf.');
       const out = flags.out ?? `${safeName(`${model.name}-${fixed}`)}${gguf ? '.gguf' : ''}`;
@@ -120,7 +126,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
         remove: () => [adapter, unfinishedPath(out)],
       };
       const exportTo = async () => {
-        await pull(client, artifact.replace(/:[^:]*$/, `:${fixed}`), adapter);
+        await pull(client, `${model.entity}/${model.project}/${model.name}:${fixed}`, adapter);
         const hosted = flags.base === undefined ? remote.findModel(model.base_model) : null;
         if (isPeft) {
           await nameBase(adapter, flags.base === 'starter' ? starterDirectory : flags.base, hosted);
@@ -139,16 +145,14 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     });
 }
 
-const linesOfCheckpoints = ({ project, name }: Model, list: readonly Checkpoint[]): string[] =>
-  inColumns(
-    list.map(({ step, created_at: made, metrics }) => [
-      `${project}/${name}:step${step}`,
-      made.slice(0, 16).replace('T', ' '),
-      Object.entries(metrics)
-        .map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`)
-        .join('  '),
-    ]),
-  );
+const cellsOfCheckpoints = ({ project, name }: Model, list: readonly Checkpoint[]): string[][] =>
+  list.map(({ step, created_at: made, metrics }) => [
+    `${project}/${name}:step${step}`,
+    made.slice(0, 16).replace('T', ' '),
+    Object.entries(metrics)
+      .map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`)
+      .join('  ') || '-',
+  ]);
 
 /** Checked before anything is downloaded. A PEFT directory may replace an empty one. */
 async function refuseTaken(out: string, isPeft: boolean): Promise<void> {

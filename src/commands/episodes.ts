@@ -7,16 +7,18 @@ import { wholeNumber } from './numbers.ts';
 import {
   all,
   confirm,
-  inColumns,
   linesOr,
+  note,
   printable,
   show,
+  table,
   withJson,
   withYes,
   type JsonFlag,
   type YesFlag,
 } from './output.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { ago } from './times.ts';
 
 const STATUSES = ['open', 'rewarded', 'trained', 'expired'] as const;
 
@@ -75,9 +77,9 @@ export function addEpisodes(program: Command, remote: Remote): void {
         ...(group === undefined ? {} : { group }),
         ...(status === undefined ? {} : { status }),
       };
-      show(flags, await all(client.listEpisodes(filter), limit), (list) =>
-        linesOr('No episodes.', inColumns(list.map(columnsOf))),
-      );
+      const found = await all(client.listEpisodes(filter), limit + 1);
+      show(flags, found.slice(0, limit), (list) => table('No episodes.', HEADER, list.map(cellsOf)));
+      if (found.length > limit) note(`Only the newest ${limit}: show more with --limit.`);
     });
 
   named('get <id-or-name>')
@@ -88,7 +90,7 @@ export function addEpisodes(program: Command, remote: Remote): void {
       const { has_more: _, ...episode } = await client.getEpisode(idOrName, of);
       const calls = await all(client.listEpisodeCalls(episode.id));
       show(flags, { ...episode, calls }, () => [
-        inColumns([columnsOf(episode)])[0]!,
+        ...table('', HEADER, [cellsOf(episode)]),
         ...linesOr(
           'No calls.',
           calls.flatMap((call) => linesOfCall(call, depthOf(call, calls))),
@@ -125,14 +127,16 @@ export function addEpisodes(program: Command, remote: Remote): void {
     });
 }
 
-const columnsOf = (episode: EpisodeData): string[] => [
+const HEADER = ['EPISODE', 'GROUP', 'STATUS', 'REWARD', 'CALLS', 'TRAINED TOKENS', 'BEGAN', 'ID'];
+
+const cellsOf = (episode: EpisodeData): string[] => [
   episode.name,
   episode.group ?? '-',
   episode.status,
   episode.reward === null ? '-' : String(episode.reward),
-  counted(episode.call_count, 'call'),
-  counted(episode.trained_token_count, 'token'),
-  episode.created_at,
+  String(episode.call_count),
+  String(episode.trained_token_count),
+  ago(episode.created_at),
   episode.id,
 ];
 
@@ -158,7 +162,11 @@ const shorten = (text: string): string => {
 
 function linesOfCall(call: EpisodeCall, depth: number): string[] {
   const indent = '  '.repeat(depth);
-  const marks = [call.cut ? 'cut' : '', call.trained ? '' : 'not trained', call.parent_id === null ? 'begins a tree' : '']; // prettier-ignore
+  const marks = [
+    call.cut ? 'cut' : '',
+    call.trained ? '' : 'not trained',
+    call.parent_id === null ? 'begins a tree' : '',
+  ];
   const about = [
     call.policy_step === null ? call.model : `step ${call.policy_step}`,
     `${call.prompt_tokens} prompt tokens`,

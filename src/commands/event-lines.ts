@@ -25,7 +25,10 @@ function lineOf(type: TrainingEvent['type'], fields: Fields, total: number | nul
     case 'gradient_step':
       return [`step ${String(fields['gradient_step'])}${total ? `/${total}` : ''}`, ...shown(STEP, fields)].join('  ');
     case 'training_ended':
-      return [`trained ${counted(Number(fields['num_gradient_steps'] ?? total ?? 0), 'gradient step')}`, ...shown(END, fields)].join('  '); // prettier-ignore
+      return [
+        `trained ${counted(Number(fields['num_gradient_steps'] ?? total ?? 0), 'gradient step')}`,
+        ...shown(END, fields),
+      ].join('  ');
     case 'training_waiting':
       return `waiting: ${waitIn(fields)}`;
     case 'training_failed':

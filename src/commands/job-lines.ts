@@ -1,8 +1,9 @@
 // Training jobs as text: a list, a single job, its groups, and the answers of its checkpoint; its events are event-lines.ts. Texts of
 // rollouts are printed without control characters.
+import { counted } from '#base/counted';
 import type { AnsweredPrompt, Evaluation, JobGroup, TrainingJob } from '#client/client';
 import { short } from './event-lines.ts';
-import { inColumns, printable } from './output.ts';
+import { printable, table } from './output.ts';
 import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
 
@@ -23,7 +24,11 @@ const HEADER = ['ID', 'KIND', 'STATUS', 'DONE', 'MODEL', 'REWARD', 'LOSS', 'TOOK
 
 /** A table with a header; the ids are whole, because other commands take them. */
 export const linesOfJobs = (jobs: readonly TrainingJob[], nowMs = Date.now()): string[] =>
-  inColumns([HEADER, ...jobs.map((job) => cellsOfJob(job, nowMs))]);
+  table(
+    'No jobs.',
+    HEADER,
+    jobs.map((job) => cellsOfJob(job, nowMs)),
+  );
 
 function cellsOfJob(job: TrainingJob, nowMs: number): string[] {
   const { id, type, status, progress, reward = null, loss = null, created_at: made } = job;
@@ -74,7 +79,7 @@ export function lineOfEvaluation(evaluation: Evaluation): string {
   const { status, num_prompts: prompts, num_samples: samples, num_answered: answered, num_failed: failed } = evaluation;
   const failures = failed > 0 ? `, ${failed} could not be` : '';
   const error = evaluation.error_message === null ? '' : `: ${printable(evaluation.error_message)}`;
-  return `evaluation: ${status}, ${answered} of ${prompts} prompts answered${failures}, ${samples} samples each${error}`;
+  return `evaluation: ${status}, ${answered} of ${counted(prompts, 'prompt')} answered${failures}, ${counted(samples, 'sample')} each${error}`;
 }
 
 /** All answers of an evaluation. */

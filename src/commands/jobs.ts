@@ -93,7 +93,7 @@ export function addJobs(program: Command, remote: Remote): void {
         ...(search === undefined ? {} : { search }),
       };
       const found = await all(client.listTrainingJobs({ order: 'desc', ...filter }), limit + 1);
-      show(flags, found.slice(0, limit), (list) => (list.length === 0 ? ['No jobs.'] : linesOfJobs(list)));
+      show(flags, found.slice(0, limit), (list) => linesOfJobs(list));
       if (found.length > limit) note(`Only the newest ${limit}: show more with --limit.`);
     });
 

@@ -6,7 +6,8 @@ import { AppError, UsageError } from '#domain/errors';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import { DEFAULT_SCOPES, entityFault } from '#services/accounts/api-keys';
 import type { Keyring, Local } from './local.ts';
-import { confirm, inColumns, linesOr, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { confirm, show, table, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { ago } from './times.ts';
 
 const OPTION: Readonly<Record<LimitName, { flag: string; help: string }>> = {
   requestsInFlight: {
@@ -53,7 +54,7 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
     .action(async ({ entity, data, ...flags }: JsonFlag & { entity?: string; data?: string }) => {
       await using(openExistingKeyring(data), async ({ apiKeys }) => {
         const found = await apiKeys.list(entity ?? null);
-        show(flags, found.map(forMachines), () => linesOr('No keys.', inColumns(found.map(cellsOfKey))));
+        show(flags, found.map(forMachines), () => table('No keys.', KEY_HEADER, found.map(cellsOfKey)));
       });
     });
 
@@ -87,7 +88,7 @@ export function addLimits(program: Command, { dataOption, openKeyring, openExist
           await confirm({ yes }, `Replace the limits of ${entity} (${before.join(', ')}) by ${sayLimits(after)}?`);
         await accounts.setLimits(entity, values);
       });
-      show({ json }, { entity, limits: values }, lineOfLimits);
+      show({ json }, { entity, limits: values }, (set) => [cellsOfLimits(set).join('  ')]);
     });
 
   withJson(limits.command('list'))
@@ -95,7 +96,9 @@ export function addLimits(program: Command, { dataOption, openKeyring, openExist
     .addOption(dataOption())
     .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
       await using(openExistingKeyring(data), async ({ accounts }) => {
-        show(flags, await accounts.listLimits(), (list) => linesOr('No limits.', list.flatMap(lineOfLimits)));
+        show(flags, await accounts.listLimits(), (list) =>
+          table('No limits.', ['ENTITY', 'LIMITS'], list.map(cellsOfLimits)),
+        );
       });
     });
 }
@@ -146,22 +149,20 @@ const describeLimits = (limits: Limits): string[] =>
 
 const sayLimits = (described: readonly string[]): string => described.join(', ') || 'no limits';
 
-const lineOfLimits = ({ entity, limits }: { readonly entity: string; readonly limits: Limits }): string[] => [
-  `${entity}  ${sayLimits(describeLimits(limits))}`,
+const cellsOfLimits = ({ entity, limits }: { readonly entity: string; readonly limits: Limits }): string[] => [
+  entity,
+  sayLimits(describeLimits(limits)),
 ];
 
-function cellsOfKey(key: ApiKey): string[] {
-  return [
-    key.id,
-    key.entity,
-    key.name,
-    key.scopes.join(','),
-    `made ${at(key.createdAtMs)}`,
-    key.lastUsedAtMs === null ? 'never used' : `used ${at(key.lastUsedAtMs)}`,
-    ...(key.revokedAtMs === null ? [] : [`revoked ${at(key.revokedAtMs)}`]),
-    ...describeLimits(key.limits),
-  ];
-}
+const KEY_HEADER = ['ID', 'ENTITY', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'REVOKED', 'LIMITS'];
+
+const cellsOfKey = (key: ApiKey): string[] => [
+  ...[key.id, key.entity, key.name, key.scopes.join(',')],
+  ago(at(key.createdAtMs)),
+  key.lastUsedAtMs === null ? 'never' : ago(at(key.lastUsedAtMs)),
+  key.revokedAtMs === null ? '-' : ago(at(key.revokedAtMs)),
+  describeLimits(key.limits).join(', ') || '-',
+];
 
 const forMachines = ({ id, entity, name, scopes, limits, createdAtMs, lastUsedAtMs, revokedAtMs }: ApiKey) => ({
   id,

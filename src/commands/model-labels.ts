@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander';
 import { counted } from '#base/counted';
 import type { Client, Model, ModelLabels } from '#client/client';
 import { UsageError } from '#domain/errors';
-import { all, confirm, inColumns, linesOr, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { all, confirm, linesOr, show, table, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { nameOf } from './model-list.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
@@ -72,12 +72,11 @@ export function addModelLabels(models: Command, remote: Remote): void {
     .action(async (flags: Flags) => {
       const client = remote.connect(flags);
       show(flags, await all(client.listModelProjects()), (list) =>
-        list.length === 0
-          ? ['No models.']
-          : inColumns([
-              ['PROJECT', 'MODELS', 'ARCHIVED', 'ACTIVE'],
-              ...list.map((each) => [each.id, `${each.model_count}`, `${each.archived_count}`, ago(each.active_at)]),
-            ]),
+        table(
+          'No models.',
+          ['PROJECT', 'MODELS', 'ARCHIVED', 'ACTIVE'],
+          list.map((each) => [each.id, `${each.model_count}`, `${each.archived_count}`, ago(each.active_at)]),
+        ),
       );
     });
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { confirm } from './output.ts';
+import { confirm, table } from './output.ts';
 
 const aTerminal = (answer: string, isTTY = true) => ({ isTTY, ask: vi.fn(async () => answer) });
 
@@ -25,4 +25,9 @@ test('without a terminal and without --yes the command is refused, and says what
     'Delete all? There is no terminal to ask: add --yes to go ahead without confirmation.',
   );
   expect(pipe.ask).not.toHaveBeenCalled();
+});
+
+test('a table has a header, and says when there is nothing to list', () => {
+  expect(table('No keys.', ['ID', 'NAME'], [['k-1', 'ci']])).toEqual(['ID   NAME', 'k-1  ci']);
+  expect(table('No keys.', ['ID', 'NAME'], [])).toEqual(['No keys.']);
 });

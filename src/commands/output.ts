@@ -41,6 +41,10 @@ export function inColumns(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** Rows in columns below a header; `none` is printed for an empty list. */
+export const table = (none: string, header: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  rows.length === 0 ? [none] : inColumns([header, ...rows]);
+
 /** `none` is printed for an empty list. */
 export const linesOr = (none: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [none] : lines;

@@ -123,7 +123,9 @@ function adviceOn(measured: Measured, verdict: Verdict): string[] {
       ? ['The model succeeds nearly always: there is little left to learn. Harder tasks teach more.']
       : []),
     ...(tasks - groups.unanswered < FEW_GROUPS
-      ? [`${counted(tasks - groups.unanswered, 'task')} with ${samples} answers each say little: probe more tasks.`]
+      ? [
+          `${counted(tasks - groups.unanswered, 'task')} with ${counted(samples, 'answer')} each say little: probe more tasks.`,
+        ]
       : []),
   ];
 }
@@ -175,7 +177,10 @@ export function linesOfReport(report: ProbeReport, probe: Probe, shown: number):
   const part = report.tasks < report.tasks_in_file ? ` (of ${report.tasks_in_file} in the file)` : '';
   return [
     ...inColumns([
-      ['probed', `${counted(report.tasks, 'task')}${part} × ${report.samples} answers of ${shortName(report.model)}`],
+      [
+        'probed',
+        `${counted(report.tasks, 'task')}${part} × ${counted(report.samples, 'answer')} of ${shortName(report.model)}`,
+      ],
       ['success', `${percent(report.success_rate)} of the answers get a reward of ${report.success_at} or more`],
       ['reward', `mean ${short(reward.mean)}, from ${short(reward.min)} to ${short(reward.max)}`],
       ['groups', counts.join(', ')],

@@ -5,7 +5,7 @@ import type { Worker } from '#client/client';
 import { AppError, type ErrorCode, UsageError } from '#domain/errors';
 import type { RunWorkerOptions } from '#server/run-worker';
 import { sayInterrupted } from './interrupt.ts';
-import { inColumns, linesOr, show, withJson, withoutWords, type JsonFlag } from './output.ts';
+import { show, table, withJson, withoutWords, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
 import type { Serving } from './serve.ts';
 
@@ -28,7 +28,7 @@ interface Working extends Pick<Serving, 'watchParent'> {
 export function addWorkers(program: Command, remote: Remote, { load, watchParent }: Working): void {
   const list = async (flags: RemoteFlags & JsonFlag) =>
     show(flags, await remote.connect(flags).listWorkers(), (found) =>
-      linesOr('No workers are connected.', inColumns(found.map(cellsOfWorker))),
+      table('No workers are connected.', HEADER, found.map(cellsOfWorker)),
     );
   const workers = withoutWords(withJson(remote.command(program, 'workers')))
     .description('list the workers that are connected to a server, or run one on this machine')
@@ -65,11 +65,24 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
     );
 }
 
+const HEADER = [
+  'NAME',
+  'STATE',
+  'ROLES',
+  'BASE MODEL',
+  'RUNNING',
+  'WAITING',
+  'TRAINING',
+  'ADAPTERS',
+  'TOKENS',
+  'RECONNECTS',
+  'HEARD',
+];
+
 function cellsOfWorker(worker: Worker): string[] {
   const { name, state, base_model: model, roles, running, waiting, adapters, sessions, tokens } = worker;
-  const load = `${running} running, ${waiting} waiting, ${sessions} training, ${adapters.length} adapters`;
-  const past = `${tokens} tokens, ${worker.reconnects} reconnects, silent for ${worker.silent_seconds.toFixed(1)} s`;
-  return [name, state, roles.join(','), model, load, past];
+  const numbers = [running, waiting, sessions, adapters.length, tokens, worker.reconnects].map(String);
+  return [name, state, roles.join(','), model, ...numbers, `${worker.silent_seconds.toFixed(1)} s ago`];
 }
 
 /** The exit code of every refused worker (docs/worker-protocol.md): a supervisor need not restart it. */

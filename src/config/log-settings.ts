@@ -15,8 +15,7 @@ export const LOG_SETTINGS = {
     flag: '--log-format <format>',
     variable: 'WHETSTONE_LOG_FORMAT',
     value: choice(LOG_FORMATS),
-    default: null,
-    defaultText: 'text if stderr is a terminal, else json',
+    default: 'text',
     help: 'text for people, or JSON lines for programs',
   }),
 };

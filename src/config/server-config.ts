@@ -91,7 +91,7 @@ export interface ServerConfig extends StoreConfig {
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
   /** Null: depends on whether stderr is a terminal. */
-  readonly logFormat: LogFormat | null;
+  readonly logFormat: LogFormat;
   readonly api: ApiLimits;
   readonly hub: HubConfig;
   /** For weights, caches and training; null: the memory of the machine or its container. */

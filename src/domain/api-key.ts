@@ -16,8 +16,8 @@ const INCLUDED: Readonly<Record<Scope, readonly Scope[]>> = {
   worker: ['worker'],
 };
 
-export const allows = (held: readonly Scope[], needed: Scope): boolean =>
-  held.some((scope) => INCLUDED[scope].includes(needed));
+export const allows = (scopes: readonly Scope[], needed: Scope): boolean =>
+  scopes.some((scope) => INCLUDED[scope].includes(needed));
 
 export interface ApiKey {
   readonly id: string;

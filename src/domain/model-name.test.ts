@@ -35,11 +35,26 @@ test.each([
 });
 
 test.each([
-  'agent-1', 'a--b--c--d', 'team--p/', '--agent-1', 'a/b/c/d', 'artifact:///p/agent-1', 'agent-1:step1', 'p/agent-1:step1@2', 'p/agent-1@', 'p/:step1', 'wandb-artifact:/team/p/agent-1', 'wandb-artifact:////team/p/agent-1',
-  'wandb-artifact:///team/p/agent-1:best', 'wandb-artifact:///team/p/agent-1:step', 'team/p/agent-1@-1', '', '//',
+  'agent-1',
+  'a--b--c--d',
+  'team--p/',
+  '--agent-1',
+  'a/b/c/d',
+  'artifact:///p/agent-1',
+  'agent-1:step1',
+  'p/agent-1:step1@2',
+  'p/agent-1@',
+  'p/:step1',
+  'wandb-artifact:/team/p/agent-1',
+  'wandb-artifact:////team/p/agent-1',
+  'wandb-artifact:///team/p/agent-1:best',
+  'wandb-artifact:///team/p/agent-1:step',
+  'team/p/agent-1@-1',
+  '',
+  '//',
 ])('%j is not', (text) => {
   expect(parseModelName(text)).toBeNull();
-}); // prettier-ignore
+});
 
 test('the name of a checkpoint means that checkpoint', () => {
   expect(parseModelName(checkpointName(model, 4))).toEqual({ ...model, step: 4 });

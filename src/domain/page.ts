@@ -27,9 +27,9 @@ export interface Listing<T> {
 const ID_SHOWN = 100;
 
 /** Returning an empty page instead would look like the end of the list. */
-export const unknownCursor = (after: string): AppError =>
+export const unknownCursor = (cursor: string, field = 'after'): AppError =>
   new AppError(
     'invalid_request',
-    `after: this list has no item ${JSON.stringify(after.slice(0, ID_SHOWN))}, or no longer has it. Omit "after" to read the list from its beginning.`,
-    { param: 'after' },
+    `${field}: this list has no item ${JSON.stringify(cursor.slice(0, ID_SHOWN))}, or no longer has it. Omit "${field}" to read the list from its beginning.`,
+    { param: field },
   );

@@ -122,3 +122,8 @@ export function parseTinkerPath(path: string): Pick<TinkerCheckpoint, 'runId' | 
   const known = CHECKPOINT_KINDS.find((each) => each === kind);
   return runId !== undefined && name !== undefined && known ? { runId, kind: known, name } : null;
 }
+
+/** Losses of reinforcement learning, by the protocol's names. */
+export const RL_LOSSES = ['importance_sampling', 'ppo', 'cispo', 'dro', 'gspo'] as const;
+export const TINKER_LOSSES = ['cross_entropy', ...RL_LOSSES] as const;
+export type TinkerLossName = (typeof TINKER_LOSSES)[number];

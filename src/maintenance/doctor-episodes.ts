@@ -1,5 +1,6 @@
 // Compares episodes with their calls, and with the account that they are on. Both are written in one transaction, so a difference was
 // made by hand or by a damaged database. The charge can be written again; calls cannot.
+import { counted } from '#base/counted';
 import { isEpisodeRows } from '#domain/blob-names';
 import type { StoredBlob } from '#storage/account-store';
 import type { InventoriedEpisode } from '#storage/inventory';
@@ -20,7 +21,7 @@ export const findEpisodeFaults = ({ episodes, ledger }: Pick<StoredRows, 'episod
 function lostCalls({ id, name, entity, keepsCalls, ...episode }: InventoriedEpisode): Finding[] {
   const expected = keepsCalls ? episode.callCount : 0;
   if (episode.storedCalls === expected && episode.storedCallBytes === episode.callBytes) return [];
-  const problem = `episode ${name} of ${entity} has ${episode.storedCalls} calls of ${episode.storedCallBytes} bytes, but should have ${expected} of ${episode.callBytes}`;
+  const problem = `episode ${name} of ${entity} has ${counted(episode.storedCalls, 'call')} of ${episode.storedCallBytes} bytes, but should have ${expected} of ${episode.callBytes}`;
   const remedy = 'restore the database from a backup, or delete that episode';
   return [{ kind: 'missing_data', where: `episode ${id}`, problem, remedy, repair: null }];
 }

@@ -34,7 +34,10 @@ async function refuseLongToParse(directory: string): Promise<void> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8, 0);
     const headerBytes = bytesRead === 8 ? Number(buffer.readBigUInt64LE()) : 0; // a shorter file is refused when it is read
     if (headerBytes > HEADER_BYTES_MAX)
-      throw new AppError('bad_model_files', `The header of ${ADAPTER_WEIGHTS_FILE} has ${headerBytes} bytes, more than ${HEADER_BYTES_MAX}.`); // prettier-ignore
+      throw new AppError(
+        'bad_model_files',
+        `The header of ${ADAPTER_WEIGHTS_FILE} has ${headerBytes} bytes, more than ${HEADER_BYTES_MAX}.`,
+      );
   } finally {
     await file.close();
   }

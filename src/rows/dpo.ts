@@ -8,7 +8,7 @@ import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
-import { rowMessages, withSystem, type RowMessages } from './row-messages.ts';
+import { readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -37,10 +37,11 @@ export const readPreferencePair = (text: string): ReadPreferencePair => readLine
 /** By the form that the row is meant to have, so that only its errors are reported. Throws ValidationError. */
 export function readPair(value: unknown): ReadPreferencePair {
   if (!isObject(value)) return readExplicit(value as Values);
-  if ('input' in value || 'preferred_output' in value) return readOpenai(value);
-  const { conversations, ...rest } = value;
-  if (Array.isArray(conversations) && !('prompt' in value))
-    return readExplicit(withSystem(rest, 'prompt', conversations));
+  if (isObject(value['input']) || 'preferred_output' in value) return readOpenai(value);
+  if ('instruction' in value && !('prompt' in value))
+    return { problem: 'has instruction, a form that is not read: write the question as prompt' };
+  if (Array.isArray(value['conversations']) && !('prompt' in value))
+    return readMoved(value, 'conversations', 'prompt', (moved) => readExplicit(moved as Values));
   if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value);
   return typeof value['chosen'] === 'string' ? readTexts(value) : readImplicit(value);
 }

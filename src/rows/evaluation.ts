@@ -16,10 +16,9 @@ export const tools = list(tool, TOOLS_MAX).nullish();
 
 export const promptRow = z
   .looseObject({
-    messages: list(message, MESSAGES_MAX).meta({
-      description:
-        "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
-    }),
+    messages: list(message, MESSAGES_MAX).describe(
+      "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
+    ),
     tools,
     metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
   })

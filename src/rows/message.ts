@@ -1,5 +1,6 @@
 // Chat messages and tools on the wire. Extra keys are passed on, because templates may read them.
 import { z } from 'zod';
+import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { boolean, union } from '#validation/lax';
 import type { ValidationItem } from '#validation/parse';
@@ -8,17 +9,23 @@ const text = z.string();
 const part = union({ str: text, dict: z.looseObject({ type: text }) });
 const content = union({ str: text, 'list[part]': z.array(part) });
 
+const called = z.looseObject({ name: text, arguments: text.nullish().transform((value) => value ?? '') });
+
 const functionCall = z
   .looseObject({
     id: text.optional(),
     type: text.optional(),
-    function: z.looseObject({ name: text, arguments: text.nullish().transform((value) => value ?? '') }),
+    function: called,
   })
   .meta({ title: 'FunctionToolCall' });
 
 /** A call with free text: templates see a function with one argument. */
 const customCall = z
-  .looseObject({ id: text.optional(), type: z.literal('custom'), custom: z.looseObject({ name: text, input: text }) })
+  .looseObject({
+    id: text.optional(),
+    type: z.literal('custom'),
+    custom: z.looseObject({ name: text, input: text }).describe('A custom tool, which takes text.'),
+  })
   .transform(({ id, custom: { name, input } }) => ({
     id,
     type: 'function',
@@ -28,14 +35,14 @@ const customCall = z
 
 const toolCall = union({ function: functionCall, custom: customCall });
 
-const anyMessage = z.looseObject({
-  role: text.meta({
-    description: 'system, developer, user, assistant, tool, function, or a role of the chat template',
-  }),
+export const anyMessage = z.looseObject({
+  role: text.describe('system, developer, user, assistant, tool, function, or a role of the chat template'),
   content: content.nullish(),
   name: text.nullish(),
   tool_calls: z.array(toolCall).nullish(),
-  tool_call_id: text.nullish(),
+  tool_call_id: text.nullish().describe('Id of the tool call that this message answers.'),
+  function_call: called.nullish().describe('The older form of tool_calls.'),
+  refusal: text.nullish().describe('Read as content if there is no other.'),
 });
 
 /** Other roles may have empty content: an assistant turn with only tool calls, or a role of the template's own. */
@@ -65,12 +72,18 @@ export const messageOf = (source: 'requests' | 'rows') =>
 
 export const message = messageOf('requests').meta({ title: 'ChatMessage' });
 
-/** Bare strings among the parts become text parts; an empty list of calls is dropped, so that templates take the simple path. */
-function toChatMessage({ content, tool_calls, name, tool_call_id, ...rest }: z.output<typeof anyMessage>): ChatMessage {
+/**
+ * Bare strings among the parts become text parts; an empty list of calls is dropped, so that templates take the simple path. Templates
+ * know neither OpenAI's older form of a call nor its field for a refusal: they become a call and content.
+ */
+function toChatMessage(wire: z.output<typeof anyMessage>): ChatMessage {
+  const { content: said, tool_calls, name, tool_call_id, function_call: older, refusal, ...rest } = wire;
+  const calls = nonEmpty(tool_calls) ?? (older ? [{ type: 'function', function: older }] : null);
+  const content = said || !refusal ? said : refusal;
   return {
     ...rest,
     ...(content === undefined ? {} : { content: Array.isArray(content) ? content.map(toPart) : content }),
-    ...(tool_calls && tool_calls.length > 0 ? { tool_calls } : {}),
+    ...(calls ? { tool_calls: calls } : {}),
     ...(name === undefined || name === null ? {} : { name }),
     ...(tool_call_id === undefined || tool_call_id === null ? {} : { tool_call_id }),
   };
@@ -79,15 +92,19 @@ function toChatMessage({ content, tool_calls, name, tool_call_id, ...rest }: z.o
 const toPart = (value: z.output<typeof part>): Readonly<Record<string, unknown>> =>
   typeof value === 'string' ? { type: 'text', text: value } : value;
 
-export const tool = z
-  .looseObject({
-    type: text.default('function'),
-    function: z.looseObject({
-      name: text,
-      description: text.nullish(),
-      parameters: z.record(z.string(), z.unknown()).nullish(),
-      strict: boolean().nullish(),
-    }),
-  })
-  .transform((value): ToolDefinition => value)
-  .meta({ title: 'Tool' });
+export const functionFields = z.looseObject({
+  name: text,
+  description: text.nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: boolean().nullish(),
+});
+
+/** Templates write out a whole tool: clients send null for what they did not set, and vLLM writes no such `strict`. */
+function toTool(value: z.output<typeof toolFields>): ToolDefinition {
+  const { strict, ...called } = value.function;
+  return strict === null ? { ...value, function: called } : value;
+}
+
+export const toolFields = z.looseObject({ type: text.default('function'), function: functionFields });
+
+export const tool = toolFields.transform(toTool).meta({ title: 'Tool' });

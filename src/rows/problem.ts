@@ -1,4 +1,5 @@
-// Why a line cannot be read, for people: the first errors of its validation.
+// Why a line cannot be read, for people: the first errors of its validation, in the words of who wrote the file. Clients of the API read
+// pydantic's (validation/parse.ts).
 import { ValidationError } from '#validation/parse';
 
 const PROBLEMS_MAX = 3;
@@ -9,7 +10,18 @@ export function problemOf(error: unknown): string {
   return error.items.slice(0, PROBLEMS_MAX).map(describe).join('; ');
 }
 
+/** By pydantic's type. */
+const WORDS: Readonly<Record<string, string>> = {
+  missing: 'is missing',
+  string_type: 'must be a text',
+  list_type: 'must be a list',
+  dict_type: 'must be an object',
+  model_attributes_type: 'must be an object',
+};
+
 function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {
   if (type === 'json_invalid') return `is not JSON: ${String(ctx?.['error'])} at character ${loc[1]}`;
-  return loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg;
+  const words =
+    WORDS[type] ?? msg.replace(/^Value error, /, '').replace(/^List should have at least 1 item$/, 'must not be empty');
+  return loc.length > 1 ? `${loc.slice(1).join('.')}: ${words}` : words;
 }

@@ -5,6 +5,7 @@ import { isObject } from '#base/is-object';
 import type { ChatMessage } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
 import { messageOf } from './message.ts';
+import { ValidationError } from '#validation/parse';
 import { parseRow } from './row-json.ts';
 
 export interface RowMessages {
@@ -18,7 +19,7 @@ export interface RowMessages {
  * A row of ShareGPT may have its system message beside the conversation: the row with `turns` after that message under `field`. A system
  * that is no text stays where it is, and is reported as unused.
  */
-export function withSystem(
+function withSystem(
   row: Readonly<Record<string, unknown>>,
   field: string,
   turns: unknown,
@@ -27,6 +28,33 @@ export function withSystem(
   if (typeof system !== 'string') return { ...row, [field]: turns };
   const opening = system === '' ? [] : [{ role: 'system', content: system }];
   return { ...rest, [field]: Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns };
+}
+
+/**
+ * What `read` makes of a row whose conversation was moved from the field `from` to `to`, behind its system message. Errors name the places
+ * of the row as it was written.
+ */
+export function readMoved<Read>(
+  row: Readonly<Record<string, unknown>>,
+  from: string,
+  to: string,
+  read: (moved: object) => Read,
+): Read {
+  const { [from]: turns, ...rest } = row;
+  const moved = withSystem(rest, to, turns);
+  const before = Array.isArray(turns) ? (moved[to] as unknown[]).length - turns.length : 0;
+  try {
+    return read(moved);
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(
+      error.items.map((item) => {
+        const [source, field, ...place] = item.loc;
+        if (field !== to) return item;
+        return { ...item, loc: [source!, from, ...place.map((each, i) => (i === 0 ? Number(each) - before : each))] };
+      }),
+    );
+  }
 }
 
 /** Who speaks, in ShareGPT's words and those of its descendants. */
@@ -60,7 +88,7 @@ export const rowMessages = z
     const untrained: number[] = [];
     const unused = new Map<string, UnusedField>();
     for (const [place, each] of sent.entries()) {
-      const { weight, train, ...plain } = isObject(each)
+      const { weight, train, training, ...plain } = isObject(each)
         ? inChatForm(each, (path, why) => refuse([place, ...path], why))
         : { each };
       const read = rowMessage.safeParse(isObject(each) ? plain : each);
@@ -69,8 +97,9 @@ export const rowMessages = z
         continue;
       }
       messages.push(read.data);
-      if (!isTrained(read.data.role, { weight, train }, (path, why) => refuse([place, ...path], why)))
+      if (!isTrained(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why)))
         untrained.push(place);
+      for (const field of partFields(read.data.content)) unused.set(field, { of: 'message', field });
       for (const [field, value] of Object.entries(read.data))
         if (!USED.has(field) && value !== undefined && value !== null) unused.set(field, { of: 'message', field });
     }
@@ -79,9 +108,20 @@ export const rowMessages = z
 
 const rowMessage = messageOf('rows');
 
-/** `weight` is OpenAI's, `train` Axolotl's. Only what the assistant says is trained, so that other roles may only say no. */
-function isTrained(role: string, { weight, train }: { weight?: unknown; train?: unknown }, refuse: Refuse): boolean {
-  const fields = { weight, train };
+/** Fields of text parts beside the text: no template writes them, and a turn is trained as a whole. Other parts are refused later. */
+const partFields = (content: ChatMessage['content']): string[] =>
+  Array.isArray(content)
+    ? content.flatMap((part: object) =>
+        Object.keys('text' in part ? part : {})
+          .filter((key) => !OF_PARTS.has(key))
+          .map((key) => `content.${key}`),
+      )
+    : [];
+
+const OF_PARTS = new Set(['type', 'text', 'thinking', 'refusal']);
+
+/** `weight` is OpenAI's, `train` and `training` are Axolotl's. Only what the assistant says is trained, so that other roles may only say no. */
+function isTrained(role: string, fields: Readonly<Record<string, unknown>>, refuse: Refuse): boolean {
   let says = true;
   for (const [field, value] of Object.entries(fields)) {
     if (value === undefined || value === null) continue;

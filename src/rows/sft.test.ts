@@ -48,6 +48,7 @@ test('plain text, and a prompt with its completion, are trained without the temp
 test.each([
   ['weight', 0, 1],
   ['train', false, true],
+  ['training', false, true],
 ])('%s says which assistant turns are trained', (field, no, yes) => {
   const turns = [{ ...question, [field]: no }, { ...answer, [field]: no }, question, { ...answer, [field]: yes }];
   expect(read({ messages: turns })).toEqual({
@@ -114,7 +115,10 @@ test('variables of the template belong to the row', () => {
 
 test('fields that no job uses are named, and null counts as absent', () => {
   const row = {
-    messages: [question, { ...answer, mood: 'calm', refusal: null }],
+    messages: [
+      question,
+      { ...answer, content: [{ type: 'text', text: 'x', train: false }], mood: 'calm', refusal: null },
+    ],
     parallel_tool_calls: false,
     id: 7,
     x: null,
@@ -123,23 +127,59 @@ test('fields that no job uses are named, and null counts as absent', () => {
     unused: [
       { of: 'row', field: 'parallel_tool_calls' },
       { of: 'row', field: 'id' },
+      { of: 'message', field: 'content.train' },
       { of: 'message', field: 'mood' },
     ],
   });
 });
 
 test.each([
-  ['a weight between', { messages: [question, { ...answer, weight: 0.5 }] }, 'messages.1.weight: Value error, must be 0 or 1'],
-  ['a user turn to train', { messages: [{ ...question, train: true }, answer] }, 'messages.0.train: Value error, asks to train a message of the role user'],
+  ['a weight between', { messages: [question, { ...answer, weight: 0.5 }] }, 'messages.1.weight: must be 0 or 1'],
+  [
+    'a user turn to train',
+    { messages: [{ ...question, train: true }, answer] },
+    'messages.0.train: asks to train a message of the role user',
+  ],
   ['a part of a turn to train', { messages: [question, { ...answer, train_detail: [] }] }, 'messages.1.train_detail'],
-  ['an unknown speaker', { conversations: [{ from: 'narrator', value: 'x' }] }, 'messages.0.from: Value error, is "narrator"'],
-  ['a call that is no JSON', { conversations: [{ from: 'function_call', value: 'add(2)' }] }, 'messages.0.value'],
-  ['tools that are no list', { messages, tools: 'add' }, 'tools: Value error, must be a list of tools'],
-  ['a variable that the server sets', { messages, chat_template_kwargs: { messages: [] } }, 'chat_template_kwargs.messages'],
-  ['a completion that asks', { prompt: [question], completion: [question, answer] }, 'completion begins with a message of the role user'],
-  ['a completion in another form', { prompt: 'Q', completion: [answer] }, 'completion: '],
+  ['an unknown speaker', { conversations: [{ from: 'narrator', value: 'x' }] }, 'conversations.0.from: is "narrator"'],
+  [
+    'a call that is no JSON',
+    { conversations: [{ from: 'function_call', value: 'add(2)' }] },
+    'conversations.0.value: must be the JSON text of a call',
+  ],
+  [
+    'a speaker behind a system message',
+    {
+      system: 'S',
+      conversations: [
+        { from: 'gpt', value: 'x' },
+        { from: 'narrator', value: 'x' },
+      ],
+    },
+    'conversations.1.from: is "narrator"',
+  ],
+  [
+    'a row of no form',
+    { question: 'Q', answer: 'A' },
+    'has none of the fields messages, conversations, prompt with completion, and text: write messages',
+  ],
+  ['no messages', { messages: [] }, 'messages: must not be empty'],
+  ['a user without content', { messages: [{ role: 'user' }, answer] }, 'messages.0.content: is missing'],
+  ['tools that are no list', { messages, tools: 'add' }, 'tools: must be a list of tools'],
+  [
+    'a variable that the server sets',
+    { messages, chat_template_kwargs: { messages: [] } },
+    'chat_template_kwargs.messages',
+  ],
+  [
+    'a completion that asks',
+    { prompt: [question], completion: [question, answer] },
+    'completion begins with a message of the role user',
+  ],
+  ['a completion in another form', { prompt: 'Q', completion: [answer] }, 'prompt and completion must both be texts'],
+  ['a completion that is not wanted', { prompt: 'Q', completion: 'A', label: false }, 'has label false'],
   ['nothing to learn', { text: '' }, 'text is empty'],
   ["Axolotl's segments", { segments: [] }, 'has segments, a form that is not read: write messages'],
 ])('%s is refused with row and field', (_, row, problem) => {
   expect(read(row)).toEqual({ problem: expect.stringContaining(problem) as string });
-}); // prettier-ignore
+});

@@ -6,7 +6,7 @@ import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
-import { rowMessages, withSystem, type RowMessages } from './row-messages.ts';
+import { readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,14 +28,20 @@ export function readSftRow(value: unknown): ReadSftRow {
   if ('messages' in value) return readMessages(value, ['messages']);
   const spoken = ['conversations', 'conversation'].find((field) => field in value);
   if (spoken !== undefined) return readSpoken(value, spoken);
-  if ('prompt' in value && 'completion' in value) return readCompletion(value);
+  if ('prompt' in value && 'completion' in value) {
+    if (value['label'] === false)
+      return { problem: 'has label false: its completion is not wanted, and SFT would teach it. Leave the row out' };
+    return readCompletion(value);
+  }
   if ('text' in value) return readText(value);
   const unread = ['segments', 'instruction'].find((field) => field in value);
-  if (unread !== undefined)
-    return {
-      problem: `has ${unread}, a form that is not read: write messages, [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]`,
-    };
-  return readMessages(value, ['messages']);
+  const found =
+    unread === undefined
+      ? 'has none of the fields messages, conversations, prompt with completion, and text'
+      : `has ${unread}, a form that is not read`;
+  return {
+    problem: `${found}: write messages, [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]`,
+  };
 }
 
 const conversation = z.looseObject({ messages: rowMessages, ...rowFields });
@@ -56,16 +62,17 @@ function readTrajectory(value: Values): ReadSftRow {
 const messageOfTurn = (turn: unknown): unknown =>
   isObject(turn) && isObject(turn['message']) && !('role' in turn) ? { role: 'assistant', ...turn['message'] } : turn;
 
-function readSpoken(value: Values, field: string): ReadSftRow {
-  const { [field]: turns, ...rest } = value;
-  return readMessages(withSystem(rest, 'messages', turns), ['messages']);
-}
+const readSpoken = (value: Values, field: string): ReadSftRow =>
+  readMoved(value, field, 'messages', (moved) => readMessages(moved, ['messages']));
 
 const completions = z.looseObject({ prompt: rowMessages, completion: rowMessages, ...rowFields });
 const texts = z.looseObject({ prompt: z.string(), completion: z.string() });
 
 function readCompletion(value: Values): ReadSftRow {
-  if (typeof value['prompt'] === 'string' || typeof value['completion'] === 'string') {
+  const areTexts = [value['prompt'], value['completion']].map((part) => typeof part === 'string');
+  if (areTexts[0] !== areTexts[1])
+    return { problem: 'prompt and completion must both be texts, or both lists of messages' };
+  if (areTexts[0]) {
     const { prompt, completion } = parse(texts, value, 'body');
     if (completion === '') return { problem: 'completion is empty: there is nothing to learn' };
     return readAs({ prompt, completion }, unusedOfText(value, 'prompt', 'completion'));

@@ -27,14 +27,12 @@ const choice = z
     logprobs: tokenLogprobs,
     token_ids: tokenIds,
     prompt_token_ids: tokenIds,
-    policy_step: integer({ ge: 0 })
-      .nullish()
-      .meta({ description: 'The step of the model that sampled it, as in chat answers.' }),
+    policy_step: integer({ ge: 0 }).nullish().describe('The step of the model that sampled it, as in chat answers.'),
     answer_id: z
       .string()
       .max(1_000)
       .nullish()
-      .meta({ description: 'Id of the answer that the choice is from: its tokens are found by it.' }),
+      .describe('Id of the answer that the choice is from: its tokens are found by it.'),
   })
   .transform((wire, ctx): SampledTurn => {
     const parsed = check(message, wire.message);
@@ -121,10 +119,12 @@ const trajectoryFields = z
       description:
         'Instead of messages_and_choices: the calls that ART’s recorder kept (chat_completions, completions, responses, messages). They become histories.',
     }),
-    additional_histories: list(readHistory, HISTORIES_MAX).nullish(),
-    reward: number().default(0).meta({ description: 'Default: 0, for clients that omit zeros.' }),
+    additional_histories: list(readHistory, HISTORIES_MAX)
+      .nullish()
+      .describe('Other conversations that share the reward.'),
+    reward: number().default(0).describe('Default: 0, for clients that omit zeros.'),
     metrics,
-    auto_metrics: metrics,
+    auto_metrics: metrics.describe('Metrics measured by a client library.'),
     metadata,
     initial_policy_version: integer().nullish(),
     final_policy_version: integer().nullish(),
@@ -199,11 +199,8 @@ const readTrajectory = readAhead(trajectory, (value) => (value instanceof Checke
 
 export const trajectoryGroup = z
   .looseObject({
-    trajectories: z.array(readTrajectory),
-    exceptions: z
-      .array(z.unknown())
-      .nullish()
-      .meta({ description: 'Failed rollouts. They count only toward exception_rate.' }),
+    trajectories: z.array(readTrajectory).describe('Answers to the same prompt, each with its reward.'),
+    exceptions: z.array(z.unknown()).nullish().describe('Failed rollouts. They count only toward exception_rate.'),
     metrics,
     metadata,
     logs,

@@ -22,10 +22,14 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 /** An engine that counts rows: each ends when it is let on. Sessions are named by the seed of their adapter. */
 function createCountingEngine({ sessionsMax = 1, fullDisk = false } = {}) {
   const log: string[] = [];
-  const held: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   const state = { isHeld: false, open: 0, openMost: 0, isGone: false };
   const engine: TrainingEngine = {
-    limits: { contextLength: 64, rowLengthMax: 64, memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 } },
+    limits: {
+      contextLength: 64,
+      rowLengthMax: 64,
+      memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 },
+    },
     async open({ from, lora }) {
       if (state.isGone) throw new AppError('engine_unavailable', 'gone');
       state.openMost = Math.max(state.openMost, ++state.open);
@@ -36,7 +40,7 @@ function createCountingEngine({ sessionsMax = 1, fullDisk = false } = {}) {
         rowsAtOnce: 1,
         logprobs: async (some) => some.map(() => Float32Array.of(steps)),
         async forwardBackward(some) {
-          if (state.isHeld) await new Promise<void>((resolve) => held.push(resolve));
+          if (state.isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
           gradients += some.length;
           log.push(`${name}${gradients}`);
           return some.map(() => ({ loss: gradients, metrics: {} }));
@@ -58,18 +62,18 @@ function createCountingEngine({ sessionsMax = 1, fullDisk = false } = {}) {
     },
     status: () => ({ ready: true, busy: state.open > 0, sessionsMax, restarts: 0, lastFailure: null }),
     close: async () => {},
-  }; // prettier-ignore
+  };
   return {
     engine,
     log,
     state,
     /** Resolves while a row is being computed. */
-    computing: () => vi.waitFor(() => expect(held).not.toHaveLength(0)),
+    computing: () => vi.waitFor(() => expect(waiting).not.toHaveLength(0)),
     /** Lets `count` held rows end, one after the other. */
     letOn: async (count: number): Promise<void> => {
       for (let i = 0; i < count; i++) {
-        await vi.waitFor(() => expect(held).not.toHaveLength(0));
-        held.shift()!();
+        await vi.waitFor(() => expect(waiting).not.toHaveLength(0));
+        waiting.shift()!();
       }
     },
   };
@@ -159,10 +163,10 @@ test('a trainer that does not keep gradients changes hands between two steps', a
 test('a waiting holder is told behind whom, and when no longer', async () => {
   const { engine } = createCountingEngine();
   const shared = turns(engine);
-  const told: (string | undefined)[] = [];
+  const waits: (string | undefined)[] = [];
   const holder = (id: string) => ({
     name: { kind: 'job' as const, id, entity: 'team' },
-    onWaiting: (behind: { name: { id: string } } | null) => void told.push(`${id} behind ${behind?.name.id}`),
+    onWaiting: (behind: { name: { id: string } } | null) => void waits.push(`${id} behind ${behind?.name.id}`),
   });
   const first = await shared.open(named(1), never, holder('first'));
   const leaving = new AbortController();
@@ -172,7 +176,7 @@ test('a waiting holder is told behind whom, and when no longer', async () => {
   const third = shared.open(named(3), never, holder('third'));
   await first.close();
   await third;
-  expect(told).toEqual([
+  expect(waits).toEqual([
     'second behind first',
     'second behind undefined',
     'third behind first',

@@ -53,7 +53,9 @@ test('parts of a rollout share its weight, and keep the proportion of their adva
   const [split, whole] = tokenSignals(rollouts, 0);
   expect(split!.weight / whole!.weight).toBeCloseTo(3, 5);
   expect(split!.advantages[1]! / split!.advantages[0]!).toBeCloseTo(3, 12);
-  const size = (6 * split!.advantages[0]! + 4 * split!.advantages[1]!) * split!.weight - 30 * whole!.advantages[0]! * whole!.weight; // prettier-ignore
+  const size =
+    (6 * split!.advantages[0]! + 4 * split!.advantages[1]!) * split!.weight -
+    30 * whole!.advantages[0]! * whole!.weight;
   expect(size / 40).toBeCloseTo(1, 12);
 });
 

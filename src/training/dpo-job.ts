@@ -35,8 +35,8 @@ export async function scoreReference(
       if (scored.push(answers.scores) === inEpoch) break;
     }
   }
-  const held = await scoreAnswers(session, validation, goesOn);
-  return held && { batches: scored, validation: held.scores };
+  const validated = await scoreAnswers(session, validation, goesOn);
+  return validated && { batches: scored, validation: validated.scores };
 }
 
 /** Yields after each batch, as trainSft. Throws if the final policy gives values that are not finite. */

@@ -41,13 +41,13 @@ export async function* decodeRows(
   from: number,
 ): AsyncGenerator<EncodedRow> {
   let parts: Uint8Array[] = [];
-  let held = 0;
+  let carried = 0;
   let needed = HEAD_BYTES;
   let end = from;
   for await (const chunk of content) {
     parts.push(chunk);
-    held += chunk.length;
-    if (held < needed) continue;
+    carried += chunk.length;
+    if (carried < needed) continue;
     let rest: Uint8Array = parts.length === 1 ? chunk : Buffer.concat(parts);
     for (needed = HEAD_BYTES; rest.length >= needed; needed = HEAD_BYTES) {
       const [bytes, tokens, trainedTokens, count] = numbersIn(rest, 0, HEAD_NUMBERS);
@@ -59,7 +59,7 @@ export async function* decodeRows(
       rest = rest.subarray(needed);
     }
     parts = [rest];
-    held = rest.length;
+    carried = rest.length;
   }
 }
 

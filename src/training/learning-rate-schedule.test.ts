@@ -37,7 +37,7 @@ test('a warm-up that takes all steps gets a warning', () => {
 test('a listed rate belongs to its batch, also where batches before it had nothing to train', () => {
   const { rateOf } = scheduleRates([0.1, 0.2], schedule({}), { batches: 2, steps: 1 });
   expect(rateOf({ batch: 1, step: 0 })).toBe(0.2);
-  expect(() => scheduleRates([0.1], schedule({}), { batches: 2, steps: 2 })).toThrow('has 1 values for 2 batches');
+  expect(() => scheduleRates([0.1], schedule({}), { batches: 2, steps: 2 })).toThrow('has 1 value for 2 batches');
 });
 
 test('without a rate the size of the model decides: of the fitted rates the lower one, in two digits', () => {

@@ -1,6 +1,7 @@
 // The learning rate of each step of an SFT job: constant, listed per batch by the client, or a warm-up and a decay. The schedules are those
 // of Transformers' get_scheduler (test/engine/golden/schedules.test.ts). A rate depends only on the job's settings and the step's number, so
 // that a resumed job continues with the same rates.
+import { counted } from '#base/counted';
 import { AppError } from '#domain/errors';
 import type { SchedulerType } from '#domain/sft';
 
@@ -31,7 +32,7 @@ export function scheduleRates(
   if (rate.length === batches) return { warmupSteps: 0, rateOf: ({ batch }) => rate[batch]! };
   throw new AppError(
     'invalid_request',
-    `config.learning_rate has ${rate.length} values for ${batches} batches. Send one per batch of every epoch, or one number for all.`,
+    `config.learning_rate has ${counted(rate.length, 'value')} for ${counted(batches, 'batch')}. Send one per batch of every epoch, or one number for all.`,
   );
 }
 
@@ -59,7 +60,7 @@ function rateFactor(
 export function scheduleWarnings({ warmupSteps }: ScheduledRates, steps: number): string[] {
   if (warmupSteps === 0 || steps === 0 || warmupSteps < steps) return [];
   return [
-    `The warm-up takes ${warmupSteps} steps and the job has ${steps}: the learning rate never reaches config.learning_rate. ` +
+    `The warm-up takes ${counted(warmupSteps, 'step')} and the job has ${steps}: the learning rate never reaches config.learning_rate. ` +
       'Send fewer warmup_steps, or a warmup_ratio.',
   ];
 }

@@ -13,7 +13,7 @@ export async function* trainSft(
   firstBatch: number,
 ): AsyncGenerator<StepMetrics> {
   let last: { row: TrainingRow; learningRate: number } | null = null;
-  for await (const { rows, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
+  for await (const { rows, rowCount, learningRate, epoch, trainedTokens } of batches(firstBatch)) {
     const startMs = performance.now();
     const sum = { loss: 0, tokens: 0, saved: 0 };
     for await (const group of sideBySide(rows(), session)) {
@@ -30,6 +30,7 @@ export async function* trainSft(
       grad_norm: gradNorm,
       learning_rate: learningRate,
       epoch,
+      num_rows: rowCount,
       num_tokens: sum.tokens,
       num_trainable_tokens: trainedTokens,
       tokens_saved_by_sharing: sum.saved,

@@ -62,7 +62,7 @@ test('learning rates are one per batch of the file', async () => {
   const rows = ['a', 'b', 'c'].map((answer) => row(answer));
   const batches = await batchesOf(await plan(rows, { learningRate: [0.1, 0.2] }));
   expect(batches.map(({ learningRate }) => learningRate)).toEqual([0.1, 0.2]);
-  await expect(plan(rows, { learningRate: [0.1] })).rejects.toThrow('has 1 values for 2 batches');
+  await expect(plan(rows, { learningRate: [0.1] })).rejects.toThrow('has 1 value for 2 batches');
 });
 
 test('epochs go over the rows again and again, rates over the steps of all of them; a job is resumed in any of them', async () => {
@@ -72,7 +72,14 @@ test('epochs go over the rows again and again, rates over the steps of all of th
   expect(planned).toMatchObject({ steps: 6, warmupSteps: 2, counts: { num_rows: 5, num_trainable_tokens: 6 } });
   expect(await targetsOf(planned)).toEqual(['a\nb\n', 'c\n', 'a\nb\n', 'c\n', 'a\nb\n', 'c\n']);
   const placed = (await batchesOf(planned)).map(({ learningRate, epoch }) => [learningRate, epoch]);
-  expect(placed).toEqual([[0, 0.5], [0.5, 1], [1, 1.5], [0.75, 2], [0.5, 2.5], [0.25, 3]]); // prettier-ignore
+  expect(placed).toEqual([
+    [0, 0.5],
+    [0.5, 1],
+    [1, 1.5],
+    [0.75, 2],
+    [0.5, 2.5],
+    [0.25, 3],
+  ]);
   for (let first = 0; first <= 6; first++) {
     const resumed = (await batchesOf(planned, first)).map(({ learningRate, epoch }) => [learningRate, epoch]);
     expect(resumed).toEqual(placed.slice(first));

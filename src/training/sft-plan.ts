@@ -19,6 +19,8 @@ export interface SftBatch extends SftRows {
 
 export interface SftRows {
   readonly rows: () => AsyncIterable<PackedRow>;
+  /** Rows of the data: packed rows hold several. */
+  readonly rowCount: number;
   /** Number of tokens with labels: the loss is their mean. */
   readonly trainedTokens: number;
 }
@@ -74,6 +76,7 @@ export async function planSftJob<Config extends BatchConfig>(
 
   const packed = (run: Run): SftRows => ({
     rows: () => packInOrder(dataOf(encoded, run), config.packs ? rowLength : ALONE, budget.sharing),
+    rowCount: run.rows,
     trainedTokens: run.trainedTokens,
   });
   const batches = () => runsOf(encoded, 0, trainedRows, config.batchSize);
@@ -90,8 +93,8 @@ export async function planSftJob<Config extends BatchConfig>(
   if (epochs > 1) hash.update(Float64Array.of(epochs));
   const steps = all.steps * epochs;
   const rates = scheduleRates(config.learningRate, config.schedule, { batches: all.batches * epochs, steps });
-  let held = emptyRun(all.end);
-  for await (const run of runsOf(encoded, all.end, heldRows, heldRows)) held = run;
+  let validationRun = emptyRun(all.end);
+  for await (const run of runsOf(encoded, all.end, heldRows, heldRows)) validationRun = run;
 
   return {
     config,
@@ -111,13 +114,13 @@ export async function planSftJob<Config extends BatchConfig>(
         }
       }
     },
-    validation: packed(held),
+    validation: packed(validationRun),
     skipped: data.skipped,
     warnings: [...data.warnings, ...scheduleWarnings(rates, steps)],
     counts: {
       num_rows: data.rows,
       num_validation_rows: heldRows,
-      num_tokens: all.tokens + held.tokens,
+      num_tokens: all.tokens + validationRun.tokens,
       num_trainable_tokens: all.trainedTokens,
     },
   };

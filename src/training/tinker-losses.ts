@@ -2,6 +2,7 @@
 // normalises through its weights and advantages. Inputs per token have the protocol's names, except that `old` is the client's
 // `logprobs`. Thresholds are bounds on the ratio itself.
 import { AppError } from '#domain/errors';
+import { TINKER_LOSSES, type TinkerLossName } from '#domain/tinker';
 import type { LossExpression, LossProgram } from '#engine/loss-program';
 import {
   constant,
@@ -59,7 +60,7 @@ function sequenceRatio(): LossExpression {
   return exp(sub(stopGradient(mean), sub(stopGradient(logprob), logprob)));
 }
 
-const LOSSES: Readonly<Record<string, Written>> = {
+const LOSSES: Readonly<Record<TinkerLossName, Written>> = {
   cross_entropy: { inputs: ['weights'], settings: {}, objective: () => mul(input('weights'), logprob) },
   importance_sampling: { inputs: OF_POLICY, settings: {}, objective: () => mul(ratio, advantages) },
   // arXiv:1707.06347 eq. 7
@@ -101,12 +102,10 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 /** Throws `invalid_request`. */
 export function tinkerLoss(name: string, config: TinkerLossConfig): TinkerLoss {
-  const written = Object.hasOwn(LOSSES, name) ? LOSSES[name] : undefined;
+  const written = Object.hasOwn(LOSSES, name) ? LOSSES[name as TinkerLossName] : undefined;
   if (!written) {
     const why = Object.hasOwn(REFUSED, name) ? `: ${REFUSED[name]}` : '';
-    throw refuse(
-      `loss_fn \`${name.slice(0, 100)}\` is not supported${why}. Use one of ${Object.keys(LOSSES).join(', ')}.`,
-    );
+    throw refuse(`loss_fn \`${name.slice(0, 100)}\` is not supported${why}. Use one of ${TINKER_LOSSES.join(', ')}.`);
   }
   const settings = readSettings(name, written, config);
   const perToken = neg(written.objective(settings));

@@ -25,7 +25,14 @@ export function findWrittenTurn(
   encoder: ConversationEncoder,
 ): WrittenTurn | null {
   const upTo = messages.slice(0, place + 1);
-  const closed = encoder.renderClosed(upTo, context);
+  let closed: string;
+  try {
+    closed = encoder.renderClosed(upTo, context);
+  } catch (error) {
+    const turn = error instanceof AppError ? turnBeforeOthers(messages, place, context, encoder) : null;
+    if (turn === null) throw error;
+    return turn;
+  }
   const from = turnStart(closed, upTo, context, encoder);
   const { text, end } = findEnd(closed, from, messages, place, context, encoder);
   const blocks = encoder.generatedBlocks(upTo, context);
@@ -36,6 +43,44 @@ export function findWrittenTurn(
   const last = runs.pop();
   // The end of a turn is trained also where the block ends before it.
   return last ? { text, runs: [...runs, { from: last.from, to: text.length }], end } : null;
+}
+
+/**
+ * A turn that the template refuses as the last one (Qwen 3.5 wants a question before), in the shortest conversation that it accepts: what
+ * changes with the content, from where an answer begins through the token that ends it. Null: there is none.
+ */
+function turnBeforeOthers(
+  messages: readonly ChatMessage[],
+  place: number,
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): WrittenTurn | null {
+  const render = (end: number, content: string | null): string | null => {
+    const message = messages[place]!;
+    const changed = content === null ? messages : messages.with(place, { ...message, content });
+    try {
+      return encoder.renderClosed(changed.slice(0, end), context);
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  };
+  for (let end = place + 2; end <= messages.length; end++) {
+    const [closed, one, other] = [null, 'A', 'B'].map((content) => render(end, content));
+    if (typeof closed !== 'string' || typeof one !== 'string' || typeof other !== 'string') continue;
+    const parting = alike(one, other);
+    const opening = answerOpening(context, encoder).trimStart();
+    const at = opening === '' ? -1 : closed.lastIndexOf(opening, parting);
+    const from = at >= 0 && at + opening.length <= parting ? at + opening.length : parting;
+    const rest = one.slice(parting + 1); // behind the content
+    const behind = closed.length - rest.length;
+    const space = rest.length - rest.trimStart().length;
+    const stop = encoder.stops.find((each) => rest.startsWith(each, space));
+    if (stop === undefined || behind < from) return null;
+    const to = behind + space + stop.length;
+    return { text: closed.slice(0, to), runs: [{ from, to }], end: 'written' };
+  }
+  return null;
 }
 
 function findEnd(
@@ -88,15 +133,15 @@ function openingStart(
   context: TemplateContext,
   encoder: ConversationEncoder,
 ): number {
+  const opening = answerOpening(context, encoder).trimStart();
   try {
     const prompt = encoder.renderPrompt([], context);
-    if (closed.startsWith(prompt)) return prompt.length;
+    if (closed.startsWith(prompt) && prompt.endsWith(opening)) return prompt.length;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
   const [one, other] = ['A', 'B'].map((content) => encoder.renderClosed([{ role: upTo[0]!.role, content }], context));
   const parting = alike(one!.slice(0, alike(one!, other!)), closed);
-  const opening = answerOpening(context, encoder);
   const at = opening === '' ? -1 : closed.indexOf(opening);
   return at >= 0 && at + opening.length <= parting ? at + opening.length : parting;
 }

@@ -9,7 +9,7 @@ const NAME_LENGTH_MAX = 100;
 export const warnings = z
   .array(z.string())
   .optional()
-  .meta({ description: 'Parts of the request that were not used, or not used as sent; absent if there are none.' });
+  .describe('Parts of the request that were not used, or not used as sent; absent if there are none.');
 
 /** `at` is the location shown to users: `config.` */
 export function unknownFields({ shape }: { readonly shape: object }, sent: object, at = ''): string[] {

@@ -8,14 +8,14 @@ export interface InferenceReady {
 }
 
 export interface InferenceProcedures {
-  generate: { params: GenerateRequest; result: null; event: TokenEvent; told: ToldGeneration };
+  generate: { params: GenerateRequest; result: null; event: TokenEvent; control: GenerationControl };
   prepare: { params: { constraint: Constraint; payer: string }; result: null };
   loadAdapter: { params: AdapterRef; result: null };
   unloadAdapter: { params: string; result: null };
 }
 
 /** The index of a choice to cancel, or whether the events are being read. */
-export type ToldGeneration = number | { readonly isUnread: boolean };
+export type GenerationControl = number | { readonly isUnread: boolean };
 
 /** Sent after every change. */
 export const STATUS_NOTICE = 'status';

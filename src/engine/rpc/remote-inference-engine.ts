@@ -1,9 +1,10 @@
 // InferenceEngine that runs in another process. Never repeats a call: calls of a lost engine end with EngineLost, and the
 // caller may repeat them (services/chat/replaying-generation.ts).
-import { AppError } from '#domain/errors';
 import type { AdapterRef, GenerateRequest, InferenceEngine } from '../inference-engine.ts';
+import { createTally } from '#base/tally';
+import { findRoom } from '../queue-room.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import type { InferenceProcedures, InferenceReady, ReportedStatus, ToldGeneration } from './inference-procedures.ts';
+import type { InferenceProcedures, InferenceReady, ReportedStatus, GenerationControl } from './inference-procedures.ts';
 import type { Relay, RpcClient, RunningCall } from './rpc-client.ts';
 import type { CallContext } from './rpc-server.ts';
 import { streamGeneration } from './running-generation.ts';
@@ -14,7 +15,7 @@ const ADAPTER_TIMEOUT_MS = 60_000;
 const PREPARE_TIMEOUT_MS = 180_000;
 
 type InferenceRpc = RpcClient<InferenceProcedures>;
-type GenerateCall = RunningCall<null, ToldGeneration>;
+type GenerateCall = RunningCall<null, GenerationControl>;
 
 export interface RemoteInferenceOptions {
   readonly ready: InferenceReady;
@@ -29,7 +30,7 @@ export interface RemoteInferenceEngine extends InferenceEngine {
   relay(request: GenerateRequest, from: RelayedCall, relay: Relay): Promise<void>;
 }
 
-type RelayedCall = Pick<CallContext<never, ToldGeneration>, 'signal' | 'onTold'>;
+type RelayedCall = Pick<CallContext<never, GenerationControl>, 'signal' | 'onControl'>;
 
 /** Whether the engine runs in another process. */
 export const canRelay = (engine: InferenceEngine | null): engine is RemoteInferenceEngine =>
@@ -39,22 +40,20 @@ export function createRemoteInferenceEngine(
   connection: EngineConnection<InferenceProcedures, InferenceReady>,
   { ready: { contextLength, vocabSize }, choicesMax, reported }: RemoteInferenceOptions,
 ): RemoteInferenceEngine {
-  let inFlight = 0;
+  const inFlight = createTally();
 
-  function checkQueue(n: number): void {
-    if (inFlight + n <= choicesMax) return;
-    const message = `The engine already has ${inFlight} choices in progress, and the limit is ${choicesMax}. Try again later.`;
-    throw new AppError('too_many_requests', message, { retryAfterSeconds: 5 });
-  }
-
-  async function run(n: number, signal: AbortSignal, call: (rpc: InferenceRpc) => GenerateCall): Promise<void> {
-    checkQueue(n);
-    inFlight += n;
+  async function run(
+    { n, payer }: GenerateRequest,
+    signal: AbortSignal,
+    call: (rpc: InferenceRpc) => GenerateCall,
+  ): Promise<void> {
+    findRoom(n, inFlight.of(payer), choicesMax);
+    inFlight.add(payer, n);
     try {
       const { rpc } = await connection.whenReady(signal);
       await call(rpc).result;
     } finally {
-      inFlight -= n;
+      inFlight.add(payer, -n);
     }
   }
 
@@ -63,16 +62,16 @@ export function createRemoteInferenceEngine(
     vocabSize,
     generate: (request, signal) =>
       streamGeneration(request, signal, (running) =>
-        run(request.n, running.signal, (rpc) => {
+        run(request, running.signal, (rpc) => {
           const call = rpc.call('generate', request, { signal: running.signal, onEvents: running.push });
           running.follow(call);
           return call;
         }),
       ),
-    relay: (request, { signal, onTold }, relay) =>
-      run(request.n, signal, (rpc) => {
+    relay: (request, { signal, onControl }, relay) =>
+      run(request, signal, (rpc) => {
         const call = rpc.call('generate', request, { signal, relay });
-        onTold(call.tell);
+        onControl(call.tell);
         return call;
       }),
     async prepare(constraint, payer, signal) {
@@ -89,7 +88,7 @@ export function createRemoteInferenceEngine(
     },
     status() {
       const { ready, restarts, lastFailure } = connection.status();
-      const seen = ready ? reported() : { running: 0, waiting: inFlight, adapters: [] };
+      const seen = ready ? reported() : { running: 0, waiting: inFlight.all, adapters: [] };
       return { ready, ...seen, restarts, lastFailure };
     },
     close: () => connection.close(),

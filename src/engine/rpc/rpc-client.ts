@@ -26,9 +26,9 @@ export interface Relay {
   readonly send: (message: Uint8Array) => void;
 }
 
-export interface RunningCall<Result, Told> {
+export interface RunningCall<Result, Control> {
   readonly result: Promise<Result>;
-  readonly tell: (payload: Told) => void;
+  readonly tell: (payload: Control) => void;
 }
 
 export interface RpcClient<P extends Procedures<P>> {
@@ -36,7 +36,7 @@ export interface RpcClient<P extends Procedures<P>> {
     method: M,
     params: P[M]['params'],
     options?: CallOptions<P[M]['event']>,
-  ): RunningCall<P[M]['result'], P[M]['told']>;
+  ): RunningCall<P[M]['result'], P[M]['control']>;
   onNotice(handler: (name: string, payload: unknown) => void): void;
   /** From now on every call fails. */
   fail(error: Error): void;

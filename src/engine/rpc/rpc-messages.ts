@@ -2,12 +2,12 @@
 // structured clone can carry. Types, and the conversion of errors in both directions.
 import { AppError, type ErrorCode } from '#domain/errors';
 
-/** `event` streams from the callee while the call runs, `told` from the caller. */
+/** `event` streams from the callee while the call runs, `control` from the caller. */
 export interface Procedure {
   params: unknown;
   result: unknown;
   event?: unknown;
-  told?: unknown;
+  control?: unknown;
 }
 
 /** The procedures that can be called, by name: `P extends Procedures<P>`. */

@@ -16,14 +16,14 @@ const EVENTS_MAX = 1_024;
 /** Processes on one machine do not acknowledge messages. */
 const ALWAYS_ROOM: Room = { isFull: false, whenRoom: () => Promise.resolve() };
 
-export interface CallContext<Event, Told> {
+export interface CallContext<Event, Control> {
   /** The caller's number for the call. */
   readonly id: number;
   /** Aborted when the caller gave up. */
   readonly signal: AbortSignal;
   readonly emit: (event: Event) => void;
   /** At most one listener; messages that arrive before it is set are kept for it. */
-  readonly onTold: (listener: (payload: Told) => void) => void;
+  readonly onControl: (listener: (payload: Control) => void) => void;
   /** For events: a handler that sends many waits for room. */
   readonly room: Room;
 }
@@ -31,7 +31,7 @@ export interface CallContext<Event, Told> {
 export type Handlers<P extends Procedures<P>> = {
   readonly [M in keyof P]: (
     params: P[M]['params'],
-    context: CallContext<P[M]['event'], P[M]['told']>,
+    context: CallContext<P[M]['event'], P[M]['control']>,
   ) => Promise<P[M]['result']>;
 };
 
@@ -50,7 +50,7 @@ type Call = Extract<ToServer, { kind: 'call' }>;
 
 interface RunningCall {
   readonly controller: AbortController;
-  readonly told: unknown[];
+  readonly unheard: unknown[];
   listener: ((payload: unknown) => void) | null;
 }
 
@@ -65,15 +65,15 @@ export function serveRpc<P extends Procedures<P>>(
   const farBatch = createFarBatch(port);
 
   async function run({ id, method, params, far }: Call): Promise<void> {
-    const call: RunningCall = { controller: new AbortController(), told: [], listener: null };
+    const call: RunningCall = { controller: new AbortController(), unheard: [], listener: null };
     running.set(id, call);
     const context: CallContext<unknown, unknown> = {
       id,
       signal: call.controller.signal,
       emit: far ? (payload) => farBatch.add(id, far, payload) : (payload) => batch.add({ id, payload }),
-      onTold(listener) {
+      onControl(listener) {
         call.listener = listener;
-        for (const payload of call.told.splice(0)) listener(payload);
+        for (const payload of call.unheard.splice(0)) listener(payload);
       },
       room,
     };
@@ -96,7 +96,7 @@ export function serveRpc<P extends Procedures<P>>(
     if (!call) return; // it has just ended
     if (message.kind === 'abort') call.controller.abort();
     else if (call.listener) call.listener(message.payload);
-    else call.told.push(message.payload);
+    else call.unheard.push(message.payload);
   });
 
   return {

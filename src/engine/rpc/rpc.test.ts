@@ -9,7 +9,7 @@ import { serveRpc, type Handlers } from './rpc-server.ts';
 interface Procedures {
   double: { params: number; result: number };
   count: { params: number; result: string; event: number };
-  echo: { params: null; result: string[]; told: string };
+  echo: { params: null; result: string[]; control: string };
   refuse: { params: null; result: null };
   crash: { params: null; result: null };
   hang: { params: null; result: string };
@@ -41,10 +41,10 @@ function connect(handlers: Partial<Handlers<Procedures>> = {}) {
       for (let i = 0; i < to; i++) emit(i);
       return 'done';
     },
-    echo: (_, { onTold }) =>
+    echo: (_, { onControl }) =>
       new Promise((resolve) => {
         const heard: string[] = [];
-        onTold((word) => {
+        onControl((word) => {
           heard.push(word);
           if (word === 'end') resolve(heard);
         });

@@ -2,7 +2,7 @@
 // call is told so, even if it is made only later.
 import { createGenerationStream } from '../generation-stream.ts';
 import type { GenerateRequest, GenerationStream, TokenEvent } from '../inference-engine.ts';
-import type { ToldGeneration } from './inference-procedures.ts';
+import type { GenerationControl } from './inference-procedures.ts';
 import type { RunningCall } from './rpc-client.ts';
 
 /** A stream that is not read here is then reported to the other end as unread; that end's own deadline starts then. */
@@ -13,7 +13,7 @@ export interface RunningGeneration {
   readonly signal: AbortSignal;
   push(this: void, events: readonly TokenEvent[]): void;
   /** Call this once the call has been made: the called end then learns of choices cancelled so far and from now on. */
-  follow(call: Pick<RunningCall<null, ToldGeneration>, 'tell'>): void;
+  follow(call: Pick<RunningCall<null, GenerationControl>, 'tell'>): void;
   /** Ends the stream with this error, and aborts the call. */
   abandon(error: Error): void;
 }
@@ -26,7 +26,7 @@ export function streamGeneration(
 ): GenerationStream {
   const controller = new AbortController();
   const cancelled = new Set<number>();
-  let tell: (told: ToldGeneration) => void = () => {};
+  let tell: (control: GenerationControl) => void = () => {};
   const output = createGenerationStream({
     n,
     signal,
@@ -41,7 +41,7 @@ export function streamGeneration(
     signal: controller.signal,
     push: (events) => output.push(events),
     follow(call) {
-      tell = (told) => call.tell(told);
+      tell = (control) => call.tell(control);
       for (const choiceIndex of cancelled) tell(choiceIndex);
     },
     abandon(error) {

@@ -45,7 +45,7 @@ export function serveInference<Options>(
 
 export function inferenceHandlers(engine: () => InferenceEngine): Handlers<InferenceProcedures> {
   return {
-    async generate(request, { signal, emit, onTold, room }) {
+    async generate(request, { signal, emit, onControl, room }) {
       const stream = engine().generate(request, signal);
       let isUnread = false;
       let goOn = () => {};
@@ -53,9 +53,9 @@ export function inferenceHandlers(engine: () => InferenceEngine): Handlers<Infer
         isUnread = false;
         goOn();
       };
-      onTold((told) => {
-        if (typeof told === 'number') stream.cancelChoice(told);
-        else if (told.isUnread) isUnread = true;
+      onControl((control) => {
+        if (typeof control === 'number') stream.cancelChoice(control);
+        else if (control.isUnread) isUnread = true;
         else read();
       });
       signal.addEventListener('abort', read, { once: true });

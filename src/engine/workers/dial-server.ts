@@ -194,18 +194,18 @@ const HINTS: Readonly<Record<number, string>> = {
 
 /** The messages of a socket, in order; messages without a listener are kept. */
 function holdMessages(socket: WebSocket) {
-  const held: Buffer[] = [];
-  let take: (data: Buffer) => void = (data) => void held.push(data);
+  const waiting: Buffer[] = [];
+  let take: (data: Buffer) => void = (data) => void waiting.push(data);
   socket.on('message', (data: Buffer) => take(data));
   const passTo = (taker: (data: Buffer) => void) => {
     take = taker;
-    for (const data of held.splice(0)) take(data);
+    for (const data of waiting.splice(0)) take(data);
   };
   /** Returns the next message; later ones are kept again. */
   const next = () =>
     new Promise<Buffer>((resolve) =>
       passTo((data) => {
-        take = (later) => void held.push(later);
+        take = (later) => void waiting.push(later);
         resolve(data);
       }),
     );

@@ -22,8 +22,11 @@ const NAMES_MAX = 100;
 const shortList = <T extends z.ZodType>(item: T) =>
   z
     .unknown()
-    .refine((list) => !Array.isArray(list) || list.length <= NAMES_MAX, { message: `has more than ${NAMES_MAX} entries`, abort: true })
-    .pipe(z.array(item)); // prettier-ignore
+    .refine((list) => !Array.isArray(list) || list.length <= NAMES_MAX, {
+      message: `has more than ${NAMES_MAX} entries`,
+      abort: true,
+    })
+    .pipe(z.array(item));
 
 /** Ignores capabilities that only newer workers have. */
 const SamplerAble = z.object({

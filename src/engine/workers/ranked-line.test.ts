@@ -23,5 +23,5 @@ test('however they come and go, the line is that of all that are there, sorted',
   expect(sorted.length).toBeGreaterThan(500);
   expect(line.list()).toEqual(sorted);
   expect(line.at(0)).toBe(sorted[0]);
-  expect(line.choices).toBe(sorted.reduce((sum, { size }) => sum + size, 0));
+  expect(line.choices.all).toBe(sorted.reduce((sum, { size }) => sum + size, 0));
 });

@@ -1,5 +1,6 @@
 // Waiting requests in the order of their ranks, which never change. There may be tens of thousands, so operations visit only the
 // entries concerned. Knows no samplers.
+import { createTally, type Tally } from '#base/tally';
 import { compareRanks, type Rank } from '../rank.ts';
 
 export interface Ranked {
@@ -13,15 +14,15 @@ export interface RankedLine<T extends Ranked> {
   /** Idempotent. */
   remove(entry: T): void;
   at(index: number): T | undefined;
-  /** The choices of all entries together. */
-  readonly choices: number;
+  /** Of all entries. */
+  readonly choices: Pick<Tally, 'all' | 'of'>;
   /** A snapshot in order. */
   list(): readonly T[];
 }
 
 export function createRankedLine<T extends Ranked>(): RankedLine<T> {
   const line: T[] = [];
-  let choices = 0;
+  const choices = createTally();
 
   /** The index of this rank, or where it would be inserted. */
   function placeOf({ rank }: Ranked): number {
@@ -37,18 +38,16 @@ export function createRankedLine<T extends Ranked>(): RankedLine<T> {
   return {
     add(entry) {
       line.splice(placeOf(entry), 0, entry);
-      choices += entry.size;
+      choices.add(entry.rank.payer, entry.size);
     },
     remove(entry) {
       const at = placeOf(entry);
       if (line[at] !== entry) return;
       line.splice(at, 1);
-      choices -= entry.size;
+      choices.add(entry.rank.payer, -entry.size);
     },
     at: (index) => line[index],
-    get choices() {
-      return choices;
-    },
+    choices,
     list: () => [...line],
   };
 }

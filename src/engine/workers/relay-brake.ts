@@ -1,22 +1,22 @@
 // Slows down calls whose events are passed on unread while the connection has no room: their engine is told that the events are not
 // being read, as if the server had said so (docs/worker-protocol.md, sections 2 and 4). Knows no engine.
-import type { ToldGeneration } from '../rpc/inference-procedures.ts';
+import type { GenerationControl } from '../rpc/inference-procedures.ts';
 import type { CallContext } from '../rpc/rpc-server.ts';
 import type { EncodingPort } from './numbered-channel.ts';
 
-type Told = Pick<CallContext<never, ToldGeneration>, 'signal' | 'onTold'>;
+type ControlledCall = Pick<CallContext<never, GenerationControl>, 'signal' | 'onControl'>;
 
 export interface RelayBrake {
   /** Sends an encoded message of the engine. */
   readonly send: (message: Uint8Array) => void;
   /** Calls `relay` with the call as its engine should see it. */
-  run(call: Told, relay: (held: Told) => Promise<void>): Promise<void>;
+  run(call: ControlledCall, relay: (slowed: ControlledCall) => Promise<void>): Promise<void>;
 }
 
 interface HeldCall {
   /** Whether the server has reported that the events are not being read. */
   isUnread: boolean;
-  tell: (told: ToldGeneration) => void;
+  tell: (control: GenerationControl) => void;
 }
 
 export function createRelayBrake(
@@ -43,19 +43,19 @@ export function createRelayBrake(
       port.sendEncoded(message);
       look();
     },
-    async run({ signal, onTold }, relay) {
+    async run({ signal, onControl }, relay) {
       const call: HeldCall = { isUnread: false, tell: () => {} };
       calls.add(call);
-      const listen: Told['onTold'] = (tell) => {
+      const listen: ControlledCall['onControl'] = (tell) => {
         call.tell = tell;
-        onTold((told) => {
-          if (typeof told !== 'number') call.isUnread = told.isUnread;
-          if (typeof told === 'number' || !isHolding) tell(told);
+        onControl((control) => {
+          if (typeof control !== 'number') call.isUnread = control.isUnread;
+          if (typeof control === 'number' || !isHolding) tell(control);
         });
         if (isHolding) tell({ isUnread: true });
       };
       try {
-        await relay({ signal, onTold: listen });
+        await relay({ signal, onControl: listen });
       } finally {
         calls.delete(call);
       }

@@ -2,6 +2,7 @@
 // their choices. One that no sampler has room for keeps the emptiest that suits it free of those behind it; they go to the others.
 // Knows only what routing needs; sampler-pool.ts answers the requests.
 import { AppError } from '#domain/errors';
+import { findRoom } from '../queue-room.ts';
 import { createFairRanks, type Arrival } from '../rank.ts';
 import type { ConnectedWorker } from './connected-worker.ts';
 import { createRankedLine, type Ranked } from './ranked-line.ts';
@@ -120,16 +121,12 @@ export function createSamplerQueue(
     loadOf,
     dispatch,
     get waiting() {
-      return line.choices;
+      return line.choices.all;
     },
     enter(arrival, wanted, signal) {
       if (isClosed) return Promise.reject(samplersClosed(modelId));
-      const waiting = line.choices;
-      if (waiting + arrival.size > limits.waitingMax) {
-        const message = `${waiting} choices already wait for a sampler of ${modelId}, and the limit is ${limits.waitingMax}. Try again later.`;
-        return Promise.reject(new AppError('too_many_requests', message, { retryAfterSeconds: 5 }));
-      }
       return new Promise((resolve, reject) => {
+        findRoom(arrival.size, line.choices.of(arrival.payer), limits.waitingMax);
         const leaveLine = () => {
           line.remove(entry);
           clearInterval(nobodyThere);

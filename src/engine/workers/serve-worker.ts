@@ -46,7 +46,7 @@ export function serveWorker(
       usingAdapter(request.adapter, async (adapter) => {
         if (!canRelay(inference)) return sampler.generate({ ...request, adapter }, context);
         const relay = { far: { session: sessionId, id: context.id }, send: brake.send };
-        await brake.run(context, (held) => inference.relay({ ...request, adapter }, held, relay));
+        await brake.run(context, (slowed) => inference.relay({ ...request, adapter }, slowed, relay));
         return null;
       }),
     loadAdapter: async (adapter, context) =>

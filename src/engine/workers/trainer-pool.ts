@@ -1,5 +1,6 @@
 // TrainingEngine over all workers that train one model. A session stays on its worker: if the worker is gone, the session's calls fail
 // with `engine_unavailable`, and the job opens a new session on any free worker and replays. Checks what workers answer.
+import { counted } from '#base/counted';
 import { createChanges } from '#base/changes';
 import { AppError } from '#domain/errors';
 import type { TrainerCapabilities } from '../capabilities.ts';
@@ -154,7 +155,7 @@ function createSession(
     const results: T[] = [];
     for (const together of splitIntoCalls(rows, rowsAtOnce)) {
       const answers = fromWireResults(together, await call(toWireRows(together)));
-      if (!answers) throw wrong(`something other than the results of ${together.length} rows`);
+      if (!answers) throw wrong(`something other than the results of ${counted(together.length, 'row')}`);
       results.push(...answers.map((answer, i) => read(answer, together[i]!)));
     }
     return results;

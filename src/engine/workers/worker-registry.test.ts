@@ -1,11 +1,11 @@
-// What an unexpected error of one connection costs: that connection.
+// What one connection may cost: an unexpected error costs that connection, and a hello as long as a model's answer is not decoded.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { systemClock } from '#base/clock';
 import { createRecordingLog } from '../../../test/support/serving/recording-log.ts';
-import { encodeMessage } from '../rpc/codec.ts';
+import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
 import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS } from './worker-registry.ts';
 
 const SHA = 'a'.repeat(64);
@@ -60,4 +60,29 @@ test('a hello that meets an unexpected error closes its connection, and the next
   const second = await connect('second');
   await vi.waitFor(() => expect(registry.list().map(({ hello: { worker } }) => worker.id)).toContain('second'));
   second.terminate();
+});
+
+test('a hello of a million bytes is refused before it is decoded', async () => {
+  const registry = createWorkerRegistry(
+    new Map([['m', MODEL]]),
+    DEFAULT_REGISTRY_LIMITS,
+    systemClock,
+    createRecordingLog(),
+  );
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server.on('connection', (socket) => registry.accept(socket));
+  await once(server, 'listening');
+  onTestFinished(() => {
+    registry.close();
+    server.close();
+  });
+  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await once(socket, 'open');
+  socket.send(Buffer.concat([Buffer.alloc(1_000_000, 0x91), Buffer.from([0xc0])])); // a list in a list in a list …
+  const [answer] = (await once(socket, 'message')) as [Buffer];
+  expect(decodeMessage(answer)).toMatchObject({
+    kind: 'refused',
+    code: 'invalid_hello',
+    message: 'The hello message has 1000001 bytes, and at most 65536 are read.',
+  });
 });

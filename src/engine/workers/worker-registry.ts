@@ -81,7 +81,7 @@ export function createWorkerRegistry(
     socket.once('message', (data: Buffer) => {
       clearTimeout(waiting);
       try {
-        welcome(socket, readHello(readMessage(data), models));
+        welcome(socket, readHello(readFirst(data), models));
       } catch (error) {
         if (!(error instanceof WorkerRefused)) {
           log.error('worker.connection_failed', { err: error });
@@ -190,7 +190,15 @@ export function createWorkerRegistry(
   };
 }
 
-function readMessage(data: Buffer): unknown {
+/** A hello says a few things about a worker: what is longer is not decoded, because a byte may become an object. */
+const HELLO_BYTES_MAX = 65_536;
+
+function readFirst(data: Buffer): unknown {
+  if (data.length > HELLO_BYTES_MAX)
+    throw new WorkerRefused(
+      'invalid_hello',
+      `The hello message has ${data.length} bytes, and at most ${HELLO_BYTES_MAX} are read.`,
+    );
   try {
     return decodeMessage(data);
   } catch (error) {

@@ -1,5 +1,6 @@
 // tokenizer.json and the files next to it → metadata from which llama.cpp makes the same tokens. Byte-level BPE only; its way of splitting text
 // must be one that llama.cpp has a name for.
+import { counted } from '#base/counted';
 import { join } from 'node:path';
 import { readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
@@ -66,7 +67,7 @@ function tokensOf(tokenizer: Json, model: Json, rows: number): { tokens: string[
   const types: number[] = Array.from({ length: rows }, () => TOKEN_TYPE.unused);
   const set = (id: number, token: string, type: number) => {
     if (!Number.isInteger(id) || id < 0 || id >= rows)
-      throw refuseGguf(`token ${JSON.stringify(token)} has id ${id}, the embedding has ${rows} rows`);
+      throw refuseGguf(`token ${JSON.stringify(token)} has id ${id}, the embedding has ${counted(rows, 'row')}`);
     tokens[id] = token;
     types[id] = type;
   };

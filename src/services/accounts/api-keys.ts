@@ -126,8 +126,8 @@ const linkSecret = (secretHash: Buffer): Buffer => createHmac('sha256', secretHa
 
 const OPERATOR = { scopes: SCOPES, limits: {} };
 
-function checkScopes(asked: readonly Scope[], held: readonly Scope[]): void {
-  const missing = asked.find((scope) => !allows(held, scope));
+function checkScopes(asked: readonly Scope[], own: readonly Scope[]): void {
+  const missing = asked.find((scope) => !allows(own, scope));
   if (missing === undefined) return;
   throw new AppError(
     'missing_scope',

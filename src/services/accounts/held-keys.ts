@@ -15,19 +15,19 @@ const GIVE_UP_MS = 60_000;
 const RETRIES = { retries: Infinity, minTimeout: 200, maxTimeout: 5_000, maxRetryTime: GIVE_UP_MS, unref: true };
 
 export function createHeldKeys(store: Pick<IdempotencyStore, 'abandon'>, log: Log): HeldKeys {
-  const held: { readonly key: string; readonly heldSinceMs: number }[] = [];
+  const waiting: { readonly key: string; readonly heldSinceMs: number }[] = [];
   let working = false;
 
   async function letAllGo(): Promise<void> {
     working = true;
     try {
-      for (let first = held[0]; first; first = held[0]) {
+      for (let first = waiting[0]; first; first = waiting[0]) {
         const { key, heldSinceMs } = first;
         await pRetry(() => store.abandon(key, heldSinceMs), RETRIES);
-        held.shift();
+        waiting.shift();
       }
     } catch (error) {
-      giveUp(held.splice(0).length, `the storage failed for ${GIVE_UP_MS / 1000} s`, error);
+      giveUp(waiting.splice(0).length, `the storage failed for ${GIVE_UP_MS / 1000} s`, error);
     }
     working = false;
   }
@@ -38,9 +38,9 @@ export function createHeldKeys(store: Pick<IdempotencyStore, 'abandon'>, log: Lo
 
   return {
     abandon(key, heldSinceMs) {
-      if (held.length >= HELD_KEYS_MAX)
+      if (waiting.length >= HELD_KEYS_MAX)
         return giveUp(1, `${HELD_KEYS_MAX} other keys are waiting to be released`, null);
-      held.push({ key, heldSinceMs });
+      waiting.push({ key, heldSinceMs });
       if (!working) void letAllGo();
     },
   };

@@ -61,7 +61,7 @@ export function holdBlobs(blobs: BlobStore, reservation: Pick<Reservation, 'hold
     await blobs.delete(name);
     throw tooMuch();
   }
-  async function* held(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* reserved(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
       reservation.hold(chunk.length);
       yield chunk;
@@ -70,7 +70,7 @@ export function holdBlobs(blobs: BlobStore, reservation: Pick<Reservation, 'hold
   return {
     async put(name, content) {
       if (content instanceof Uint8Array) reservation.hold(content.length);
-      return charged(name, await blobs.put(name, content instanceof Uint8Array ? content : held(content)));
+      return charged(name, await blobs.put(name, content instanceof Uint8Array ? content : reserved(content)));
     },
     async putDirectory(prefix, directory) {
       reservation.hold(await sizeOf(directory));

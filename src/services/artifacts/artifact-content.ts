@@ -89,17 +89,17 @@ export async function* checked(
 ): AsyncGenerator<Uint8Array> {
   const hash = from === 0 ? createHash('sha256') : null;
   let read = from;
-  let held: Uint8Array | null = null;
+  let last: Uint8Array | null = null;
   for await (const chunk of content) {
     if (chunk.length === 0) continue;
     hash?.update(chunk);
     read += chunk.length;
     if (read > sizeBytes) break;
-    if (held) yield held;
-    held = chunk;
+    if (last) yield last;
+    last = chunk;
   }
   if (read !== sizeBytes || (hash && hash.digest('hex') !== sha256)) throw damagedFile(path, sha256);
-  if (held) yield held;
+  if (last) yield last;
 }
 
 export const damagedFile = (path: string, sha256: string): AppError =>

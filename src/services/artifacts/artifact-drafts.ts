@@ -1,6 +1,7 @@
 // Uploads of clients that announce a version first and name files by MD5: the version is announced, its files arrive in any order,
 // then a list of them, then it is committed. Each step may be repeated, also after a restart. A `lora` that is named like a model becomes its checkpoint.
 import { createHash } from 'node:crypto';
+import { counted } from '#base/counted';
 import type { Clock } from '#base/clock';
 import { manifestDigest } from '#base/manifest-digest';
 import { NOT_PLAIN } from '#base/unseen-characters';
@@ -107,7 +108,7 @@ export function createArtifactDrafts(deps: ArtifactDraftsDeps): ArtifactDrafts {
       const names = missing.slice(0, 10).map(({ path }) => path);
       throw new AppError(
         'artifact_conflict',
-        `${draft.name} is not complete: ${missing.length} of its ${entries.length} files have not arrived (${names.join(', ')}). Log it again.`,
+        `${draft.name} is not complete: it lacks ${missing.length} of ${counted(entries.length, 'file')} (${names.join(', ')}). Log it again.`,
       );
     }
     return entries.map(({ path, md5, sizeBytes }) => {

@@ -1,4 +1,5 @@
 // The file list of an artifact in the `wandb` library's format: parsed, and written for artifacts that were uploaded in other ways.
+import { counted } from '#base/counted';
 import { base64OfHex } from '#base/manifest-digest';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
@@ -25,7 +26,7 @@ export function readClientManifest(text: string): readonly ManifestEntry[] {
   if (!isObject(contents)) throw bad('has no contents');
   const entries = Object.entries(contents);
   if (entries.length === 0) throw bad('is empty: an artifact has at least one file');
-  if (entries.length > FILES_MAX) throw bad(`names ${entries.length} files, more than ${FILES_MAX}`);
+  if (entries.length > FILES_MAX) throw bad(`names ${counted(entries.length, 'file')}, more than ${FILES_MAX}`);
   return entries.map(([path, entry]) => {
     const fault = faultOfPath(path);
     if (fault !== null) throw bad(`has the path ${JSON.stringify(path.slice(0, 200))}, which ${fault}`);

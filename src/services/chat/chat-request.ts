@@ -48,9 +48,11 @@ export interface PromptOptions {
   /** Null: true, unless the final message is continued. */
   readonly addGenerationPrompt: boolean | null;
   readonly continueFinalMessage: boolean;
+  /** System messages within the conversation join the first if the template takes no others. */
+  readonly mergesSystem?: boolean;
   readonly addSpecialTokens: boolean;
   /** Keep this many tokens; −1: as many as the context holds. */
-  readonly truncatePromptTokens: number | null;
+  readonly truncatePromptTokens: number | bigint | null;
   /** Which end is cut off: `left` keeps the end of the prompt, where the question is. */
   readonly truncationSide: 'left' | 'right';
   /** Replaces the model's template. */

@@ -9,6 +9,7 @@ import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext } from './answer.ts';
 import { beginCapture, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
+import { checkListed } from './listed-alternatives.ts';
 import type { ChatRequest, Conversation, RequestedConstraint } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
 import { compileConstraint, type CompilingFor } from './compile-constraint.ts';
@@ -22,7 +23,7 @@ import type { SampledTokens } from './sampled-tokens.ts';
 import { samplingParams } from './sampling-params.ts';
 import { endOfThinking, thinkingBudget } from './thinking.ts';
 import type { PromptContext, TokenizedPrompt } from './tokenization.ts';
-import { toolConstraint } from './tool-constraint.ts';
+import { areCallsFree, toolConstraint } from './tool-constraint.ts';
 
 export interface ChatAnswer extends Answer {
   readonly role: string;
@@ -77,7 +78,7 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
     const model = await resolveModel(deps, context.caller, request.model);
     const answerRoom = Math.max(1, request.sampling.maxTokens ?? 1);
     const { prompt, contextLength, by } = await readPrompt(context, model, request, answerRoom);
-    const { text, capabilities } = model.base;
+    const { text, capabilities, inference } = model.base;
     const room = roomFor(request.sampling, prompt.tokens.length, contextLength, request.prompt.name);
     const choice = choiceOptions(model, request, prompt);
     const sampling: SamplingParams = {
@@ -85,6 +86,11 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
       thinkingBudget: thinkingBudget(request.sampling, choice.reasoning, text.tokenizer),
     };
     checkSampling(sampling, capabilities);
+    checkListed(
+      [{ n: request.n, promptTokens: prompt.tokens, sampling }],
+      inference.vocabSize,
+      request.output.topLogprobsField,
+    );
     const constraint = await prepareConstraint(model, request, choice, by);
     const generate: GenerateRequest = {
       requestId: context.requestId,
@@ -159,6 +165,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
             definitions: tools,
             parallel: request.parallelToolCalls,
             isForced: toolChoice.mode !== 'auto',
+            areFree: request.constraint === null && areCallsFree(toolChoice, tools),
             finishes: toolChoice.mode !== 'named', // not the model's choice: OpenAI reports `stop`
           }
         : null,

@@ -7,7 +7,8 @@ import type { FinishReason } from '#domain/sampling';
 import type { TokenEvent } from '#engine/inference-engine';
 import { createDetokenizer } from '#text/detokenizer';
 import type { ReasoningSyntax } from '#text/reasoning-parser';
-import type { ThinkingState } from '#text/reasoning-parser/reasoned-text';
+import { createCallsInThinking } from '#text/reasoning-parser/calls-in-thinking';
+import type { ReasoningParser, ThinkingState } from '#text/reasoning-parser/reasoned-text';
 import { createStopMatcher } from '#text/stop';
 import type { Tokenizer } from '#text/tokenizer';
 import type { ToolSyntax } from '#text/tool-parser';
@@ -56,6 +57,8 @@ export interface ChoiceTextOptions {
     readonly parallel: boolean;
     /** A constraint forces the calls. */
     readonly isForced: boolean;
+    /** No constraint says how calls are written. */
+    readonly areFree: boolean;
     readonly finishes: boolean;
   } | null;
 }
@@ -115,7 +118,7 @@ type End = 'stopped' | 'cut off' | null;
 
 /** Separates reasoning first, then calls in the rest. */
 function createParts({ reasoning, tools }: ChoiceTextOptions) {
-  const thinker = reasoning && reasoning.syntax.createParser(reasoning.state);
+  const thinker = createThinker(reasoning, tools);
   const toolParser = tools && tools.syntax.createParser(tools.definitions, tools.isForced);
   let callCount = 0;
 
@@ -144,11 +147,21 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
     read(text: string, end: End) {
       if (!thinker) return { reasoning: '', ...readTools(text, end) };
       const pushed = thinker.push(text);
-      const flushed = end === null ? { reasoning: '', content: '' } : thinker.flush();
-      const thought = reasoning.include ? pushed.reasoning + flushed.reasoning : '';
+      const flushed = end === null ? { reasoning: '', content: '' } : thinker.flush(end === 'stopped');
+      const thought = reasoning!.include ? pushed.reasoning + flushed.reasoning : '';
       return { reasoning: thought, ...readTools(pushed.content + flushed.content, end) };
     },
   };
+}
+
+function createThinker(
+  reasoning: ChoiceTextOptions['reasoning'],
+  tools: ChoiceTextOptions['tools'],
+): ReasoningParser | null {
+  const thinker = reasoning && reasoning.syntax.createParser(reasoning.state);
+  if (!thinker || tools?.areFree !== true) return thinker;
+  const { syntax, definitions } = tools;
+  return createCallsInThinking(thinker, { opens: syntax.opens, newParser: () => syntax.createParser(definitions) });
 }
 
 const newCallId = ({ callIds }: ToolSyntax): string =>

@@ -7,6 +7,7 @@ import type { Recorder } from '../episodes/recorder.ts';
 import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
 import { beginCapture, PLAIN_PROMPT, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
+import { checkListed } from './listed-alternatives.ts';
 import type { CompletionRequest } from './chat-request.ts';
 import type { ChoiceTextOptions } from './choice-text.ts';
 import { compileConstraint } from './compile-constraint.ts';
@@ -77,6 +78,12 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
         };
         planned.push({ asked, promptText: text });
       }
+      const { vocabSize } = model.base.inference;
+      checkListed(
+        planned.map(({ asked }) => asked),
+        vocabSize,
+        request.output.topLogprobsField,
+      );
       const choice = choiceOptions(model, request);
       const { beamSearch } = request;
       if (context.episode && request.bestOf > request.n) refuseUnseenChoices();

@@ -31,7 +31,7 @@ export async function buildPrompt(
 ): Promise<Prompt> {
   const { chatTemplate, tokenizer, namedTokens, prompts } = model;
   const { messages, tools, prompt: options } = request;
-  refuseHiddenTemplate(options, acceptsTemplates);
+  refuseHiddenFields(options, acceptsTemplates);
   /** A template that came with the request; the name of one of the model's own is none. */
   const brought = chatTemplate?.names.includes(options.chatTemplate ?? '') ? null : options.chatTemplate;
   const addGenerationPrompt = options.addGenerationPrompt ?? !options.continueFinalMessage;
@@ -40,6 +40,7 @@ export async function buildPrompt(
     tools,
     addGenerationPrompt,
     continueFinalMessage: options.continueFinalMessage,
+    mergesSystem: options.mergesSystem,
     template: brought === null ? options.chatTemplate : null,
     variables: templateVariables(options, brought === null ? chatTemplate : null),
   };
@@ -65,16 +66,32 @@ export async function buildPrompt(
   return { text, tokens, role: addGenerationPrompt ? 'assistant' : (messages.at(-1)?.role ?? 'assistant') };
 }
 
-/** Drops unknown names unless the template reads them. */
+/**
+ * Drops unknown names unless the template reads them, and null, which means the template's default. A field of the request that has the
+ * same name comes first, as in vLLM; whether to think is the template's own variable, so that it comes before the effort.
+ */
 function templateVariables(options: PromptOptions, template: ChatTemplate | null): Record<string, unknown> {
   const { chatTemplateKwargs, documents, reasoningEffort } = options;
-  const known = Object.entries(chatTemplateKwargs).filter(([name]) => template === null || template.accepts(name));
-  const effort =
-    reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort, enable_thinking: reasoningEffort !== 'none' };
-  return { ...(documents === null ? {} : { documents }), ...effort, ...Object.fromEntries(known) };
+  const known = Object.entries(chatTemplateKwargs).filter(
+    ([name, value]) => value !== null && (template === null || template.accepts(name)),
+  );
+  return {
+    ...(reasoningEffort === null ? {} : { enable_thinking: reasoningEffort !== 'none' }),
+    ...Object.fromEntries(known),
+    ...(documents === null ? {} : { documents }),
+    ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort }),
+  };
 }
 
-function refuseHiddenTemplate({ chatTemplateKwargs }: PromptOptions, acceptsTemplates: boolean): void {
+/** Fields of the request that a variable of the same name would not change. */
+const OWN_FIELDS = ['messages', 'tools', 'continue_final_message'];
+
+function refuseHiddenFields({ chatTemplateKwargs }: PromptOptions, acceptsTemplates: boolean): void {
+  const own = OWN_FIELDS.find((name) => (chatTemplateKwargs[name] ?? false) !== false);
+  if (own !== undefined)
+    throw new AppError('invalid_request', `Send ${own} as a field of the request, not inside chat_template_kwargs.`, {
+      param: 'chat_template_kwargs',
+    });
   if (!('chat_template' in chatTemplateKwargs)) return;
   if (!acceptsTemplates) refuseTemplate();
   throw new AppError('invalid_request', 'Send the template as chat_template, not inside chat_template_kwargs.', {
@@ -100,6 +117,6 @@ export function truncate(
     const message = `truncate_prompt_tokens must be -1 or between 1 and the context of ${contextLength} tokens, got ${keep}.`;
     throw new AppError('invalid_request', message, { param: 'truncate_prompt_tokens' });
   }
-  const count = keep === -1 ? Math.max(1, contextLength - answerRoom) : keep;
+  const count = keep === -1 ? Math.max(1, contextLength - answerRoom) : Number(keep);
   return truncationSide === 'left' ? tokens.slice(-count) : tokens.slice(0, count);
 }

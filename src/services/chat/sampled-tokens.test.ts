@@ -108,11 +108,11 @@ test('the oldest answers are forgotten if there is no room', () => {
   const room = createSampledTokens();
   room.remember(asked, words('0'), sampling([0, 0], [0]));
   const memory = createSampledTokens(6 * room.sizeBytes);
-  const told = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => {
+  const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => {
     memory.remember(asked, words(String(id)), sampling([id, id], [id]));
     return id;
   });
-  expect(told.filter((id) => memory.findTokens(asked, [id], null))).toEqual([4, 5, 6, 7, 8, 9]);
+  expect(ids.filter((id) => memory.findTokens(asked, [id], null))).toEqual([4, 5, 6, 7, 8, 9]);
   for (let again = 0; again < 20; again++) memory.remember(asked, words('9'), sampling([9, 9], [9]));
   expect(memory.findTokens(asked, [4], null)).not.toBeNull(); // the same sampling takes no additional room
   memory.remember(asked, words('long'), sampling([], new Array<number>(10_000).fill(1)));

@@ -1,5 +1,7 @@
 // Converts between text and token ids with the tokenizer of a model that the caller may use. chat.ts does it for conversations.
+import { createYielder } from '#base/yield-to-loop';
 import { AppError } from '#domain/errors';
+import { createDetokenizer } from '#text/detokenizer';
 import type { Models, SampledModel } from '../models/models.ts';
 import type { ChatContext } from './answer.ts';
 
@@ -29,6 +31,9 @@ export interface Tokenization {
   describe(context: PromptContext, model: string | null): Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** Between which other requests are answered. */
+const TOKENS_AT_ONCE = 1_000;
+
 export function createTokenization({ models }: { readonly models: Pick<Models, 'resolve'> }): Tokenization {
   return {
     async tokenize({ caller, signal }, { model: name, text: prompt, addSpecialTokens }) {
@@ -39,10 +44,21 @@ export function createTokenization({ models }: { readonly models: Pick<Models, '
       return { model, tokens: tokens! };
     },
 
-    async detokenize({ caller }, { model: name, tokens }) {
+    async detokenize({ caller, signal }, { model: name, tokens }) {
       const { text, inference } = (await models.resolve(caller, name)).base;
       refuseUnknownTokens(tokens, inference.vocabSize, 'tokens');
-      return text.tokenizer.decode(tokens, { skipSpecialTokens: false });
+      const { push, flush } = createDetokenizer(text.tokenizer, { skipSpecialTokens: false });
+      const yieldToLoop = createYielder();
+      let decoded = '';
+      for (let from = 0; from < tokens.length; from += TOKENS_AT_ONCE) {
+        await yieldToLoop();
+        signal.throwIfAborted();
+        decoded += tokens
+          .slice(from, from + TOKENS_AT_ONCE)
+          .map(push)
+          .join('');
+      }
+      return decoded + flush();
     },
 
     async describe({ caller }, name) {

@@ -3,13 +3,15 @@
 // be called: text is free, and a call that has begun is one of those tools, with arguments of its schema. If the answer has a required
 // format, it has that format or consists of calls.
 import { stringifyExactJson } from '#base/exact-json';
+import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
 import type { ToolSyntax } from '#text/tool-parser';
 import type { ToolChoice } from './chat-request.ts';
-import { Inexpressible, Unwritable, type Format } from './tool-constraint/argument-formats.ts';
+import type { Format } from './tool-constraint/argument-formats.ts';
 import { CALL_SYNTAXES, type CallSyntax } from './tool-constraint/call-syntaxes.ts';
+import { Inexpressible, Unwritable } from './tool-constraint/parameters.ts';
 
 /**
  * `form`: the constraint on an answer that is not a call; null: its text is free. Returns null if nothing needs to be constrained. Throws
@@ -23,7 +25,7 @@ export function toolConstraint(
   form: Constraint | null = null,
 ): Constraint | null {
   if (mode === 'none') return form;
-  if (mode === 'auto' && form === null && callable === null && !tools.some(isStrict)) return null;
+  if (form === null && areCallsFree({ mode, callable }, tools)) return null;
   const syntax = CALL_SYNTAXES[syntaxName];
   const tags = tools
     .filter((tool) => callable === null || callable.includes(tool.function.name))
@@ -40,6 +42,10 @@ export function toolConstraint(
     : { kind: 'either', source: stringifyExactJson([tag(syntax.forced(calls)), form]) };
 }
 
+/** Nothing about calls needs to be constrained. */
+export const areCallsFree = ({ mode, callable }: ToolChoice, tools: readonly ToolDefinition[]): boolean =>
+  mode === 'auto' && callable === null && !tools.some(isStrict);
+
 const isStrict = (tool: ToolDefinition): boolean => tool.function.strict === true;
 
 const tag = (format: object): Constraint => ({
@@ -54,10 +60,18 @@ const jsonObject = (tool: ToolDefinition, mode: ToolChoice['mode']): Format => (
   ...(isStrict(tool) ? { json_schema: schemaOf(tool) } : loosely(tool, mode)),
 });
 
-/** Unknown arguments break the call, so other properties are forbidden. In a combined schema, only its parts know the properties. */
+/**
+ * Unknown arguments break the call, so other properties are forbidden, but for those that are required without a schema. In a combined
+ * schema, only its parts know the properties.
+ */
 function schemaOf({ function: { parameters } }: ToolDefinition): object {
-  const isCombined = COMBINING.some((key) => Object.hasOwn(parameters ?? {}, key));
-  return { ...ANY_OBJECT, ...(isCombined ? {} : { additionalProperties: false }), ...(parameters as object) };
+  const given: Readonly<Record<string, unknown>> = isObject(parameters) ? parameters : {};
+  if (COMBINING.some((key) => Object.hasOwn(given, key))) return { ...ANY_OBJECT, ...given };
+  if (given.additionalProperties !== undefined || !Array.isArray(given.required))
+    return { ...ANY_OBJECT, additionalProperties: false, ...given };
+  const required = Object.fromEntries(given.required.map((name) => [String(name), {}]));
+  const properties = { ...required, ...(isObject(given.properties) ? given.properties : {}) };
+  return { ...ANY_OBJECT, additionalProperties: false, ...given, properties };
 }
 
 const COMBINING = ['$ref', 'allOf', 'anyOf', 'oneOf'];

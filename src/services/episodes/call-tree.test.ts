@@ -23,7 +23,11 @@ function common(a: readonly number[], b: readonly number[]): number {
 const longestShared = (calls: readonly Played[], prompt: readonly number[]): number =>
   Math.max(
     0,
-    ...calls.flatMap((call) => [call.prompt, ...call.choices.map((choice) => [...call.prompt, ...choice])].map((sequence) => common(sequence, prompt))), // prettier-ignore
+    ...calls.flatMap((call) =>
+      [call.prompt, ...call.choices.map((choice) => [...call.prompt, ...choice])].map((sequence) =>
+        common(sequence, prompt),
+      ),
+    ),
   );
 
 function addTo(tree: TreeCall[], { prompt, choices }: Played, messageDigests: readonly string[]): TreeCall {

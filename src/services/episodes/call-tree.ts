@@ -94,7 +94,8 @@ export function promptOf(call: TreeCall): Int32Array {
     const answered = promptLength(parent);
     if (until > answered) prompt.set(parent.choices[parentChoice!]!.subarray(0, until - answered), answered);
     const end = Math.min(until, answered);
-    if (end > parent.sharedTokenCount) prompt.set(parent.promptTail.subarray(0, end - parent.sharedTokenCount), parent.sharedTokenCount); // prettier-ignore
+    if (end > parent.sharedTokenCount)
+      prompt.set(parent.promptTail.subarray(0, end - parent.sharedTokenCount), parent.sharedTokenCount);
     until = Math.min(end, parent.sharedTokenCount);
     child = parent;
   }

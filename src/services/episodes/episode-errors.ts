@@ -1,5 +1,5 @@
 // Why an episode refuses something, in sentences that say what to do.
-import type { Episode, EpisodeBounds, EpisodeStatus } from '#domain/episode';
+import { episodeNameProblem, isEpisodeId, type Episode, type EpisodeBounds, type EpisodeStatus } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { EpisodeRefusal } from '#storage/episode-store';
 import { tooMuch } from '../accounts/stored-bytes.ts';
@@ -42,20 +42,23 @@ export const notBegun = (name: string, model: string): AppError =>
     { param: 'model' },
   );
 
-/** Two models have an episode of this name. */
+/** Several models have an episode of this name. */
 export const ambiguousName = (name: string, episodes: readonly Episode[], use: 'call' | 'read'): AppError =>
   conflict(
-    `${episodes.length} models have an episode \`${name}\`: ${episodes.map(({ id, modelId }) => `${id} of model ${modelId}`).join(', ')}. ${
+    `Several models have an episode \`${name}\`: ${episodes.map(({ id, modelId }) => `${id} of model ${modelId}`).join(', ')}. ${
       use === 'call' ? 'Give the judged episode a name of its own.' : 'Send model_id, or use the id.'
     }`,
     use === 'call' ? 'X-Whetstone-Episode' : 'model_id',
   );
 
-export const notFound = (named: string): AppError =>
-  new AppError(
+export function notFound(named: string): AppError {
+  const problem = isEpisodeId(named) ? null : episodeNameProblem(named);
+  const what = problem === null ? 'a call that names it begins it' : `a name ${problem}`;
+  return new AppError(
     'episode_not_found',
-    `There is no episode \`${named.slice(0, 150)}\`. GET /v1/preview/episodes lists yours; a call that names it begins it.`,
+    `There is no episode \`${named.slice(0, 150)}\`. GET /v1/preview/episodes lists yours; ${what}.`,
   );
+}
 
 export function refusalOf(
   outcome: EpisodeRefusal | 'no_parent',

@@ -9,7 +9,16 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 /** Every episode has one call of ten bytes, which says its name twice. */
 const episodes = NAMES.map(
   (name): Episode =>
-    ({ id: `id-${name}`, name: '-', groupName: null, metadata: {}, callCount: 1, callBytes: 10, expiredAtMs: null, label: name }) as never, // prettier-ignore
+    ({
+      id: `id-${name}`,
+      name: '-',
+      groupName: null,
+      metadata: {},
+      callCount: 1,
+      callBytes: 10,
+      expiredAtMs: null,
+      label: name,
+    }) as never,
 );
 const store = {
   async list(_: unknown, { after, limit }: { after: string | null; limit: number }) {

@@ -187,7 +187,7 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
         const some = await store.expire(nowMs - keepMs, nowMs, EXPIRED_AT_ONCE);
         expired += some.expired;
         deleted += some.deleted;
-        if (some.expired + some.deleted === EXPIRED_AT_ONCE) continue;
+        if (some.expired + some.deleted > 0) continue;
         if (expired + deleted > 0) log.info('episodes.expired', { expired, deleted });
         return;
       }

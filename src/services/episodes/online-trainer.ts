@@ -67,9 +67,9 @@ export function createOnlineTrainer(deps: OnlineTrainerDeps): OnlineTrainer {
     const { modelId, attempt } = training;
     const renewLease = async () => {
       const isKept = await storage.onlineTraining.renewLease(modelId, attempt, clock.now() + LEASE_MS);
-      if (!isKept && !held.signal.aborted) held.cut('lost');
+      if (!isKept && !lease.signal.aborted) lease.cut('lost');
     };
-    const held = holdLease<'lost'>(loop.stopping, LEASE_MS, renewLease, (err) =>
+    const lease = holdLease<'lost'>(loop.stopping, LEASE_MS, renewLease, (err) =>
       log.warn('online_training.lease_not_renewed', { err }),
     );
     try {
@@ -77,7 +77,7 @@ export function createOnlineTrainer(deps: OnlineTrainerDeps): OnlineTrainer {
       await storage.onlineTraining.settle(modelId, attempt, outcome);
       if (outcome.status !== 'active') log.info(`online_training.${outcome.status}`, { reason: outcome.pausedBy });
     } finally {
-      held.release();
+      lease.release();
     }
   }
 

@@ -1,4 +1,5 @@
 // Online training as the owner of a model sees it: set, read, end. online-trainer.ts makes its jobs.
+import { counted } from '#base/counted';
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
@@ -106,6 +107,6 @@ function describeWait(
   if (runningJob) return `Training job ${runningJob.id} is ${runningJob.status}: it makes the next step.`;
   if (lastProblem !== null) return `The next job could not be made, and is tried again: ${lastProblem}`;
   const missing = groupsPerStep - completeGroups;
-  if (missing <= 0) return `Step ${step + 1} has all ${groupsPerStep} groups: its job is being made.`;
-  return `Step ${step + 1} has ${completeGroups} of ${groupsPerStep} complete groups. A group is complete with ${groupSizeMin} rewarded episodes or more and no open one.`;
+  if (missing <= 0) return `Step ${step + 1} has all of ${counted(groupsPerStep, 'group')}: its job is being made.`;
+  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more and no open one.`;
 }

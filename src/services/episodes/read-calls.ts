@@ -23,7 +23,12 @@ export async function* readCalls(store: Pick<EpisodeStore, 'calls'>, episodeId: 
   for await (const row of rowsOf(store, episodeId, ['tokens'])) {
     const { tokens, content: _, choices, ...call } = row;
     const unpacked = unpackTokens(tokens, row);
-    const node = treeCall(row, seen, unpacked.promptTail, unpacked.choices.map(({ tokenIds }) => tokenIds)); // prettier-ignore
+    const node = treeCall(
+      row,
+      seen,
+      unpacked.promptTail,
+      unpacked.choices.map(({ tokenIds }) => tokenIds),
+    );
     seen.set(row.id, node);
     yield {
       ...call,
@@ -39,7 +44,13 @@ export async function readTree(store: Pick<EpisodeStore, 'calls'>, episodeId: st
   for await (const row of rowsOf(store, episodeId, ['tokens', 'content'])) {
     const unpacked = unpackTokens(row.tokens, row);
     const packed = await unpackContent(row.content);
-    const node = treeCall(row, seen, unpacked.promptTail, unpacked.choices.map(({ tokenIds }) => tokenIds), packed); // prettier-ignore
+    const node = treeCall(
+      row,
+      seen,
+      unpacked.promptTail,
+      unpacked.choices.map(({ tokenIds }) => tokenIds),
+      packed,
+    );
     seen.set(row.id, node);
   }
   return [...seen.values()];

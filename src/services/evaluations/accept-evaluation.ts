@@ -1,5 +1,6 @@
 // Turns a client's evaluation request into what is stored. Its prompts are validated and copied before the job is accepted: an invalid
 // line is reported at once instead of after an hour of training, and deleting the artifact later does no harm.
+import { counted } from '#base/counted';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { EvaluationBody, EvaluationPrompt, PromptFile, RequestedEvaluation } from '#domain/evaluation';
@@ -43,7 +44,7 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
     if (prompts.length > limits.promptsMax) throw tooMany(limits.promptsMax);
     const tokens = prompts.length * samples * maxTokens;
     if (tokens > limits.tokensMax) {
-      const what = `${prompts.length} prompts, ${samples} samples each, of ${maxTokens} tokens`;
+      const what = `${counted(prompts.length, 'prompt')}, ${counted(samples, 'sample')} each, of ${maxTokens} tokens`;
       throw refusal(
         'max_tokens',
         `${what}, may be ${tokens} tokens, more than the ${limits.tokensMax} of one evaluation`,

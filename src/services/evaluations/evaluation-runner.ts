@@ -54,22 +54,22 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
     const { jobId, modelId, attempt, promptCount, sampleCount } = evaluation;
     log.info('evaluation.claimed', { prompts: promptCount, samples: sampleCount });
     const renewLease = async () => {
-      const lease = await storage.evaluations.renewLease(jobId, attempt, clock.now() + LEASE_MS);
-      if (lease !== 'kept' && !held.signal.aborted) held.cut(lease);
+      const state = await storage.evaluations.renewLease(jobId, attempt, clock.now() + LEASE_MS);
+      if (state !== 'kept' && !lease.signal.aborted) lease.cut(state);
     };
-    const held = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (err) =>
+    const lease = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (err) =>
       log.warn('evaluation.lease_not_renewed', { err }),
     );
     let end: Pick<EvaluationEnd, 'status' | 'errorMessage'> = { status: 'succeeded', errorMessage: null };
     try {
-      await runEvaluation(evaluation, deps, { log, renewLease, signal: held.signal });
+      await runEvaluation(evaluation, deps, { log, renewLease, signal: lease.signal });
     } catch (error) {
-      if (!held.signal.aborted) log.error('evaluation.failed', { err: error });
+      if (!lease.signal.aborted) log.error('evaluation.failed', { err: error });
       end = { status: 'failed', errorMessage: publicError(error).message };
     } finally {
-      held.release();
+      lease.release();
     }
-    const why = held.signal.aborted ? (held.signal.reason as Cut) : null;
+    const why = lease.signal.aborted ? (lease.signal.reason as Cut) : null;
     if (why === 'cancelled') end = { status: 'cancelled', errorMessage: 'cancelled' };
     if (why === null || why === 'cancelled') await finish(evaluation, end, log);
     if (why === 'stopped') await storage.evaluations.renewLease(jobId, attempt, 0); // any server may continue at once

@@ -117,26 +117,26 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
     deps.observer.began(job);
     let end: { outcome: AttemptOutcome | 'failed'; error?: unknown } = { outcome: 'stopped' };
     const renewLease = async () => {
-      if (!(await storage.jobs.renewLease(job.id, job.attempt, clock.now() + LEASE_MS))) held.cut('lost');
+      if (!(await storage.jobs.renewLease(job.id, job.attempt, clock.now() + LEASE_MS))) lease.cut('lost');
     };
     const waits = watchWaits({ ...deps, log }, job);
-    const held = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (error) =>
+    const lease = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (error) =>
       log.warn('job.lease_not_renewed', { err: error }),
     );
     try {
-      const tries = () => tryUntilDecided(claimed, { ...deps, log }, waits, held.signal);
-      const outcome = await withRetries(tries, retryPolicy, log, held.signal);
-      held.release();
+      const tries = () => tryUntilDecided(claimed, { ...deps, log }, waits, lease.signal);
+      const outcome = await withRetries(tries, retryPolicy, log, lease.signal);
+      lease.release();
       if (outcome === 'cancelled') await retrying(() => close(job, 'cancelled', 'cancelled'), log);
       if (outcome === 'stopped') await storage.jobs.renewLease(job.id, job.attempt, 0); // any server may continue at once
       end = { outcome };
       log.info(`job.${outcome}`);
     } catch (error) {
       if (loop.stopping.aborted) throw error; // the next start continues
-      if (held.signal.aborted) end = { outcome: held.signal.reason as Cut };
+      if (lease.signal.aborted) end = { outcome: lease.signal.reason as Cut };
       else end = await fail(job, error, log);
     } finally {
-      held.release();
+      lease.release();
       waits.end();
       running.delete(job);
       deps.observer.ended(job, end.outcome, end.error);

@@ -139,7 +139,7 @@ export function createTrainingJobs({
     }: Pick<NewJob, 'id' | 'type' | 'modelId' | 'episodeIds'> & { readonly klReference?: KlReference },
     caller: Caller,
     evaluated: EvaluationBody | null,
-    write: (held: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
+    write: (target: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
     about: Readonly<Record<string, unknown>>,
   ): Promise<TrainingJob> {
     const { entity, keyId } = caller;
@@ -147,9 +147,9 @@ export function createTrainingJobs({
     return limits.queueing(caller, queuedJobsMax, async (place) => {
       // The blob first, so that a row always finds its body.
       const { sizeBytes } = await limits.storing(caller, async (bytes) => {
-        const held = holdBlobs(blobs, bytes);
-        if (evaluated) await putEvaluationBody(held, { modelId: job.modelId, jobId: job.id }, evaluated);
-        return write(held, bodyBlob);
+        const target = holdBlobs(blobs, bytes);
+        if (evaluated) await putEvaluationBody(target, { modelId: job.modelId, jobId: job.id }, evaluated);
+        return write(target, bodyBlob);
       });
       const evaluation = evaluated && {
         promptCount: evaluated.prompts.length,
@@ -198,7 +198,7 @@ export function createTrainingJobs({
       { id, type, modelId },
       caller,
       evaluation && (await acceptEvaluation(caller, evaluation)),
-      (held, bodyBlob) => held.put(bodyBlob, sealJson(body satisfies SftJobBody | DpoJobBody)),
+      (target, bodyBlob) => target.put(bodyBlob, sealJson(body satisfies SftJobBody | DpoJobBody)),
       { dataset: `${project}/${name}:v${version}` },
     );
   }
@@ -231,7 +231,7 @@ export function createTrainingJobs({
         },
         caller,
         evaluation && (await acceptEvaluation(caller, evaluation)),
-        (held, bodyBlob) => writeGroups(held, bodyBlob, headOf({ config: body.config, warnings }), groups),
+        (target, bodyBlob) => writeGroups(target, bodyBlob, headOf({ config: body.config, warnings }), groups),
         { groups: 'groups' in body ? body.groups.length : body.episodeGroups.length },
       );
     },

@@ -24,7 +24,7 @@ import { ADAPTERS_PROJECT, checkpointName, withSlashes } from '#domain/model-nam
 import type { SavePolicy } from '#domain/save-policy';
 import type { AdapterRef } from '#engine/inference-engine';
 import type { BlobStore } from '#storage/blobs';
-import type { Listing, Page } from '#domain/page';
+import type { Listing, Order, Page } from '#domain/page';
 import type { ModelFilter, Storage } from '#storage/storage';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { holdBlobs, type HeldBlobs } from '../accounts/stored-bytes.ts';
@@ -85,7 +85,7 @@ export interface Models {
   findLabels(model: Model): Promise<ModelLabels>;
   /** What is left out stays as it is; archiving an archived model keeps the time. Throws `model_not_found`. */
   setLabels(caller: Caller, id: string, change: LabelsChange): Promise<ModelLabels>;
-  list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page): Promise<Listing<Model>>;
+  list(caller: Caller, filter: Omit<ModelFilter, 'entity'>, page: Page, order?: Order): Promise<Listing<Model>>;
   /** By name; the cursor is the name of a project. */
   listProjects(caller: Caller, page: Page): Promise<Listing<ModelProject>>;
   /** Deletes its checkpoints, jobs and their data too; running requests finish. Throws `model_not_found`. */
@@ -128,10 +128,10 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     const source = await forkSource(registration);
     const blobPrefix = stepZeroBlob(model.id, source ? 'fork' : 'fresh');
     await limits.storing(caller, async (bytes) => {
-      const held = holdBlobs(blobs, bytes);
+      const target = holdBlobs(blobs, bytes);
       await (source
-        ? copyAdapter(held, source, blobPrefix)
-        : putFreshAdapter(held, base, blobPrefix, registration.lora));
+        ? copyAdapter(target, source, blobPrefix)
+        : putFreshAdapter(target, base, blobPrefix, registration.lora));
     });
     const stepZero: Checkpoint = {
       id: createId(),
@@ -158,13 +158,13 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
   }
 
   /** With its optimizer state, so that training continues as the source's would. */
-  async function copyAdapter(held: HeldBlobs, source: Checkpoint, blobPrefix: string): Promise<void> {
+  async function copyAdapter(target: HeldBlobs, source: Checkpoint, blobPrefix: string): Promise<void> {
     await useCheckpoint(source);
-    await held.putDirectory(blobPrefix, await getCheckpointFiles(blobs, source));
+    await target.putDirectory(blobPrefix, await getCheckpointFiles(blobs, source));
   }
 
   async function putFreshAdapter(
-    held: HeldBlobs,
+    target: HeldBlobs,
     base: BaseModel,
     blobPrefix: string,
     lora: LoraConfig | undefined,
@@ -172,7 +172,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-step-0-'));
     try {
       await base.writeFreshAdapter(directory, lora);
-      await held.putDirectory(blobPrefix, directory);
+      await target.putDirectory(blobPrefix, directory);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -243,7 +243,7 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
 
     listProjects: ({ entity }, page) => storage.models.listProjects(entity, page),
 
-    list: (caller, filter, page) => storage.models.list({ ...filter, entity: caller.entity }, page),
+    list: (caller, filter, page, order) => storage.models.list({ ...filter, entity: caller.entity }, page, order),
 
     async delete(caller, id) {
       const model = await get(caller, id);
@@ -277,8 +277,14 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
   };
 }
 
-/** Base models have no steps: a name such as `whetstone/starter:step3` gets its own message. */
+/** Base models have no steps: a name such as `whetstone/starter:step3` gets its own message, and so does a path of Tinker's. */
 function noModel(name: string, baseModels: BaseModels): AppError {
+  if (name.startsWith('tinker://'))
+    return new AppError(
+      'model_not_found',
+      `\`${name.slice(0, 150)}\` is a path for Tinker's clients. Here the same weights are a step of a model \`tinker/SESSION-NUMBER\`: GET /v1/models lists yours.`,
+      { param: 'model' },
+    );
   const [, stem = ''] = /^(.+?)(?::latest|@latest|(?::step|:v|@)\d+)$/.exec(name) ?? [];
   const base = baseModels.find(stem) ?? baseModels.find(withSlashes(stem));
   const why = base

@@ -53,24 +53,24 @@ export function createResponseRunner(deps: ResponseRunnerDeps): ResponseRunner {
     log.info('response.claimed');
     const renewLease = async () => {
       const isKept = await storage.responses.renewLease(id, attempt, clock.now() + LEASE_MS);
-      if (!isKept && !held.signal.aborted) held.cut('lost');
+      if (!isKept && !lease.signal.aborted) lease.cut('lost');
     };
-    const held = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (err) =>
+    const lease = holdLease<Cut>(loop.stopping, LEASE_MS, renewLease, (err) =>
       log.warn('response.lease_not_renewed', { err }),
     );
-    const shown: LiveResponse = { events: [], changes: createChanges(), cancel: () => held.cut('lost') };
+    const shown: LiveResponse = { events: [], changes: createChanges(), cancel: () => lease.cut('lost') };
     live.begin(id, shown);
     let ending: Ending | null = null;
     try {
-      ending = await answerResponse(row, deps, { log, signal: held.signal, live: shown });
+      ending = await answerResponse(row, deps, { log, signal: lease.signal, live: shown });
     } catch (error) {
-      if (!held.signal.aborted) ending = unstorable(row, error, log);
+      if (!lease.signal.aborted) ending = unstorable(row, error, log);
     } finally {
-      held.release();
+      lease.release();
     }
     try {
       if (ending) await finish(row, ending, shown, log);
-      else await release(row, held.signal.reason as Cut, log);
+      else await release(row, lease.signal.reason as Cut, log);
     } finally {
       live.end(id);
     }

@@ -6,13 +6,15 @@ let nowMs: number;
 let kept: KeptSamples<KeptSample>;
 beforeEach(() => {
   nowMs = 0;
-  kept = createKeptSamples({ clock: { now: () => nowMs }, samplesMax: 3, keptMs: KEPT_MS });
+  kept = createKeptSamples({ clock: { now: () => nowMs }, samplesMax: 3, bytesMax: 100, keptMs: KEPT_MS });
 });
 
-const sample = (i: number, endedAtMs: number | null = 0): KeptSample => ({
+const sample = (i: number, endedAtMs: number | null = 0, payer = 'key', bytes = 0): KeptSample => ({
   requestId: `id-${i}`,
   number: `sampler/${i}`,
+  payer,
   endedAtMs,
+  bytes,
 });
 
 test('a client that fetches its samples may ask for any number of them', () => {
@@ -45,4 +47,40 @@ test('the number of unfetched samples is bounded until they are old', () => {
   nowMs = KEPT_MS;
   expect(kept.add(sample(3))).toBe(true);
   expect(['id-0', 'id-1', 'id-2', 'id-3'].filter((id) => kept.find(id))).toEqual(['id-2', 'id-3']); // one still runs
+});
+
+test('answers are bounded together by their bytes: those that were fetched go first', () => {
+  const all = [0, 1, 2, 3].map((i) => sample(i, null));
+  kept.add(all[0]!);
+  kept.ended(all[0]!, 60);
+  kept.fetched(all[0]!);
+  expect(kept.add(all[1]!)).toBe(true);
+  kept.ended(all[1]!, 70);
+  expect(kept.find('id-0')).not.toBeNull();
+  expect(kept.add(all[2]!)).toBe(true);
+  expect(kept.find('id-0')).toBeNull();
+  kept.ended(all[2]!, 10);
+  expect(kept.add(all[3]!)).toBe(false);
+  nowMs = KEPT_MS;
+  expect(kept.add(all[3]!)).toBe(true);
+});
+
+test('requests count while they run', () => {
+  expect(kept.add(sample(0, null, 'key', 80))).toBe(true);
+  expect(kept.add(sample(1, null))).toBe(false);
+  kept.ended(kept.find('id-0')!, 10);
+  expect(kept.add(sample(1, null))).toBe(true);
+});
+
+test('no payer takes all the room: the next one finds some', () => {
+  kept = createKeptSamples({ clock: { now: () => nowMs }, samplesMax: 100, bytesMax: 100, keptMs: KEPT_MS });
+  let number = 0;
+  const fill = (payer: string) => {
+    let added = 0;
+    while (kept.add(sample(number++, null, payer))) added++;
+    return added;
+  };
+  expect([fill('a'), fill('b'), fill('c')]).toEqual([75, 19, 5]);
+  for (let i = 0; i < 75; i++) kept.fetched(kept.find(`id-${i}`)!);
+  expect(fill('b')).toBeGreaterThan(40);
 });

@@ -83,7 +83,11 @@ export function createOperations(deps: OperationsDeps): Operations {
     async submit(caller, { runId, seq, kind, body, request, begunMs }) {
       const run = await sessions.getRun(caller, runId);
       const text = JSON.stringify(body);
-      const bodyHash = createHash('sha256').update(kind).update(text).update(request ?? '').digest('hex'); // prettier-ignore
+      const bodyHash = createHash('sha256')
+        .update(kind)
+        .update(text)
+        .update(request ?? '')
+        .digest('hex');
       const existing = await storage.tinker.findOperation(runId, seq);
       const isRefused = existing?.status === 'failed' && seq > run.doneSeq;
       if (existing && !isRefused) return sameOrThrow(existing, bodyHash);

@@ -32,7 +32,7 @@ export function planReplay(finished: readonly TinkerOperation[]): Replay {
       }
     }
     if (operation.kind === 'optim_step') {
-      if (operation.status === 'done') operations.push(...step, operation);
+      if (operation.status === 'done') for (const each of [...step, operation]) operations.push(each);
       step = [];
       lostSeq = null;
     }

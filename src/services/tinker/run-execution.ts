@@ -201,7 +201,15 @@ export async function executeRun(
     const from = await deps.saves.filesOf(claimed, path);
     await drop();
     const start = { from, resetOptimizer: !optimizer };
-    session = await openRunSession(claimed, start, { operations: [], lostSeq: null }, trainer, deps, signal, waits.holder); // prettier-ignore
+    session = await openRunSession(
+      claimed,
+      start,
+      { operations: [], lostSeq: null },
+      trainer,
+      deps,
+      signal,
+      waits.holder,
+    );
     lostSeq = null;
     updatedSeq = seq;
     await saveState();

@@ -25,7 +25,11 @@ function createSumEngine() {
   const calls: string[] = [];
   const state = { open: 0, openMost: 0, dies: 0, steps: Promise.resolve() };
   const engine: TrainingEngine = {
-    limits: { contextLength: 64, rowLengthMax: 64, memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 } },
+    limits: {
+      contextLength: 64,
+      rowLengthMax: 64,
+      memory: { budgetBytes: 1, fixedBytes: 0, bytesPerToken: 0, bytesPerPair: 0 },
+    },
     async open({ from }) {
       state.openMost = Math.max(state.openMost, ++state.open);
       const read = (name: string) => readFile(join(from!, name), 'utf8').then(Number);
@@ -63,7 +67,7 @@ function createSumEngine() {
     },
     status: () => ({ ready: true, busy: state.open > 0, sessionsMax: 1, restarts: 0, lastFailure: null }),
     close: async () => {},
-  }; // prettier-ignore
+  };
   return { engine, calls, state };
 }
 
@@ -154,9 +158,17 @@ async function openWorld() {
       add(run, seq, kind, { forwardOnly: false }, 'refused'),
     /** `weight` null: an unusable datum. `knows`: the failure of which the client had read. */
     async data(run: TinkerRun, seq: number, weight: number | null, knows = 0): Promise<void> {
-      const tensor = (bytes: Uint8Array, type: number) => createMessage().message(1, bytes).integer(3, type).integers(4, [1]).done(); // prettier-ignore
+      const tensor = (bytes: Uint8Array, type: number) =>
+        createMessage().message(1, bytes).integer(3, type).integers(4, [1]).done();
       const input = (name: string, value: Uint8Array) => createMessage().text(1, name).message(2, value).done();
-      const chunk = createMessage().message(1, createMessage().bytes(1, bytesOf(Int32Array.of(1))).done()).done(); // prettier-ignore
+      const chunk = createMessage()
+        .message(
+          1,
+          createMessage()
+            .bytes(1, bytesOf(Int32Array.of(1)))
+            .done(),
+        )
+        .done();
       const datum = createMessage()
         .message(1, chunk)
         .message(2, input('target_tokens', tensor(bytesOf(BigInt64Array.of(2n)), 2)))
@@ -197,9 +209,11 @@ async function openWorld() {
 function mortal(storage: Storage): { storage: Storage; kill: () => void } {
   let killed = false;
   const tinker = new Proxy(storage.tinker, {
-    get: (store, name: keyof TinkerStore) =>
-      (...of: unknown[]) => killed ? new Promise(() => {}) : (store[name] as (...of: unknown[]) => unknown)(...of),
-  }); // prettier-ignore
+    get:
+      (store, name: keyof TinkerStore) =>
+      (...of: unknown[]) =>
+        killed ? new Promise(() => {}) : (store[name] as (...of: unknown[]) => unknown)(...of),
+  });
   return { storage: { ...storage, tinker }, kill: () => void (killed = true) };
 }
 
@@ -357,8 +371,8 @@ test('an operation whose reading ended its server twice fails with that cause, a
   await world.data(run, 1, 5);
   const { tinker } = world.storage;
   for (let death = 0; death < 2; death++) {
-    const held = await tinker.claimRun('w', { nowMs: systemClock.now(), leaseMs: 0, gapMs: 1e9 }, ['base']);
-    await tinker.beginReading(held!, 1);
+    const claimed = await tinker.claimRun('w', { nowMs: systemClock.now(), leaseMs: 0, gapMs: 1e9 }, ['base']);
+    await tinker.beginReading(claimed!, 1);
   }
   await world.work(sharing(createSumEngine().engine));
   const failure = {

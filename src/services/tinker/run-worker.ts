@@ -49,20 +49,20 @@ export function createRunWorker(deps: RunWorkerDeps): RunWorker {
   async function execute(run: TinkerRun): Promise<void> {
     const log = deps.log.child({ runId: run.id, attempt: run.attempt });
     const renew = async () => {
-      if (!(await storage.tinker.renewRun(run, clock.now() + LEASE_MS))) held.cut('lost');
+      if (!(await storage.tinker.renewRun(run, clock.now() + LEASE_MS))) lease.cut('lost');
     };
-    const held = holdLease<'lost'>(loop.stopping, LEASE_MS, renew, (err) =>
+    const lease = holdLease<'lost'>(loop.stopping, LEASE_MS, renew, (err) =>
       log.warn('tinker_run.lease_not_renewed', { err }),
     );
     try {
       const trainer = trainers.get(run.baseModel)!;
-      await executeRun(run, trainer, { ...deps, log, gapMs: GAP_MS }, held.signal);
+      await executeRun(run, trainer, { ...deps, log, gapMs: GAP_MS }, lease.signal);
     } catch (error) {
       // Its operations stay in the log: the next server that claims it continues.
       log.error('tinker_run.interrupted', { err: error });
       await runEvents.wait(run.id, POLL_MS, loop.stopping);
     } finally {
-      held.release();
+      lease.release();
       await storage.tinker
         .renewRun(run, 0)
         .catch((err: unknown) => log.warn('tinker_run.lease_not_given_back', { err }));

@@ -1,6 +1,7 @@
 // Sampling for Tinker clients: token ids in, sequences with log-probabilities out. A sample starts when it is accepted, and its answer is
 // kept in memory until it is fetched; a client whose answer was lost asks again.
 import { createHash, randomInt } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import pRetry from 'p-retry';
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
@@ -75,6 +76,9 @@ interface Sample extends AcceptedSample, KeptSample {
 const SAMPLES_MAX = 4_096;
 /** An answer may be fetched twice, because the first response may be lost. */
 const KEPT_MS = 10 * 60_000;
+/** Of prompts that wait or are sampled, and of answers. */
+const KEPT_BYTES_MAX = 256_000_000;
+const BYTES_PER_TOKEN = 8;
 const SEEDS = 2 ** 31;
 /** Retries while the engine's queue is full. */
 const SAMPLE_RETRIES = { retries: 60, minTimeout: 250, maxTimeout: 5_000, maxRetryTime: 10 * 60_000 };
@@ -82,8 +86,9 @@ const SAMPLE_RETRIES = { retries: 60, minTimeout: 250, maxTimeout: 5_000, maxRet
 export const SAMPLE_PREFIX = 'sample-';
 
 export function createSampling({ samplers, limits, events, clock, log, waitMs, recordUsage }: SamplingDeps): Sampling {
-  const kept = createKeptSamples<Sample>({ clock, samplesMax: SAMPLES_MAX, keptMs: KEPT_MS });
+  const kept = createKeptSamples<Sample>({ clock, samplesMax: SAMPLES_MAX, bytesMax: KEPT_BYTES_MAX, keptMs: KEPT_MS });
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // each running sample listens
 
   async function run(caller: Caller, request: SampleRequest, sample: Sample): Promise<void> {
     try {
@@ -102,7 +107,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       if (refusal.code === 'internal') log.error('tinker_sample.failed', { err: error });
       sample.answer = { state: 'failed', error: refusal.message, category: isTheirs ? 'user' : 'server' };
     }
-    sample.endedAtMs = clock.now();
+    kept.ended(sample, sample.answer.state === 'message' ? sample.answer.bytes.length : 0);
     events.notify(sample.requestId);
   }
 
@@ -155,16 +160,20 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       const sample: Sample = {
         requestId,
         number,
+        payer: caller.keyId,
         sequenceIds,
         entity,
         bodyHash,
         answer: { state: 'pending', waitingFor: null },
         endedAtMs: null,
+        bytes: BYTES_PER_TOKEN * request.prompt.length,
       };
-      if (!kept.add(sample))
-        throw new AppError('too_many_requests', `${SAMPLES_MAX} samples are running or have not been retrieved.`, {
-          retryAfterSeconds: 1,
-        });
+      if (!kept.add(sample)) {
+        const message =
+          `This key has as many samples that run or have not been retrieved as it may. All keys together may have ${SAMPLES_MAX}, ` +
+          `with ${KEPT_BYTES_MAX / 1e6} MB of prompts and answers, and one key three quarters of what others leave. Retrieve some first.`;
+        throw new AppError('too_many_requests', message, { retryAfterSeconds: 1 });
+      }
       void run(caller, request, sample);
       return sample;
     },
@@ -224,7 +233,17 @@ function generationOf(
   };
   checkSampling(sampling, capabilities);
   const cacheScope = JSON.stringify([entity, null]);
-  return { requestId, promptTokens: prompt, adapter, sampling, n: request.n, constraint: null, priority: 0, payer: keyId, cacheScope }; // prettier-ignore
+  return {
+    requestId,
+    promptTokens: prompt,
+    adapter,
+    sampling,
+    n: request.n,
+    constraint: null,
+    priority: 0,
+    payer: keyId,
+    cacheScope,
+  };
 }
 
 /** The best tokens at each position, including the sampled one if it is among them. */

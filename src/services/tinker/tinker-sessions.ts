@@ -153,7 +153,7 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
       if (existing) return existing;
       const base = names.get(run.baseModel);
       const lora = { ...run.lora, seed: run.lora.seed ?? randomInt(2 ** 31) };
-      return store(caller, run, { base: base.id, servedAs: run.baseModel, lora, source: null, resetsOptimizer: false }); // prettier-ignore
+      return store(caller, run, { base: base.id, servedAs: run.baseModel, lora, source: null, resetsOptimizer: false });
     },
 
     async loadRun(caller, run) {

@@ -55,14 +55,14 @@ export async function openSession(graph: Graph, options: SessionOptions): Promis
       },
     },
   });
-  const held: Record<string, onnx.Tensor> = {};
+  const heldFeeds: Record<string, onnx.Tensor> = {};
   const wrap = (feeds: Readonly<Record<string, Feed>>, into: Record<string, onnx.Tensor>): void => {
     for (const name in feeds) into[name] = toTensor(feeds[name]!);
   };
   return {
-    hold: (feeds) => wrap(feeds, held),
+    hold: (feeds) => wrap(feeds, heldFeeds),
     async run(feeds) {
-      const tensors = Object.create(held) as Record<string, onnx.Tensor>;
+      const tensors = Object.create(heldFeeds) as Record<string, onnx.Tensor>;
       wrap(feeds, tensors);
       const results = await session.run(tensors);
       return Object.fromEntries(Object.entries(results).map(([name, tensor]) => [name, arrayOf(tensor)]));

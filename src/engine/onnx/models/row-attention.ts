@@ -58,7 +58,11 @@ export function rowAttention(
         return [joined(body, known[0]!, ownQ, q), added(known[1]!, ownK), added(known[2]!, ownV)];
       },
     );
-    const grads = new Map([[q, dq], [k, dk], [v, dv]]); // prettier-ignore
+    const grads = new Map([
+      [q, dq],
+      [k, dk],
+      [v, dv],
+    ]);
     return readBy(node).map((x, i) => (wanted[i] ? grads.get(x!)! : null));
   };
 

@@ -181,12 +181,12 @@ test('whatever comes and goes, every sequence keeps its own keys and values', ()
 
 test('a sequence that has grown leaves nothing behind, and unused memory is released', () => {
   const cache = new KVCache(shape, classes, 4096);
-  const held = () =>
+  const stored = () =>
     cache.occupancy().flatMap(({ capacity, allocated }) => (allocated > 0 ? [[capacity, allocated]] : []));
   let slot = cache.allocate(64);
   cache.append(slot, computed([1], 0, 60), 0);
   for (const capacity of [128, 256, 300]) slot = cache.grow(slot, capacity);
-  expect(held()).toEqual([[300, 1]]);
+  expect(stored()).toEqual([[300, 1]]);
   const others = [2, 3].map((owner) => {
     const other = cache.allocate(300);
     cache.append(other, computed([owner], 0, 5), 0);
@@ -194,10 +194,10 @@ test('a sequence that has grown leaves nothing behind, and unused memory is rele
   });
   cache.release(others[1]!);
   cache.trim();
-  expect(held()).toEqual([[300, 2]]);
+  expect(stored()).toEqual([[300, 2]]);
   expectContent(cache, slot, 1);
   expectContent(cache, others[0]!, 2);
   for (const each of [slot, others[0]!]) cache.release(each);
   cache.trim();
-  expect(held()).toEqual([]);
+  expect(stored()).toEqual([]);
 });

@@ -81,9 +81,9 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
   const noClass = emptyView(cacheShape, 0);
   const heldPast: (CacheView | null)[] = new Array<null>(CLASSES_MAX).fill(null);
   const holdPast = (past: readonly CacheView[]): void => {
-    heldPast.forEach((held, c) => {
+    heldPast.forEach((before, c) => {
       const view = past[c] ?? noClass;
-      if (view !== held) session.hold(pastFeeds(config, view, c));
+      if (view !== before) session.hold(pastFeeds(config, view, c));
       heldPast[c] = view;
     });
   };

@@ -1,7 +1,7 @@
 // The queues of sequences: waiting, prefilling, running. Moves sequences between them and keeps each queue in order of rank;
 // scheduler.ts decides which move when.
-import { AppError } from '#domain/errors';
 import { invariant } from '#base/invariant';
+import { findRoom } from '../../queue-room.ts';
 import { compareRanks, type Rank } from '../../rank.ts';
 
 /** One choice of a request, reduced to what scheduling needs. */
@@ -52,21 +52,19 @@ export function usedTokens<S extends Schedulable>(queues: Queues<S>): number {
 
 export const capacityOf = (holder: Pick<Schedulable, 'slot'> | null): number => holder?.slot?.capacity ?? 0;
 
-export const countWaiting = <S extends Schedulable>({ waiting, prefilling }: Queues<S>): number =>
-  waiting.reduce((sum, { sequences }) => sum + sequences.length, prefilling?.sequences.length ?? 0);
+export function countWaiting<S extends Schedulable>(
+  { waiting, prefilling }: Queues<S>,
+  isCounted: (rank: Rank) => boolean = () => true,
+): number {
+  const all = prefilling ? [prefilling, ...waiting] : waiting;
+  return all.reduce((sum, { rank, sequences }) => sum + (isCounted(rank) ? sequences.length : 0), 0);
+}
 
-/** Adds a new request to the queue if the queue has room. */
+/** Adds a new request to the queue. Throws `too_many_requests`. */
 export function enqueue<S extends Schedulable>(queues: Queues<S>, sequences: S[], maxWaiting: number): void {
-  const waiting = countWaiting(queues);
-  if (waiting + sequences.length > maxWaiting) {
-    throw new AppError(
-      'too_many_requests',
-      `The queue is full: ${waiting} of at most ${maxWaiting} choices are waiting. Try again later.`,
-      {
-        retryAfterSeconds: 5,
-      },
-    );
-  }
+  const payer = sequences[0]?.rank.payer;
+  const ofPayer = countWaiting(queues, (rank) => rank.payer === payer);
+  findRoom(sequences.length, { all: countWaiting(queues), ofPayer }, maxWaiting);
   requeue(queues, sequences);
 }
 

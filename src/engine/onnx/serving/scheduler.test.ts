@@ -133,15 +133,15 @@ test('the newest sequence gives up its place when the cache is full, and the old
   expect(preempted.every((s) => s.rank.number > 0)).toBe(true);
 });
 
-test('a full queue refuses a request and says how many wait', () => {
+test('a payer who has filled the queue is refused, and another one still finds room', () => {
   const queues = queued.createQueues<Sim>();
-  queued.enqueue(queues, request(1, 40, 5, 5), limits.maxWaiting);
-  expect(() => queued.enqueue(queues, request(2, 1, 5, 5), limits.maxWaiting)).toThrow(
-    expect.objectContaining({
-      code: 'too_many_requests',
-      message: expect.stringContaining('40 of at most 40') as string,
-    }),
-  );
+  const enqueue = (payer: string, number: number, n: number) =>
+    queued.enqueue(queues, request({ priority: 0, startTag: 0, number, payer }, n, 5, 5), limits.maxWaiting);
+  enqueue('greedy', 1, 30);
+  expect(() => enqueue('greedy', 2, 1)).toThrow(expect.objectContaining({ code: 'too_many_requests' }));
+  enqueue('modest', 3, 8);
+  expect(queued.countWaiting(queues)).toBe(38);
+  expect(() => enqueue('modest', 4, 4)).toThrow(expect.objectContaining({ code: 'too_many_requests' }));
 });
 
 test('a payer with one request does not wait for the backlog of another', () => {
@@ -219,7 +219,7 @@ test('a payer who fills the batch yields a slot to a new payer, from the request
 
 test('payers who all want the batch hold equal shares of it, and slots do not move back and forth', () => {
   const { arrive, settle, step, running, preempted } = batchOf();
-  for (const [payer, held] of [
+  for (const [payer, counts] of [
     ['a', { a: 6 }],
     ['b', { a: 3, b: 3 }],
     ['c', { a: 2, b: 2, c: 2 }],
@@ -227,7 +227,7 @@ test('payers who all want the batch hold equal shares of it, and slots do not mo
     arrive(payer, 6);
     arrive(payer, 6);
     settle();
-    expect(running()).toEqual(held);
+    expect(running()).toEqual(counts);
   }
   const count = preempted.length;
   for (let i = 0; i < 30; i++) step();
@@ -304,11 +304,11 @@ test('whatever requests come and go, no payer waits while another holds two plac
       for (const { payer, n, maxTokens, steps } of arrivals) {
         if (queues.waiting.length < 4) arrive(payer, n, { maxTokens });
         for (let i = 0; i < steps; i++) {
-          const held = running();
+          const before = running();
           const waiting = queues.waiting.map(({ rank }) => rank.payer);
           if (step().kind !== 'decode') continue;
-          const most = Math.max(...Object.values(held));
-          for (const payer of waiting) expect(most - (held[payer] ?? 0)).toBeLessThan(2);
+          const most = Math.max(...Object.values(before));
+          for (const payer of waiting) expect(most - (before[payer] ?? 0)).toBeLessThan(2);
         }
       }
     }),

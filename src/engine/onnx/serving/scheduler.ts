@@ -112,7 +112,7 @@ interface Room<S> {
 }
 
 function createRoom<S extends Schedulable>(queues: Queues<S>, budget: CacheBudget, limits: StepLimits): Room<S> {
-  let holders: readonly Held<S>[] = queues.running.map(held);
+  let holders: readonly SequenceHolder<S>[] = queues.running.map(holderOf);
   const shares = sharesOf(queues, budget, limits);
   const free = { slots: limits.maxRunning - queues.running.length, tokens: budget.tokens - usedTokens(queues) };
   const preempted = new Set<S>();
@@ -143,11 +143,11 @@ function planDecode<S extends Schedulable>(queues: Queues<S>, budget: CacheBudge
   const { running, prefilling } = queues;
   const needs = running.map((sequence) => {
     const capacity = capacityFor(budget.classes, sequence.computedTokenCount + 1);
-    return { ...held(sequence), tokens: Math.max(capacityOf(sequence), capacity) };
+    return { ...holderOf(sequence), tokens: Math.max(capacityOf(sequence), capacity) };
   });
   const prompt = prefilling && { sequence: null, rank: prefilling.rank, unread: false, tokens: capacityOf(prefilling) };
   const first = needs.find(({ unread }) => !unread) ?? needs[0];
-  let holders: readonly (Held<S> | NonNullable<typeof prompt>)[] = [...needs, ...(prompt ? [prompt] : [])];
+  let holders: readonly (SequenceHolder<S> | NonNullable<typeof prompt>)[] = [...needs, ...(prompt ? [prompt] : [])];
   let needed = holders.reduce((sum, { tokens }) => sum + tokens, 0);
   const shares = createShares({ slots: limits.maxRunning, tokens: budget.tokens }, holders);
   while (needed > budget.tokens) {
@@ -180,11 +180,11 @@ export function countStarts<S extends Schedulable>(
   return Math.max(1, Math.min(group.sequences.length, 1 + spare, limits.maxRunning - queues.running.length));
 }
 
-interface Held<S> extends Holder {
+interface SequenceHolder<S> extends Holder {
   readonly sequence: S;
 }
 
-const held = <S extends Schedulable>(sequence: S): Held<S> => ({
+const holderOf = <S extends Schedulable>(sequence: S): SequenceHolder<S> => ({
   sequence,
   rank: sequence.rank,
   unread: sequence.unread,
@@ -196,7 +196,7 @@ function sharesOf<S extends Schedulable>(
   budget: CacheBudget,
   limits: StepLimits,
 ): Shares {
-  const shares = createShares({ slots: limits.maxRunning, tokens: budget.tokens }, running.map(held));
+  const shares = createShares({ slots: limits.maxRunning, tokens: budget.tokens }, running.map(holderOf));
   if (prefilling) shares.take(prefilling.rank.payer, { slots: 1, tokens: capacityOf(prefilling) });
   return shares;
 }

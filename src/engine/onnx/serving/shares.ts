@@ -28,15 +28,15 @@ export interface Shares {
 }
 
 export function createShares(all: Places, holders: readonly Holder[]): Shares {
-  const held = new Map<string, Places>();
+  const byPayer = new Map<string, Places>();
   const add = (payer: string, slots: number, tokens: number) => {
-    const before = held.get(payer) ?? { slots: 0, tokens: 0 };
-    held.set(payer, { slots: before.slots + slots, tokens: before.tokens + tokens });
+    const before = byPayer.get(payer) ?? { slots: 0, tokens: 0 };
+    byPayer.set(payer, { slots: before.slots + slots, tokens: before.tokens + tokens });
   };
   for (const { rank, tokens } of holders) add(rank.payer, 1, tokens);
   return {
     of(payer) {
-      const own = held.get(payer);
+      const own = byPayer.get(payer);
       return own ? Math.max(own.slots / all.slots, own.tokens / all.tokens) : 0;
     },
     giveUp: ({ rank, tokens }) => add(rank.payer, -1, -tokens),

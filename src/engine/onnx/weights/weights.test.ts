@@ -85,30 +85,30 @@ test('the sampler in float32 and the trainer read one file, which is made once; 
 
 test('files of sampler and trainer are made side by side, equal ones once, and progress is that of both', async () => {
   const { config, modelDirectory, directory } = await openModel();
-  const told: [done: number, of: number][] = [];
+  const progress: [done: number, of: number][] = [];
   const log = createRecordingLog();
   const prepare = (precision: ServingPrecision) => {
     const layouts = { served: servingLayout(config, precision), trained: trainingLayout(config) };
-    const onBytes = (done: number, of: number) => void told.push([done, of]);
+    const onBytes = (done: number, of: number) => void progress.push([done, of]);
     const prepared = prepareSideBySide(layouts, { modelDirectory, directory, inMemoryBytesMax: 0, onBytes, log });
     return Promise.all([prepared.served, prepared.trained]);
   };
   await prepare('float32');
   expect(await readdir(directory)).toHaveLength(1);
   await rm(directory, { recursive: true });
-  told.length = 0;
+  progress.length = 0;
   await prepare('int8');
   const sizes = await Promise.all(
     (await readdir(directory)).map(async (name) => (await stat(join(directory, name))).size),
   );
   const bytes = sizes.reduce((a, b) => a + b, 0);
   expect(sizes).toHaveLength(2);
-  expect(told.at(-1)).toEqual([bytes, bytes]);
-  expect(told.map(([done]) => done)).toEqual(told.map(([done]) => done).sort((a, b) => a - b));
+  expect(progress.at(-1)).toEqual([bytes, bytes]);
+  expect(progress.map(([done]) => done)).toEqual(progress.map(([done]) => done).sort((a, b) => a - b));
   expect(log.lines.map(({ event }) => event)).toEqual(['weights.made', 'weights.made', 'weights.made']);
-  told.length = 0;
+  progress.length = 0;
   await prepare('int8');
-  expect(told).toEqual([]);
+  expect(progress).toEqual([]);
 });
 
 test('if one file cannot be made, the other is given up, and nothing stays of either', async () => {

@@ -2,20 +2,9 @@
 // one after the other as declared, required ones first. What a syntax cannot express is reported with the reason.
 import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
+import type { Parameter } from './parameters.ts';
 
 export type Format = object;
-
-export interface Parameter {
-  readonly name: string;
-  readonly schema: unknown;
-  readonly required: boolean;
-}
-
-/** Why a syntax cannot express some parameters; it ends the sentence "… cannot be enforced in the tool-call syntax …: ". */
-export class Inexpressible extends Error {}
-
-/** The syntax has no way to write a name: no call of the tool would be read back, so it is refused, strict or not. */
-export class Unwritable extends Inexpressible {}
 
 export const constant = (value: string): Format => ({ type: 'const_string', value });
 export const oneOf = (elements: readonly Format[]): Format =>
@@ -30,52 +19,24 @@ export const repeated = (format: Format, separator: string): Format => ({
   at_least_one: false,
 });
 
-const KNOWN = new Set([
-  'type',
-  'properties',
-  'required',
-  'additionalProperties',
-  '$defs',
-  'definitions',
-  '$schema',
-  '$id',
-  'title',
-  'description',
-]);
-
-/** Required ones first. Throws Inexpressible. */
-export function parametersOf({ function: { parameters } }: ToolDefinition): Parameter[] {
-  if (parameters === undefined || parameters === null) return [];
-  if (!isObject(parameters)) throw new Inexpressible('parameters must be an object schema');
-  return propertiesOf(parameters);
-}
-
-export function propertiesOf(schema: Record<string, unknown>): Parameter[] {
-  const unknown = Object.keys(schema).find((key) => !KNOWN.has(key));
-  if (unknown !== undefined) throw new Inexpressible(`\`${unknown}\` beside properties is not supported`);
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
-  const missing = required.find((name) => typeof name !== 'string' || !Object.hasOwn(properties, name));
-  if (missing !== undefined) throw new Inexpressible(`the required property ${JSON.stringify(missing)} has no schema`);
-  const all = Object.entries(properties).map(([name, each]) => ({
-    name,
-    schema: each,
-    required: required.includes(name),
-  }));
-  return [...all.filter((each) => each.required), ...all.filter((each) => !each.required)];
-}
-
-const DEFINITIONS = ['$defs', 'definitions'];
-
-/** A value as JSON, with the definitions that its schema may refer to. `isStrict`: throws if the schema cannot be followed. */
+/** A value as JSON; its references are followed in the tool's parameters. `isStrict`: throws if the schema cannot be followed. */
 export function jsonValue(schema: unknown, tool: ToolDefinition, isStrict: boolean): Format {
-  const { parameters } = tool.function;
-  const definitions = DEFINITIONS.filter((key) => isObject(parameters) && key in parameters).map(
-    (key) => [key, (parameters as Record<string, unknown>)[key]] as const,
-  );
-  const whole = isObject(schema) ? { ...Object.fromEntries(definitions), ...schema } : schema;
+  const whole = mayRefer(schema) ? within(tool.function.parameters, schema) : schema;
   return { type: 'json_schema', json_schema: whole, ...(isStrict ? {} : { otherwise: {} }) };
 }
+
+const mayRefer = (schema: unknown): boolean =>
+  isObject(schema) && /"\$(?:ref|dynamicRef)"/.test(JSON.stringify(schema));
+
+/** The schema as one of the definitions of `parameters`. */
+function within(parameters: unknown, schema: unknown): object {
+  const document: Record<string, unknown> = isObject(parameters) ? parameters : {};
+  const id = typeof document.$id === 'string' ? document.$id : 'tool:parameters';
+  const definitions = { ...(isObject(document.$defs) ? document.$defs : {}), [VALUE]: schema };
+  return { $ref: `${id}#/$defs/${VALUE}`, $defs: { tool: { ...document, $id: id, $defs: definitions } } };
+}
+
+const VALUE = 'value-to-write';
 
 /** Applies `write` to each parameter and joins all in order, with separators between those that are present. */
 export function joined(

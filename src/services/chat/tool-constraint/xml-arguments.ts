@@ -1,43 +1,35 @@
 // Arguments as Qwen3-Coder writes them: a tag for each parameter, values as bare text. Strings follow their length and enum; everything
 // else is JSON. parameter-types.ts decides what is a string, for the parser too.
-import { isObject } from '#base/is-object';
 import type { ToolDefinition } from '#domain/chat';
 import { parameterTypes } from '#text/tool-parser/parameter-types';
-import {
-  constant,
-  Inexpressible,
-  jsonValue,
-  oneOf,
-  optional,
-  parametersOf,
-  regex,
-  repeated,
-  sequence,
-  Unwritable,
-  type Format,
-  type Parameter,
-} from './argument-formats.ts';
-import { anyText, textPattern } from './text-values.ts';
+import { constant, jsonValue, oneOf, optional, regex, repeated, sequence, type Format } from './argument-formats.ts';
+import { parametersOf, unnamed, Unwritable, type Parameter } from './parameters.ts';
+import { anyText, textPattern, writableWords } from './text-values.ts';
 
 /** What ends a value. */
 const TAGS = '</parameter>|<parameter=|</function>|</tool_call>';
 const NAME = /^[^\s<>](?:[^<>\r\n\t]*[^\s<>])?$/;
 
+const unnamedArguments = (value: Format): Format =>
+  repeated(
+    sequence(
+      constant('<parameter='),
+      regex('[^\\s<>](?:[^<>\\r\\n\\t]*[^\\s<>])?'),
+      constant('>\n'),
+      value,
+      constant('\n</parameter>\n'),
+    ),
+    '',
+  );
+
 /** Any arguments. */
-export const ANY_XML: Format = repeated(
-  sequence(
-    constant('<parameter='),
-    regex('[^\\s<>](?:[^<>\\r\\n\\t]*[^\\s<>])?'),
-    constant('>\n'),
-    regex(anyText(TAGS)),
-    constant('\n</parameter>\n'),
-  ),
-  '',
-);
+export const ANY_XML: Format = unnamedArguments(regex(anyText(TAGS)));
 
 /** Throws Inexpressible. */
 export function xmlArguments(tool: ToolDefinition, isStrict: boolean): Format {
-  const parameters = parametersOf(tool).map((each) => {
+  const rest = unnamed(tool.function.parameters, tool.function.parameters);
+  if (rest !== false) return unnamedArguments(value(rest, tool, isStrict));
+  const parameters = parametersOf(tool, isStrict).map((each) => {
     const format = argument(each, tool, isStrict);
     return each.required ? format : optional(format);
   });
@@ -52,17 +44,13 @@ function argument({ name, schema }: Parameter, tool: ToolDefinition, isStrict: b
 function value(schema: unknown, tool: ToolDefinition, isStrict: boolean): Format {
   const { types, values } = parameterTypes(schema, tool.function.parameters);
   if (!types.has('string')) return jsonValue(schema, tool, isStrict);
-  const text = strings(isObject(schema) ? schema : {}, values, isStrict);
+  const text = strings(schema, tool.function.parameters, values, isStrict);
   const others = [...types].filter((type) => type !== 'string');
   if (others.length === 0) return text;
   return oneOf([text, jsonValue({ allOf: [schema, { type: others }] }, tool, isStrict)]);
 }
 
-function strings(schema: Record<string, unknown>, values: readonly unknown[] | null, isStrict: boolean): Format {
-  const texts = values?.filter((word): word is string => typeof word === 'string');
-  if (texts?.length === 0) throw new Inexpressible('no value is allowed');
-  const wrong = texts?.find((word) => new RegExp(TAGS).test(word));
-  if (wrong !== undefined) throw new Inexpressible(`${JSON.stringify(wrong)} contains a tag of the syntax`);
-  if (texts) return oneOf(texts.map(constant));
-  return regex(textPattern(schema, TAGS, isStrict));
+function strings(schema: unknown, root: unknown, values: readonly unknown[] | null, isStrict: boolean): Format {
+  const words = writableWords(values, (word) => !new RegExp(TAGS).test(word), isStrict);
+  return words === null ? regex(textPattern(schema, root, TAGS, isStrict)) : oneOf(words.map(constant));
 }

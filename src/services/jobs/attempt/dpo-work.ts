@@ -24,13 +24,13 @@ export function readDpoWork(context: WorkContext, signal: AbortSignal): Promise<
         return (session, firstBatch) => trainDpo(session, plan, scored, firstBatch);
       },
       async evaluate(session, goesOn) {
-        const held = await evaluateDpo(session, plan, reference!, goesOn);
-        return held && measuredAs('val', held);
+        const metrics = await evaluateDpo(session, plan, reference!, goesOn);
+        return metrics && measuredAs('val', metrics);
       },
       async measure(session, lastStep) {
         const isKnown = 'val/loss' in lastStep;
-        const held = session && reference && !isKnown ? await evaluateDpo(session, plan, reference) : null;
-        const ofHeld = held ? measuredAs('val', held) : onlyOf('val', lastStep);
+        const metrics = session && reference && !isKnown ? await evaluateDpo(session, plan, reference) : null;
+        const ofHeld = metrics ? measuredAs('val', metrics) : onlyOf('val', lastStep);
         return finiteOnly({ ...measuredAs('train', lastStep), ...ofHeld });
       },
     }),

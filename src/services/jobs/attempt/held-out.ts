@@ -53,10 +53,10 @@ export function watchHeldOut(rows: HeldOutRows | null, steps: number, standing: 
     },
     async measured(session, step, metrics, goesOn) {
       if (!rows || !isEvaluated(rows.schedule, step, steps)) return metrics;
-      const held = await rows.evaluate(session, goesOn);
-      if (!held) return null;
-      if (!Number.isFinite(held['val/loss'])) throw notFinite(step, metrics['learning_rate']);
-      const all = { ...metrics, ...finiteOnly(held) };
+      const measured = await rows.evaluate(session, goesOn);
+      if (!measured) return null;
+      if (!Number.isFinite(measured['val/loss'])) throw notFinite(step, metrics['learning_rate']);
+      const all = { ...metrics, ...finiteOnly(measured) };
       now = judge(rows.schedule, now, step, all);
       return all;
     },

@@ -82,8 +82,8 @@ test('a fall that different prompts could explain gets no warning, whichever of 
 });
 
 test('a learning rate ten times above or below the usual one for the model size gets a warning; without the size there is none', () => {
-  const told = [expect.stringMatching(/learning rate .* 0\.000005 .* hidden size of 4096/)];
-  for (const rate of [1e-2, 1, 4e-7, 0]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual(told);
+  const warning = [expect.stringMatching(/learning rate .* 0\.000005 .* hidden size of 4096/)];
+  for (const rate of [1e-2, 1, 4e-7, 0]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual(warning);
   for (const rate of [1e-3, 5e-4, 1e-6]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual([]);
   expect(judged({ rate: 2e-3, hiddenSize: 192 })).toEqual([]);
   expect(judged({ rate: 1 })).toEqual([]);

@@ -1,6 +1,7 @@
 // Warnings about an RL job before it trains, as an experienced person would give them: nothing to learn from, answers without an end, a
 // learning rate far from what usually works. Advice, never a refusal. What only a model's last steps together show is
 // loop-warnings.ts's; warnings about unused parts of a request are elsewhere.
+import { counted } from '#base/counted';
 import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
 import { loopWarnings, type LoopStep } from './loop-warnings.ts';
@@ -41,7 +42,7 @@ const MANY_CUT_OFF = 0.1;
 function cutOff({ cutOffTrajectories: count, counts: { num_trajectories: all } }: JudgedJob['plan']): string[] {
   if (count <= MANY_CUT_OFF * all) return [];
   return [
-    `${count} of ${all} trajectories have an answer that ended at its token limit (finish_reason length): their rewards judge answers ` +
+    `In ${count} of ${counted(all, 'trajectory')}, an answer ended at its token limit (finish_reason length): their rewards judge answers ` +
       'without an end. Raise max_tokens where you sample, or ask for shorter answers.',
   ];
 }
@@ -52,7 +53,7 @@ function nothingToLearn({ rows, skipped, counts: { num_trajectories: all } }: Ju
     ...(rows.length === 0 ? [nothingTrained(skipped, all)] : []),
     ...(unknown > 0
       ? [
-          `${unknown} of ${all} trajectories have answers without tokens or log-probabilities and were not trained. ` +
+          `In ${unknown} of ${counted(all, 'trajectory')}, answers have no tokens or log-probabilities and were not trained. ` +
             'Send choices as they came from the chat endpoint, with logprobs or return_token_ids. The server remembers the answers of trainable ' +
             'models, not of base models: ask project/name, the model that you train.',
         ]

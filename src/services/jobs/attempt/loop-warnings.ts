@@ -1,5 +1,6 @@
 // What the latest steps of a model show together: rewards that fall or stay where they are, groups without a difference, answers that
 // become alike. Said while a loop can still be changed. Advice, never a refusal. Knows nothing of a single job's data.
+import { counted } from '#base/counted';
 import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
 
@@ -104,7 +105,7 @@ function mostlyEqual(steps: readonly LoopStep[], { equalGroups, comparedGroups }
   const last = steps.slice(-2);
   if (last.length < 2 || last.some((step) => step.equalGroups === null || step.equalGroups <= MOST_EQUAL)) return [];
   return [
-    `In ${equalGroups} of ${comparedGroups} groups all rewards are equal, and it was so in most groups of the step before: they teach nothing. ` +
+    `In ${equalGroups} of ${counted(comparedGroups, 'group')} all rewards are equal, and it was so in most groups of the step before: they teach nothing. ` +
       'Choose prompts that the model solves sometimes (`whetstone probe` finds them), sample more answers per prompt, or reward a part of the way.',
   ];
 }

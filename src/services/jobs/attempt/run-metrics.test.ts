@@ -36,9 +36,26 @@ test('a job without a run makes one; its steps are logged under sft/, its checkp
   nowMs = 3_500;
   await metrics.ended(1, { loss: 2, 'val/loss': 3, epoch: 0.5, 'sft/loss': 2 });
   expect(await lines()).toEqual([
-    { 'sft/loss/train': 2, 'sft/loss/grad_norm': 0.5, 'sft/epoch': 0.5, 'sft/gradient_step': 1, training_step: 4, _step: 0, _timestamp: 1, _runtime: 0 },
-    { 'loss/train': 2, 'val/loss': 3, 'data/step_num_gradient_steps': 1, training_step: 4, _step: 1, _timestamp: 3.5, _runtime: 2.5 },
-  ]); // prettier-ignore
+    {
+      'sft/loss/train': 2,
+      'sft/loss/grad_norm': 0.5,
+      'sft/epoch': 0.5,
+      'sft/gradient_step': 1,
+      training_step: 4,
+      _step: 0,
+      _timestamp: 1,
+      _runtime: 0,
+    },
+    {
+      'loss/train': 2,
+      'val/loss': 3,
+      'data/step_num_gradient_steps': 1,
+      training_step: 4,
+      _step: 1,
+      _timestamp: 3.5,
+      _runtime: 2.5,
+    },
+  ]);
   const run = await storage.runs.find(name);
   expect(run!.state).toBe('finished');
   expect(JSON.parse(run!.summary)).toMatchObject({ 'sft/loss/train': 2, 'val/loss': 3, training_step: 4 });

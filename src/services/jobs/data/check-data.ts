@@ -1,5 +1,6 @@
 // How a job would read a file of training data: counts, the first rows with their trained tokens, and what is odd. For
 // `whetstone data check`; a job reads the same rows with the same functions.
+import { counted } from '#base/counted';
 import { splitLines } from '#base/lines';
 import type { PreferencePair } from '#domain/dpo';
 import { AppError } from '#domain/errors';
@@ -137,12 +138,12 @@ export async function checkData(
       : []),
     ...(rewritten > 0
       ? [
-          `The chat template rewrites earlier turns of ${rewritten} rows, so each of those turns is a sequence of its own.`,
+          `The chat template rewrites earlier turns of ${counted(rewritten, 'row')}, so each of those turns is a sequence of its own.`,
         ]
       : []),
     ...(endless > 0
       ? [
-          `No end of turn is known for ${endless} turns: the model would not learn to stop. Set eos_token in tokenizer_config.json.`,
+          `No end of turn is known for ${counted(endless, 'turn')}: the model would not learn to stop. Set eos_token in tokenizer_config.json.`,
         ]
       : []),
   ];

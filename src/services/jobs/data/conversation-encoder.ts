@@ -45,12 +45,23 @@ export function createConversationEncoder(
     return render(messages, bare, 'closed').slice(render(messages, bare, 'continued').length);
   }
 
-  const [endId] = tokenizer.encode(readTurnEnd());
+  /** Read when the model is loaded: a template that never ends, or an expression of its tokenizer, is a fault of its files. */
+  function readEndId(): number | undefined {
+    try {
+      return tokenizer.encode(readTurnEnd())[0];
+    } catch (cause) {
+      if (!(cause instanceof AppError)) throw cause;
+      const message = `\`${id}\` cannot write a question with an answer, each "Hello.": ${cause.message}`;
+      throw new AppError('bad_model_files', message, { cause });
+    }
+  }
+
+  const endId = readEndId();
   const encode = createPromptEncoding(
     tokenizer,
-    endId !== undefined && tokenizer.isSpecial(endId) ? tokenizer.tokenText(endId) : null,
+    endId !== undefined && tokenizer.isSpecial(endId) ? tokenizer.sourceText(endId) : null,
   );
-  const stops = eosTokenIds.map((id) => ({ id, text: tokenizer.tokenText(id) })).filter(({ text }) => text !== '');
+  const stops = eosTokenIds.map((id) => ({ id, text: tokenizer.sourceText(id) })).filter(({ text }) => text !== '');
 
   return {
     vocabSize,

@@ -31,11 +31,11 @@ export function createJobDataReader(encoder: ConversationEncoder, elsewhere: Rea
 
 async function readBeginning(content: AsyncIterator<Uint8Array>): Promise<{ begun: Uint8Array[]; isWhole: boolean }> {
   const begun: Uint8Array[] = [];
-  for (let held = 0; held < SHORT_BYTES;) {
+  for (let length = 0; length < SHORT_BYTES;) {
     const next = await content.next();
     if (next.done) return { begun, isWhole: true };
     begun.push(Uint8Array.from(next.value)); // a copy: the stream may reuse its buffer
-    held += next.value.length;
+    length += next.value.length;
   }
   return { begun, isWhole: false };
 }

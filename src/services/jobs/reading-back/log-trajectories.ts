@@ -53,10 +53,10 @@ export function createLogTrajectories({ storage, blobs, limits, clock }: LogTraj
     const checkpoint = await getLoggedCheckpoint(storage, modelId, evaluated ?? asked);
     const blob = logBlob(modelId, id);
     const { metrics, sizeBytes } = await limits.storing(caller, async (bytes) => {
-      const held = holdBlobs(blobs, bytes);
+      const target = holdBlobs(blobs, bytes);
       await refuseManyMetrics(groups);
       const means = Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value] as const);
-      const { sizeBytes } = await writeGroups(held, blob, { step: checkpoint.step, split }, groups);
+      const { sizeBytes } = await writeGroups(target, blob, { step: checkpoint.step, split }, groups);
       return { metrics: Object.fromEntries(means), sizeBytes };
     });
     await storage.trajectoryLogs.create({

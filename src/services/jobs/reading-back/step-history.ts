@@ -43,8 +43,14 @@ export function createStepHistory({ storage }: { readonly storage: Storage }): S
     const filter = { entity: caller.entity, modelId };
     const jobs = await storage.jobs.list(filter, { ...page, limit: Math.max(1, page.limit) });
     if (page.limit === 0) return { rows, hasMore: jobs.rows.length > 0 };
-    const short = await meansOfShortJobs(storage.events, jobs.rows.map(({ id }) => id)); // prettier-ignore
-    const logged = await metricsOf(modelId, jobs.rows.flatMap(({ step }) => step ?? [])); // prettier-ignore
+    const short = await meansOfShortJobs(
+      storage.events,
+      jobs.rows.map(({ id }) => id),
+    );
+    const logged = await metricsOf(
+      modelId,
+      jobs.rows.flatMap(({ step }) => step ?? []),
+    );
     let events = 0;
     for (const [at, job] of jobs.rows.entries()) {
       const read = short.get(job.id) ?? (await meansOfSteps(storage.events, job.id));

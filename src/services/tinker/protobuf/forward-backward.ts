@@ -34,7 +34,8 @@ export function readForwardBackwardHead(bytes: Uint8Array): ForwardBackwardHead 
     if (field.number === 4) lossName = toText(field);
     if (field.number === 5) readEntry(field, budget, (key, value) => config.set(key, toDouble(value)));
     if (field.number === 6) forwardOnly = field.value !== 0;
-    if (field.number === 7) readEntry(field, budget, (key, value) => values.set(key, readConfigValue(value.bytes, budget))); // prettier-ignore
+    if (field.number === 7)
+      readEntry(field, budget, (key, value) => values.set(key, readConfigValue(value.bytes, budget)));
   }
   return { runId, seq, data, lossName, config: Object.fromEntries([...config, ...values]), forwardOnly, budget };
 }

@@ -23,7 +23,7 @@ function request(): Uint8Array {
         createMessage()
           .bytes(1, bytesOf(Int32Array.from(tokens)))
           .done(),
-      ) // prettier-ignore
+      )
       .done();
   const datum = createMessage()
     .message(1, chunk([1, 2]))
@@ -128,10 +128,17 @@ test('an output has one record for consecutive rows of equal width, with offsets
 
 const sparse = (rows: readonly number[], columns: readonly number[], shape: readonly number[]) =>
   createMessage()
-    .message(2, createMessage().bytes(1, bytesOf(new Float32Array(columns.length))).bytes(2, integers(rows)).bytes(3, integers(columns)).done())
+    .message(
+      2,
+      createMessage()
+        .bytes(1, bytesOf(new Float32Array(columns.length)))
+        .bytes(2, integers(rows))
+        .bytes(3, integers(columns))
+        .done(),
+    )
     .integer(3, 1)
     .integers(4, shape)
-    .done(); // prettier-ignore
+    .done();
 
 test('sparse tensors share one budget of cells, so that many short ones cannot claim more than one', () => {
   const datum = createMessage();
@@ -180,15 +187,18 @@ test('a shape of a million dimensions is refused, and not spread over the stack'
   expect(() => readTensor(bytes, 'x', createReadingBudget())).toThrow(/more than two dimensions/);
 });
 
-test.each([0, 1, 127, 128, 2 ** 31, 2 ** 35, 2 ** 52 + 1, -1, -2, -(2 ** 31), -(2 ** 40)])('the varint of %d is read', (value) => {
-  const bytes: number[] = [];
-  for (let left = BigInt.asUintN(64, BigInt(value)); ; left >>= 7n) {
-    const low = Number(left & 0x7fn);
-    if (left < 0x80n) {
-      bytes.push(low);
-      break;
+test.each([0, 1, 127, 128, 2 ** 31, 2 ** 35, 2 ** 52 + 1, -1, -2, -(2 ** 31), -(2 ** 40)])(
+  'the varint of %d is read',
+  (value) => {
+    const bytes: number[] = [];
+    for (let left = BigInt.asUintN(64, BigInt(value)); ; left >>= 7n) {
+      const low = Number(left & 0x7fn);
+      if (left < 0x80n) {
+        bytes.push(low);
+        break;
+      }
+      bytes.push(low | 0x80);
     }
-    bytes.push(low | 0x80);
-  }
-  expect([...readFields(Uint8Array.from([8, ...bytes]))][0]!.value).toBe(value);
-}); // prettier-ignore
+    expect([...readFields(Uint8Array.from([8, ...bytes]))][0]!.value).toBe(value);
+  },
+);
