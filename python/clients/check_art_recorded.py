@@ -1,7 +1,6 @@
-"""ART's own recorder, unmodified: rollouts over each protocol that it records are trained, and kept by log; its pipeline trains.
+"""ART's own recorder, unmodified: rollouts over each protocol that it records are trained, and kept by log.
 
-python check_art_recorded.py recorder|pipeline BASE_URL KEY BASE_MODEL; prints "ok". Needs ART 0.5.23, for the pipeline also torch,
-which ART imports for it whatever the backend is. Called by test/python/clients/art.test.ts.
+python check_art_recorded.py BASE_URL KEY BASE_MODEL; prints "ok". Needs ART 0.5.23. Called by test/python/clients/art.test.ts.
 """
 
 import asyncio
@@ -13,6 +12,7 @@ from typing import Any
 os.environ.setdefault("WANDB_MODE", "disabled")
 os.environ.setdefault("WEAVE_DISABLED", "true")
 
+import anthropic  # noqa: E402
 import art  # noqa: E402
 import httpx  # noqa: E402
 from art.serverless.backend import ServerlessBackend  # noqa: E402
@@ -21,8 +21,6 @@ from openai import AsyncOpenAI  # noqa: E402
 
 ROLLOUTS = 4
 TURNS = 2
-STEPS = 3
-MAX_STEPS_OFF_POLICY = 2
 
 
 class Clients:
@@ -31,7 +29,8 @@ class Clients:
     def __init__(self, base_url: str, key: str, name: str) -> None:
         self.name = name
         self.openai = AsyncOpenAI(base_url=base_url, api_key=key)
-        # Not Anthropic's SDK: 2.14 sends by a library (httpx2) that ART 0.5.23 does not record.
+        self.anthropic = anthropic.AsyncAnthropic(base_url=base_url.removesuffix("/v1"), api_key=key)
+        # Anthropic's SDK sends by a library (httpx2) from 2.0 that ART 0.5.23 does not record.
         self.http = httpx.AsyncClient(base_url=base_url, headers={"x-api-key": key}, timeout=60)
 
 
@@ -78,9 +77,6 @@ async def responses_stream(to: Clients) -> str:
         return (await stream.get_final_response()).output_text
 
 
-# Streams of messages are not here: ART 0.5.23 cannot read one with this release of Anthropic's SDK, and records nothing.
-
-
 async def messages(to: Clients) -> str:
     asked: list[Any] = [{"role": "user", "content": "What is 5 + 6?"}]
     for more in ("Are you sure?", None):
@@ -101,6 +97,19 @@ async def messages_tool(to: Clients) -> str:
     return (await to.http.post("/messages", json=body)).raise_for_status().text
 
 
+async def messages_sdk(to: Clients) -> str:
+    asked: list[Any] = [{"role": "user", "content": "What is 5 + 6?"}]
+    first = await to.anthropic.messages.create(model=to.name, messages=asked, max_tokens=8)
+    asked += [{"role": "assistant", "content": first.content}, {"role": "user", "content": "Are you sure?"}]
+    return str(await to.anthropic.messages.create(model=to.name, messages=asked, max_tokens=8))
+
+
+async def messages_stream(to: Clients) -> str:
+    asked: list[Any] = [{"role": "user", "content": "What is 4 + 9?"}]
+    async with to.anthropic.messages.stream(model=to.name, messages=asked, max_tokens=8) as stream:
+        return str(await stream.get_final_message())
+
+
 Speak = Callable[[Clients], Awaitable[str]]
 #: What is spoken, and how many token sequences each trajectory trains: a fork begins another, and so does each completion.
 SPOKEN: list[tuple[Speak, range]] = [
@@ -113,6 +122,8 @@ SPOKEN: list[tuple[Speak, range]] = [
     (messages, range(1, 3)),
     (messages_tool, range(1, 2)),
 ]
+if int(anthropic.__version__.split(".")[0]) < 2:
+    SPOKEN = [(messages_sdk, range(1, 3)), (messages_stream, range(1, 2))]
 
 
 async def record(speak: Speak, to: Clients, number: int) -> art.Trajectory:
@@ -149,48 +160,11 @@ async def refuses_nothing_recorded(base_url: str, key: str, model_id: str) -> No
     assert answer.status_code == 422 and "messages_and_choices, or exchanges" in answer.text, answer.text
 
 
-async def check_pipeline(base_url: str, key: str, base_model: str, backend: ServerlessBackend) -> None:
-    """Rollouts go on while a step trains; their steps are at most MAX_STEPS_OFF_POLICY behind."""
-    from art.pipeline_trainer import PipelineTrainer
-
-    model = trainable_model(name=f"pipeline-{os.getpid()}", project="art", base_model=base_model)
-    await model.register(backend)
-    asked: set[str] = set()
-
-    async def rollout(model: art.TrainableModel, scenario: dict[str, int], _config: None) -> art.TrajectoryGroup:
-        name = model.get_inference_name()
-        asked.add(name)
-        to = Clients(base_url, key, name)
-        return art.TrajectoryGroup([await record(chat_stream, to, n + scenario["number"]) for n in range(ROLLOUTS)])
-
-    trainer = PipelineTrainer(
-        model=model,
-        backend=backend,
-        rollout_fn=rollout,
-        scenarios=[{"number": number} for number in range(40)],
-        config=None,
-        num_rollout_workers=2,
-        min_batch_size=1,
-        max_batch_size=2,
-        max_steps=STEPS,
-        max_steps_off_policy=MAX_STEPS_OFF_POLICY,
-        eval_every_n_steps=0,
-        eval_at_start=False,
-    )
-    await trainer.train()
-    assert await model.get_step() == STEPS
-    assert len(asked) > 1, asked
-    await backend.delete(model)
-
-
-CHECKS = {"recorder": check_protocols, "pipeline": check_pipeline}
-
-
-async def check(name: str, base_url: str, key: str, base_model: str) -> None:
+async def check(base_url: str, key: str, base_model: str) -> None:
     backend = ServerlessBackend(api_key=key, base_url=base_url)
-    await CHECKS[name](base_url, key, base_model, backend)
+    await check_protocols(base_url, key, base_model, backend)
     await backend.close()
 
 
-asyncio.run(check(*sys.argv[1:5]))
+asyncio.run(check(*sys.argv[1:4]))
 print("ok")

@@ -98,4 +98,21 @@ try:
 except anthropic.NotFoundError:
     pass
 
+# The tool runner would have the server keep a thread; refused, it goes on with the whole conversation.
+cities = []
+
+
+@anthropic.beta_tool
+def get_weather(city: str) -> str:
+    """Tells the weather"""
+    cities.append(city)
+    return '{"sky": "rainy", "degrees": 12}'
+
+
+asked = [{"role": "user", "content": QUESTION}]
+runner = claude.beta.messages.tool_runner(model=model, max_tokens=100, tools=[get_weather], messages=asked, **greedy)
+last = runner.until_done()
+assert cities == ["Paris"], cities
+assert "rainy" in last.content[0].text, last
+
 print("ok")

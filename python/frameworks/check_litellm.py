@@ -47,8 +47,8 @@ assert called.finish_reason == "tool_calls", called
 call = called.message.tool_calls[0]
 assert json.loads(call.function.arguments) == {"city": "Paris"}
 result = {"role": "tool", "tool_call_id": call.id, "content": '{"sky": "rainy", "degrees": 12}'}
-told = litellm.completion(**server, messages=[*question, called.message.model_dump(), result], tools=[tool])
-assert "rainy" in told.choices[0].message.content, told
+answer = litellm.completion(**server, messages=[*question, called.message.model_dump(), result], tools=[tool])
+assert "rainy" in answer.choices[0].message.content, answer
 chunks = list(litellm.completion(**server, messages=asking("Hello!"), tools=[tool], tool_choice="required", stream=True))
 forced = litellm.stream_chunk_builder(chunks).choices[0].message.tool_calls[0].function
 assert forced.name == "get_weather" and "city" in json.loads(forced.arguments), forced

@@ -36,9 +36,9 @@ async def check(model) -> None:
     assert whole.usage.output_tokens > 0
 
     cities.clear()
-    told = await Agent(model, tools=[get_weather], model_settings=settings).run("What is the weather in Paris?")
+    answer = await Agent(model, tools=[get_weather], model_settings=settings).run("What is the weather in Paris?")
     assert cities == ["Paris"], cities
-    assert "rainy" in told.output, told
+    assert "rainy" in answer.output, answer
 
     for output_type in (ToolOutput(Answer), NativeOutput(Answer)):
         formed = await Agent(model, output_type=output_type, model_settings=settings).run("Is two more than one?")

@@ -7,15 +7,17 @@ versions and the number of objects."""
 import json
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import anthropic
 import openai
-from anthropic.types import Message, MessageTokensCount, RawMessageStreamEvent
-from anthropic.types.beta import BetaMessage, BetaMessageTokensCount, BetaRawMessageStreamEvent
-from openai.types import Completion, CreateEmbeddingResponse, Model
+from anthropic.types import ErrorResponse, Message, MessageTokensCount, ModelInfo, RawMessageStreamEvent
+from anthropic.types.beta import BetaMessage, BetaMessageTokensCount, BetaModelInfo, BetaRawMessageStreamEvent
+from openai.types import Completion, CreateEmbeddingResponse, ErrorObject, Model
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from openai.types.responses import Response, ResponseItem, ResponseStreamEvent
+from openai.types.responses import Response, ResponseStreamEvent
+from openai.types.responses.response_item_list import ResponseItemList
 from pydantic import TypeAdapter, model_validator
 
 base_url, key, model = sys.argv[1:]
@@ -42,12 +44,29 @@ class Unfinished(Completion):
         return value
 
 
-def call(method, path, body=None):
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+def call(method, path, body=None, bearer=key, **headers):
+    headers = {"Authorization": f"Bearer {bearer}", "Content-Type": "application/json", **headers}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(base_url + path, data, headers, method=method)
     with urllib.request.urlopen(request) as answer:
         return answer.read().decode()
+
+
+def refused(status, *request, **headers):
+    try:
+        raise AssertionError(f"{request} was accepted: {call(*request, **headers)[:2000]}")
+    except urllib.error.HTTPError as error:
+        text = error.read().decode()
+        assert error.code == status, (request, error.code, text)
+        return text
+
+
+def openai_error(*request, **headers):
+    check(ErrorObject, json.dumps(json.loads(refused(*request, **headers))["error"]))
+
+
+def anthropic_error(*request, **headers):
+    check(ErrorResponse, refused(*request, **headers))
 
 
 def whole(kind, path, body):
@@ -57,7 +76,11 @@ def whole(kind, path, body):
 
 
 def streamed(kind, path, body):
-    frames = call("POST", path, {"model": model, "stream": True, **body}).strip().split("\n\n")
+    return events_of(kind, call("POST", path, {"model": model, "stream": True, **body}))
+
+
+def events_of(kind, text):
+    frames = text.strip().split("\n\n")
     events = [line.removeprefix("data: ") for frame in frames for line in frame.split("\n") if line.startswith("data: ")]
     for event in events:
         if event != "[DONE]":
@@ -123,8 +146,11 @@ first = whole(Response, "/responses", {"input": QUESTION, "tools": [tool], **gre
 result = [{"type": "function_call_output", "call_id": item["call_id"], "output": "rainy"} for item in first["output"]]
 second = whole(Response, "/responses", {"input": result, "previous_response_id": first["id"], "tools": [tool]})
 check(Response, call("GET", f"/responses/{second['id']}"))
-for item in json.loads(call("GET", f"/responses/{second['id']}/input_items"))["data"]:
-    check(ResponseItem, json.dumps(item))
+check(ResponseItemList, call("GET", f"/responses/{second['id']}/input_items"))
+page = call("GET", f"/responses/{second['id']}/input_items?limit=1&order=asc")
+check(ResponseItemList, page)
+after = json.loads(page)["last_id"]
+check(ResponseItemList, call("GET", f"/responses/{second['id']}/input_items?order=asc&after={after}"))
 queued = whole(Response, "/responses", {"input": "Hello!", "background": True})
 deadline = time.monotonic() + 120
 while json.loads(text := call("GET", f"/responses/{queued['id']}"))["status"] in ("queued", "in_progress"):
@@ -133,7 +159,16 @@ while json.loads(text := call("GET", f"/responses/{queued['id']}"))["status"] in
     time.sleep(0.05)
 check(Response, text)
 check(Response, call("POST", f"/responses/{queued['id']}/cancel"))
-streamed(ResponseStreamEvent, "/responses", {"input": "Hello!", "background": True})
+events = streamed(ResponseStreamEvent, "/responses", {"input": "Hello!", "background": True})
+stored = json.loads(events[0])["response"]["id"]
+again = events_of(ResponseStreamEvent, call("GET", f"/responses/{stored}?stream=true"))
+assert again == events, (again, events)
+rest = events_of(ResponseStreamEvent, call("GET", f"/responses/{stored}?stream=true&starting_after=1"))
+assert rest == events[2:], (rest, events)
+with openai.OpenAI(base_url=base_url, api_key=key) as client:
+    assert client.responses.delete(stored) is None
+openai_error(404, "GET", f"/responses/{stored}")
+openai_error(404, "GET", f"/responses/{stored}?stream=true")
 
 named = {"name": "get_weather", "description": "Tells the weather", "input_schema": SCHEMA}
 for fields in (
@@ -148,5 +183,34 @@ for fields in (
         both(kind, event, "/messages", fields)
 for kind in (MessageTokensCount, BetaMessageTokensCount):
     whole(kind, "/messages/count_tokens", {"messages": hello})
+
+with anthropic.Anthropic(base_url=base_url.removesuffix("/v1"), api_key=key) as client:
+    for models, kind in ((client.models, ModelInfo), (client.beta.models, BetaModelInfo)):
+        listed = list(models.list(limit=100))
+        one = models.retrieve(model)
+        assert one.id in [each.id for each in listed], (one, listed)
+        for each in (*listed, one):
+            assert isinstance(each, kind) and each.created_at.year > 2000 and each.display_name == each.id, each
+    for each in json.loads(call("GET", "/models", **{"anthropic-version": "2023-06-01"}))["data"]:
+        check(ModelInfo, json.dumps(each))
+        check(BetaModelInfo, json.dumps(each))
+
+for path, body in (("/chat/completions", {"messages": hello}), ("/completions", {"prompt": "One"}), ("/responses", {"input": "One"})):
+    openai_error(404, "POST", path, {"model": "absent", **body})
+    openai_error(422, "POST", path, {"model": model, **body, "temperature": -1})
+    openai_error(401, "POST", path, {"model": model, **body}, bearer="wrong")
+openai_error(400, "POST", "/chat/completions", {"model": model, "messages": hello, "max_tokens": 10**6})
+openai_error(404, "GET", "/models/absent")
+openai_error(404, "GET", "/absent")
+openai_error(405, "PUT", "/chat/completions", {})
+for path in ("/batches", "/responses/input_tokens", "/responses/compact"):
+    openai_error(404, "POST", path, {"model": model, "input": "One"})
+said = {"messages": hello, "max_tokens": 4}
+anthropic_error(404, "POST", "/messages", {"model": "absent", **said})
+anthropic_error(400, "POST", "/messages", {"model": model, **said, "temperature": -1})
+anthropic_error(400, "POST", "/messages", {"model": model, **said, "thread": {"type": "continue", "previous_message_id": "msg_1"}})
+anthropic_error(401, "POST", "/messages", {"model": model, **said}, bearer="wrong")
+anthropic_error(404, "GET", "/models/absent", **{"anthropic-version": "2023-06-01"})
+anthropic_error(400, "GET", "/models?limit=0", **{"anthropic-version": "2023-06-01"})
 
 print(f"openai {openai.__version__}, anthropic {anthropic.__version__}: {checked} objects")

@@ -3,7 +3,6 @@
 set -eu
 cd "$(dirname "$0")"
 python=${1:-$(sh ../../scripts/python-env.sh worker)}
-export PYTHONDONTWRITEBYTECODE=1
 "$python" -m ruff check .
 "$python" -m ruff format --check .
 "$python" -m mypy

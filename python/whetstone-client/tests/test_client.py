@@ -3,10 +3,12 @@
 import asyncio
 import hashlib
 import json
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import IO
 
 import httpx
 import pytest
@@ -54,6 +56,22 @@ def test_a_job_is_followed_across_a_lost_connection_and_a_server_restart() -> No
     assert seen == [None, "1", "1"]
     assert progress == [(1, 2, {"loss": 0.5})]
     assert [each and str(each) for each in connection] == ["the stream of events ended before the job did", "Restarting.", None]
+
+
+def test_a_job_that_waits_says_behind_what(caplog: pytest.LogCaptureFixture) -> None:
+    message = "It waits for its turn behind the training job first."
+    waits = event(1, "training_waiting", waiting_for={"type": "job", "id": "first", "message": message})
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/events"):
+            return httpx.Response(200, text=waits + event(2, "training_ended"))
+        return httpx.Response(200, json={**JOB, "waiting_for": {"type": "job", "id": "first", "message": message}})
+
+    with caplog.at_level(logging.INFO, logger="whetstone_client"):
+        job = asyncio.run(client_of(answer).follow("job"))
+    assert f"job job: {message}" in caplog.messages
+    assert job.waiting_for is not None
+    assert job.waiting_for.message == message
 
 
 def test_a_report_of_the_connection_that_raises_ends_following() -> None:
@@ -196,6 +214,25 @@ def test_pull_resumes_after_the_data_already_received(tmp_path: Path) -> None:
 
     part.write_bytes(b"not ")
     with pytest.raises(ArtifactFilesError, match="arrived damaged"):
+        asyncio.run(client_of(answer).pull_artifact("p/n", tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_stays_of_a_file_that_does_not_fit_on_its_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [{"path": "a.txt", "size_bytes": 3, "sha256": hashlib.sha256(b"one").hexdigest()}]
+    artifact = {"id": "a", "entity": "e", "project": "p", "name": "n", "version": "v0", "uri": "u", "files": files}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/a.txt"):
+            return httpx.Response(200, content=b"one")
+        return httpx.Response(200, json=artifact)
+
+    def full(path: Path, mode: str) -> IO[bytes]:
+        path.touch()
+        return open("/dev/full", mode, buffering=0)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(OSError, match="No space left"):
         asyncio.run(client_of(answer).pull_artifact("p/n", tmp_path))
     assert list(tmp_path.iterdir()) == []
 

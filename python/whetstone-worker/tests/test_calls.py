@@ -81,16 +81,16 @@ def test_a_failure_follows_its_events_and_names_the_field_and_when_to_retry() ->
 def test_messages_sent_before_the_handler_listens_are_not_lost() -> None:
     async def scene() -> None:
         wire = Wire()
-        told: list[Any] = []
+        heard: list[Any] = []
         wire.call(1, "wait")
         await asyncio.sleep(0)
         wire.server.take({"kind": "tell", "id": 1, "payload": "first"})
         wire.server.take({"kind": "tell", "id": 99, "payload": "to nobody"})
         (call,) = wire.calls
-        call.listen(lambda: told.append("aborted"), told.append)
+        call.listen(lambda: heard.append("aborted"), heard.append)
         wire.server.take({"kind": "tell", "id": 1, "payload": "second"})
         wire.server.take({"kind": "abort", "id": 1})
-        assert told == ["first", "second", "aborted"]
+        assert heard == ["first", "second", "aborted"]
         assert call.aborted
         late: list[Any] = []
         call.listen(lambda: late.append("aborted"), late.append)

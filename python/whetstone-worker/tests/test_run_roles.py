@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 PATIENCE = 120.0
 """Limit for a command to end on a busy machine. Nothing is measured by it."""
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE)}
 COMMAND = """
 import json, logging, os, sys
 from whetstone_worker.role_commands import RoleCommand

@@ -5,6 +5,7 @@ outside of the directory, whatever paths the server sends.
 """
 
 import asyncio
+import errno
 import hashlib
 import re
 import shutil
@@ -95,7 +96,10 @@ async def save(http: Http, path: str, target: Path, on_connection: OnConnection 
 
 
 async def _receive(http: Http, path: str, target: Path, digest: str, size: int, on_connection: OnConnection | None) -> None:
-    """Received data is kept as `.part` if the connection breaks; the next attempt, of this or a later call, resumes there."""
+    """Received data is kept as `.part` if the connection breaks; the next attempt, of this or a later call, resumes there.
+
+    Nothing stays of a file that does not fit on its disk.
+    """
     if not re.fullmatch("[0-9a-f]{64}", digest):
         raise ArtifactFilesError(f"The server gives {target.name} the checksum {digest[:80]!r}, which is no SHA-256.")
     unfinished = target.with_name(f"{target.name}.{digest[:12]}.part")
@@ -137,6 +141,10 @@ async def _receive(http: Http, path: str, target: Path, digest: str, size: int, 
             if on_connection:
                 on_connection(error)
             await pause_before(failures, error)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                unfinished.unlink(missing_ok=True)  # what does not fit must not go on filling the disk
+            raise
     if await asyncio.to_thread(_digest, unfinished) != digest:
         unfinished.unlink()
         raise ArtifactFilesError(f"{target} arrived damaged. Get it again.")

@@ -27,14 +27,14 @@ class Call:
         self.wait_for_room = wait_for_room
         """Returns when events can be sent. Await it before sending many."""
         self._on_abort: Callable[[], None] | None = None
-        self._on_told: Callable[[Any], None] | None = None
-        self._untold: list[Any] = []
+        self._on_control: Callable[[Any], None] | None = None
+        self._unheard: list[Any] = []
 
-    def listen(self, on_abort: Callable[[], None], on_told: Callable[[Any], None]) -> None:
+    def listen(self, on_abort: Callable[[], None], on_control: Callable[[Any], None]) -> None:
         """Registers the callbacks, and calls them for what arrived earlier."""
-        self._on_abort, self._on_told = on_abort, on_told
-        for payload in self._untold:
-            on_told(payload)
+        self._on_abort, self._on_control = on_abort, on_control
+        for payload in self._unheard:
+            on_control(payload)
         if self.aborted:
             on_abort()
 
@@ -44,10 +44,10 @@ class Call:
             self._on_abort()
 
     def tell(self, payload: Any) -> None:
-        if self._on_told:
-            self._on_told(payload)
+        if self._on_control:
+            self._on_control(payload)
         else:
-            self._untold.append(payload)
+            self._unheard.append(payload)
 
 
 Handler = Callable[[Any, Call], Awaitable[object]]

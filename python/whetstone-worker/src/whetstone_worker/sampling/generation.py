@@ -53,8 +53,8 @@ class Generation:
             for task in (about_prompt, *choices):
                 task.cancel()
 
-        def take(told: Any) -> None:
-            match told:
+        def take(control: Any) -> None:
+            match control:
                 case {"isUnread": True}:
                     self._is_read.clear()
                 case {"isUnread": False}:
