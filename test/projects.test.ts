@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { TEST_PROJECTS, type TestProject } from './projects.ts';
+import { LONGEST, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from './projects.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -37,6 +37,11 @@ test('every test file belongs to exactly one project', () => {
 test('every glob of the table matches a file', () => {
   const globs = TEST_PROJECTS.flatMap(({ include, exclude }) => [...include, ...exclude]);
   expect(globs.filter((glob) => !files.some((file) => matches([glob], file)))).toEqual([]);
+});
+
+test('files that run first or without others are there', () => {
+  const named = [...LONGEST, ...Object.values(WITHOUT_OTHERS).flat()];
+  expect(named.filter((file) => !files.includes(file))).toEqual([]);
 });
 
 test('a folder of test has the name of a project, or is test/support', () => {

@@ -1,6 +1,7 @@
 // The six projects of vitest.config.ts. Each has the folder of its name, and two have tests beside the sources: `unit` most of
 // them, `engine` those that cannot share a thread. test/projects.test.ts proves that every file has exactly one project, and
-// test/support has what several of them use. Knows nothing of how a project runs.
+// test/support has what several of them use. Says too how many files of a project run at a time, which one runs alone, and which ones
+// begin first. Knows nothing of how a project runs.
 
 export interface TestProject {
   readonly name: 'unit' | 'engine' | 'service' | 'system' | 'python' | 'install';
@@ -8,10 +9,12 @@ export interface TestProject {
   readonly exclude: readonly string[];
   /** What all its tests use, on the machine of scripts/run-tests.ts. */
   readonly processorSeconds: number;
+  /** On two cores. More than two, where files wait most of their time: for starts of processes, for pages, for what was killed. */
+  readonly filesAtOnce: number;
 }
 
-/** Tests beside the sources that cannot share a thread with others, by their reason. */
-const NOT_IN_THREADS = {
+/** Tests beside the sources, or of `service`, that cannot share a thread or a process with others, by their reason. */
+const NEED_A_PROCESS = {
   'ONNX Runtime keeps state for the whole process, and a crash of it would end all tests of the process': [
     'src/engine/onnx/**/*.test.ts',
   ],
@@ -22,23 +25,54 @@ const NOT_IN_THREADS = {
   'The test starts a process or a thread from TypeScript, which needs tsx': [
     'src/base/lower-priority.test.ts',
     'src/server/job-data-child.test.ts',
+    'src/storage/blobs/no-descriptors.test.ts',
     'src/storage/sql/open-sqlite.test.ts',
   ],
+  'The file system and all timers are replaced': ['test/service/simulation/*.test.ts'],
 };
-const alone = Object.values(NOT_IN_THREADS).flat();
+const alone = Object.values(NEED_A_PROCESS).flat();
 
+const within = (folder: string) => (glob: string) => glob.startsWith(folder);
 const folder = (name: TestProject['name']) => `test/${name}/**/*.test.ts`;
 
 export const TEST_PROJECTS: readonly TestProject[] = [
-  { name: 'unit', include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts'], exclude: alone, processorSeconds: 100 },
-  { name: 'engine', include: [...alone, folder('engine')], exclude: [], processorSeconds: 900 },
+  {
+    name: 'unit',
+    include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
+    exclude: alone.filter(within('src/')),
+    processorSeconds: 100,
+    filesAtOnce: 2,
+  },
+  { name: 'engine', include: [...alone, folder('engine')], exclude: [], processorSeconds: 900, filesAtOnce: 2 },
   {
     name: 'service',
     include: [folder('service'), 'test/*.test.ts'], // the structure of the tree
-    exclude: [],
-    processorSeconds: 1000,
+    exclude: alone.filter(within('test/service/')),
+    processorSeconds: 700,
+    filesAtOnce: 2,
   },
-  { name: 'system', include: [folder('system')], exclude: [], processorSeconds: 3000 },
-  { name: 'python', include: [folder('python')], exclude: [], processorSeconds: 3000 },
-  { name: 'install', include: [folder('install')], exclude: [], processorSeconds: 1000 },
+  { name: 'system', include: [folder('system')], exclude: [], processorSeconds: 3000, filesAtOnce: 3 },
+  { name: 'python', include: [folder('python')], exclude: [], processorSeconds: 3000, filesAtOnce: 2 },
+  { name: 'install', include: [folder('install')], exclude: [], processorSeconds: 1000, filesAtOnce: 2 },
+];
+
+/** Files beside which no other may run, by their reason: they run after the others of their project. */
+export const WITHOUT_OTHERS: Readonly<Record<string, readonly string[]>> = {
+  '512 streams at once take the whole machine for a minute, and others would wait': ['test/system/load/load.test.ts'],
+};
+
+/** The files that take minutes, the longest first: begun last, one of them would run on alone. */
+export const LONGEST: readonly string[] = [
+  'test/python/cluster/vllm-cluster.test.ts',
+  'test/python/clients/art.test.ts',
+  'test/python/clients/tinker-recipes.test.ts',
+  'test/python/cluster/cluster.test.ts', // not with the other cluster: on a busy machine, two that start at once may not come up in time
+  'test/python/clients/python-frameworks.test.ts',
+  'test/python/workers/vllm-both-roles.test.ts',
+  'test/python/workers/vllm-over-websocket.test.ts',
+  'test/system/faults/faults.test.ts',
+  'test/system/crash/random-kills.test.ts',
+  'test/system/crash/job-runner.test.ts',
+  'test/system/crash/episodes.test.ts',
+  'test/service/simulation/simulation.test.ts',
 ];

@@ -1,11 +1,13 @@
 // Every command of these pages runs unchanged in one directory, after the README; other pages say of every command why it
 // is not run. Python programs need the interpreter that WHETSTONE_CLIENTS_PYTHON names (scripts/python-env.sh clients), those of
-// guides/agent-sdks that of WHETSTONE_FRAMEWORKS_PYTHON.
+// guides/agent-sdks and guides/verifiers that of WHETSTONE_FRAMEWORKS_PYTHON.
+import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { skipWithout } from '../support/skipping.ts';
 import { createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
 import { fileOf, isExhibit, readBlocks, type Block } from '../support/install/readme-blocks.ts';
 import { createReader, type Reader } from './run-blocks.ts';
@@ -14,8 +16,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PATIENT = 600_000;
 
 const python = process.env['WHETSTONE_CLIENTS_PYTHON'];
-const FRAMEWORKS_PAGE = 'guides/agent-sdks';
-const pythonFor = (page: string) => (page === FRAMEWORKS_PAGE ? process.env['WHETSTONE_FRAMEWORKS_PYTHON'] : python);
+const frameworks = process.env['WHETSTONE_FRAMEWORKS_PYTHON'];
+const FRAMEWORKS_PAGES = ['guides/agent-sdks', 'guides/verifiers'];
+const pythonFor = (page: string) => (FRAMEWORKS_PAGES.includes(page) ? frameworks : python);
 if (!python)
   console.log(
     'Python in the guides is skipped: WHETSTONE_CLIENTS_PYTHON names no interpreter. Try $(scripts/python-env.sh clients).',
@@ -24,13 +27,18 @@ if (!python)
 const blocksOf = async (page: string): Promise<Block[]> => readBlocks(await readFile(join(ROOT, page), 'utf8'));
 const isPython = ({ language, code }: Block): boolean =>
   language === 'python' || /^\S+=.* python |^python /m.test(code);
-/** Packages of this checkout, in addition to the interpreter's. */
-const PYTHON_CLIENT = join(ROOT, 'python', 'whetstone-client', 'src');
+/** Of this checkout, in addition to the interpreter's: our client, and the environment of guides/verifiers. */
+const PACKAGES = [join(ROOT, 'python', 'whetstone-client', 'src'), join(ROOT, 'python', 'frameworks')].join(':');
 
 /** What `python` is on the machine. */
 async function usePython(interpreter: string | undefined): Promise<void> {
-  if (interpreter) await machine.addCommand('python', `PYTHONPATH='${PYTHON_CLIENT}' exec '${interpreter}' "$@"`);
+  if (interpreter) await machine.addCommand('python', `PYTHONPATH='${PACKAGES}' exec '${interpreter}' "$@"`);
 }
+
+const AGENTS_PAGE = 'guides/command-line-agents';
+const AGENTS = join(ROOT, 'test', 'support', 'agents', 'node_modules', '.bin');
+const useAgents = () =>
+  Promise.all(['claude', 'codex'].map((name) => machine.addCommand(name, `exec '${join(AGENTS, name)}' "$@"`)));
 
 let machine: EmptyMachine;
 let reader: Reader;
@@ -90,15 +98,23 @@ const PAGES: readonly [string, (said: string) => void][] = [
     },
   ],
   [
-    FRAMEWORKS_PAGE,
+    'guides/agent-sdks',
     (said) => {
       const inPython = ['agent_openai', 'agent_anthropic', 'agent_openai_agents', 'agent_langgraph'];
-      const all = [...(pythonFor(FRAMEWORKS_PAGE) ? inPython : []), 'agent-openai', 'agent-anthropic', 'agent-ai-sdk'];
+      const all = [...(frameworks ? inPython : []), 'agent-openai', 'agent-anthropic', 'agent-ai-sdk'];
       for (const agent of all) {
         const rewards = rewardsIn(said, new RegExp(`^${agent}, step \\d: reward (\\S+)$`, 'gm'));
         expect(rewards, agent).toHaveLength(3);
         expect(rewards.at(-1), agent).toBeGreaterThan(rewards[0]! + 0.05);
       }
+    },
+  ],
+  [
+    'guides/verifiers',
+    (said) => {
+      const rewards = rewardsIn(said, /^step \d: reward (\S+)$/gm);
+      expect(rewards).toHaveLength(frameworks ? 5 : 0);
+      if (frameworks) expect(Math.max(...rewards.slice(-2))).toBeGreaterThan(rewards[0]! + 0.1);
     },
   ],
   ['guides/learning-rate', (said) => expect(rewardsIn(said, /^\S+ {2}step \d {2}(\S+) right$/gm)).toHaveLength(18)],
@@ -136,15 +152,28 @@ const PAGES: readonly [string, (said: string) => void][] = [
       ),
   ],
   ['guides/upgrading', (said) => expect(said).toMatch(/Everything is there and undamaged[^]*Restored/)],
-  ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)],
+  [
+    AGENTS_PAGE,
+    (said) => {
+      expect(said).toMatch(/^demo\/coder: step 1/m);
+      const trained = [...said.matchAll(/^(\w+-[12]) .* trained /gm)].map(([, name]) => name);
+      expect([...new Set(trained)].toSorted()).toEqual(['claude-1', 'claude-2', 'codex-1', 'codex-2']);
+    },
+  ],
+  ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)], // last: its server has another directory, whose key it exports
 ];
 
-test.each(PAGES)('docs/%s.md', { timeout: PATIENT }, async (name, expectSaid) => {
-  const blocks = await blocksOf(`docs/${name}.md`);
-  await usePython(pythonFor(name));
-  const said = await reader.follow(pythonFor(name) ? blocks : blocks.filter((block) => !isPython(block)));
-  expectSaid(said);
-});
+const optionsOf = (page: string) =>
+  page === AGENTS_PAGE ? skipWithout('AGENTS', existsSync(join(AGENTS, 'codex'))) : {};
+
+for (const [name, expectSaid] of PAGES)
+  test(`docs/${name}.md`, { timeout: PATIENT, ...optionsOf(name) }, async () => {
+    const blocks = await blocksOf(`docs/${name}.md`);
+    await usePython(pythonFor(name));
+    if (name === AGENTS_PAGE) await useAgents();
+    const said = await reader.follow(pythonFor(name) ? blocks : blocks.filter((block) => !isPython(block)));
+    expectSaid(said);
+  });
 
 /** test/install/install.test.ts runs them. */
 const RUN_ELSEWHERE = ['README.md', 'docs/guides/export.md'];

@@ -17,7 +17,6 @@ import { createReader, type Reader } from './run-blocks.ts';
 const PATIENT = { timeout: 600_000 };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const README_PORT = 8484;
 
 const clientsPython = process.env['WHETSTONE_CLIENTS_PYTHON'];
 const peftPython = process.env['WHETSTONE_PYTHON'];
@@ -82,7 +81,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
     beforeAll(async () => {
       project = await machine.createProject('readers');
       await copyFile(machine.tarball, join(project.directory, basename(machine.tarball)));
-      reader = createReader(project, await freePort(README_PORT));
+      reader = createReader(project, await freePort()); // guides.test.ts, which runs beside this file, follows it on its own port
     }, PATIENT.timeout);
     afterAll(() => reader.stop());
 
@@ -100,7 +99,7 @@ describe.each([null, ...OTHER_VERSIONS])('on Node %s', (node) => {
       const lines = inClone!.code.trim().split('\n');
       expect(lines.at(-1)).toBe('npm test');
       for (const line of [...lines.slice(0, -1), 'npm run test:all'])
-        expect(gate).toContain(`\nstep '${line}' ${line}\n`);
+        expect(gate).toMatch(new RegExp(`\\n(?:step|beside) '${line}' ${line}\\n`));
       expect(pack!.code.trim()).toBe('npm pack');
 
       const said = await reader.follow(blocks);

@@ -1,12 +1,14 @@
 // The unmodified ART library trains models here: python/clients/check_art*.py talk to a server started here. The oldest and the
 // newest tested release have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { writeTinyChatModel } from '../../support/api/tiny-chat-model.ts';
 import { runPython } from '../../support/python-script.ts';
-import { skipUnless, skipWithoutPython } from '../../support/skipping.ts';
+import { skipWithoutPython } from '../../support/skipping.ts';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from '../../support/clients/starter-server.ts';
 
 const RELEASES = [
@@ -15,8 +17,6 @@ const RELEASES = [
 ] as const;
 
 const script = (name: string) => fileURLToPath(new URL(`../../../python/clients/${name}`, import.meta.url));
-
-const hasTorch = (python: string): boolean => spawnSync(python, ['-c', 'import torch']).status === 0;
 
 describe.each(RELEASES)('ART %s', (release, variable, environment) => {
   const python = process.env[variable];
@@ -49,7 +49,7 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
     ['0.28.0', earlier],
   ])(
     'fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb %s',
-    { timeout: 300_000, ...skipWithoutPython(variable) },
+    { timeout: 600_000, ...skipWithoutPython(variable) },
     async (wandb, packages) => {
       if (packages) expect(existsSync(packages), `${packages}: run scripts/python-env.sh ${environment}`).toBe(true);
       expect(await run(packages, '-c', 'import wandb; print(wandb.__version__)')).toBe(wandb);
@@ -69,11 +69,13 @@ describe('ART’s own recorder', () => {
   const variable = 'WHETSTONE_ART_PYTHON';
   const python = process.env[variable];
 
-  const check = async (name: string) => {
+  const check = (name: string, ...more: readonly string[]) => checkWith(process.env, name, ...more);
+
+  const checkWith = async (env: NodeJS.ProcessEnv, name: string, ...more: readonly string[]) => {
     const server = await openStarterServer();
     try {
-      const args = [script('check_art_recorded.py'), name, server.baseUrl, KEY, MODEL];
-      const printed = (await runPython(python!, args, {})).trim();
+      const args = [script(name), server.baseUrl, KEY, MODEL, ...more];
+      const printed = (await runPython(python!, args, { env })).trim();
       expect(printed.split('\n').at(-1)).toBe('ok');
     } finally {
       await server.close();
@@ -82,18 +84,48 @@ describe('ART’s own recorder', () => {
 
   test(
     'is trained from its calls of chat, completions, Responses and Messages, with the sampled tokens',
-    { timeout: 300_000, ...skipWithoutPython(variable) },
-    () => check('recorder'),
+    { timeout: 600_000, ...skipWithoutPython(variable) },
+    () => check('check_art_recorded.py'),
   );
 
   test(
-    'feeds PipelineTrainer, whose rollouts go on while a step trains',
-    {
-      timeout: 300_000,
-      ...(python
-        ? skipUnless(hasTorch(python), 'ART’s pipeline imports torch, which is not there')
-        : skipWithoutPython(variable)),
+    'is trained from whole and streamed messages of Anthropic’s SDK, in a release that it records',
+    { timeout: 600_000, ...skipWithoutPython(variable) },
+    async () => {
+      const packages = join(dirname(dirname(python!)), 'earlier');
+      const env = { ...process.env, PYTHONPATH: packages };
+      const version = await runPython(python!, ['-c', 'import anthropic; print(anthropic.__version__)'], { env });
+      expect(version.trim()).toBe('0.125.0');
+      await checkWith(env, 'check_art_recorded.py');
     },
-    () => check('pipeline'),
+  );
+
+  test(
+    'feeds PipelineTrainer, whose rollouts and evaluations of pinned steps go on while a step trains',
+    { timeout: 600_000, ...skipWithoutPython(variable) },
+    async () => {
+      const own = await mkdtemp(join(tmpdir(), 'whetstone-art-')); // ART keeps its state in the working directory
+      try {
+        await check('check_art_pipeline.py', own);
+      } finally {
+        await rm(own, { recursive: true, force: true });
+      }
+    },
+  );
+
+  test(
+    'trains every token of long loops with 24 tools over three protocols, as a model of the server judges them (RULER)',
+    { timeout: 600_000, ...skipWithoutPython(variable) },
+    async () => {
+      const directory = await writeTinyChatModel({ max_position_embeddings: 16_384 });
+      const server = await openStarterServer(KEY, { model: [MODEL, directory] });
+      try {
+        const args = [script('check_art_judged.py'), server.baseUrl, KEY, basename(directory), MODEL];
+        expect((await runPython(python!, args, {})).trim().split('\n').at(-1)).toBe('ok');
+      } finally {
+        await server.close();
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
   );
 });

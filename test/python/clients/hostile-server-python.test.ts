@@ -30,7 +30,7 @@ test('each attack ends the call of the Python client, and writes no file', needs
       ...VERBS.map((verb) => ({ url: server.url(null), verb, isSlow: false })),
       ...TRIED.map((attack) => ({ url: server.url(attack), verb: attack.verb, isSlow: attack.isSlow ?? false })),
     ];
-    const env = { ...process.env, PYTHONPATH: `${PYTHON}whetstone-client/src`, PYTHONDONTWRITEBYTECODE: '1' };
+    const env = { ...process.env, PYTHONPATH: `${PYTHON}whetstone-client/src` };
     const args = [`${PYTHON}clients/check_hostile.py`, JSON.stringify(calls), scratch];
     const lines = (await runPython(process.env['WHETSTONE_CLIENTS_PYTHON']!, args, { env })).trim().split('\n');
     const ended = lines.map((line) => JSON.parse(line) as Ended);

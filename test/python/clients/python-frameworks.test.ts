@@ -31,7 +31,7 @@ describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {
     return (await runPython(python!, args, options)).trim();
   };
 
-  test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy', 'verifiers'])(
+  test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy', 'verifiers', 'names'])(
     '%s does what it is for',
     { timeout: TIMEOUT_MS },
     async (name) => {

@@ -111,17 +111,17 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
   /** Two forward_backwards and a step, three times; returns losses and norms. */
   async function trainOn(between: (acknowledged: number) => Promise<void>): Promise<number[]> {
     const run = await (await openTinkerClient(runner.url.replace(/\/tinker$/, ''), KEY)).train(4, 7);
-    const told: number[] = [];
+    const losses: number[] = [];
     for (let step = 0; step < 3; step++) {
       for (const first of [40, 50]) {
         const tokens = Array.from({ length: 12 }, (_, i) => first + step + i);
         const datum = { tokens, targets: tokens.map((token) => token + 1), weights: tokens.map((_, i) => i % 3) };
-        told.push(await run.forwardBackward([datum]));
-        await between(told.length);
+        losses.push(await run.forwardBackward([datum]));
+        await between(losses.length);
       }
-      told.push(await run.optimStep({ learning_rate: 1e-2 }));
+      losses.push(await run.optimStep({ learning_rate: 1e-2 }));
     }
-    return told;
+    return losses;
   }
 
   test(

@@ -27,8 +27,7 @@ describe('whetstone-client for Python', skipWithoutPython('WHETSTONE_CLIENTS_PYT
 
   const run = async (...args: readonly string[]): Promise<string> => {
     const variables = { WHETSTONE_URL: server.baseUrl, WHETSTONE_API_KEY: KEY, PYTHONPATH: `${PACKAGE}src` };
-    const env = { ...process.env, ...variables, PYTHONDONTWRITEBYTECODE: '1' };
-    return runPython(python!, args, { env });
+    return runPython(python!, args, { env: { ...process.env, ...variables } });
   };
 
   test('the loop of its README runs unchanged, and the reward rises', { timeout: 300_000 }, async () => {

@@ -42,7 +42,7 @@ export interface RayCluster {
 }
 
 export async function startRayCluster(env: Readonly<Record<string, string>>): Promise<RayCluster> {
-  const everywhere = { ...process.env, ...env, PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1' };
+  const everywhere = { ...process.env, ...env, PYTHONPATH: PACKAGE };
   const nodes = spawn(RAY_PYTHON!, [NODES], { env: everywhere, stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(nodes, 'close');
   const answers = createInterface({ input: nodes.stdout })[Symbol.asyncIterator]();

@@ -27,7 +27,6 @@ export async function startPythonWorker(
     ...process.env,
     ...more,
     PYTHONPATH: PACKAGE,
-    PYTHONDONTWRITEBYTECODE: '1',
     WHETSTONE_URL: server.url,
     WHETSTONE_API_KEY: BOOTSTRAP_KEY,
   };

@@ -113,7 +113,7 @@ async function startRanks(url: string, args: readonly string[]): Promise<readonl
 function startRank(url: string, rank: string, port: string, args: readonly string[]): Rank {
   const env = {
     ...process.env,
-    ...{ PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1', WHETSTONE_URL: url, WHETSTONE_API_KEY: BOOTSTRAP_KEY },
+    ...{ PYTHONPATH: PACKAGE, WHETSTONE_URL: url, WHETSTONE_API_KEY: BOOTSTRAP_KEY },
     ...{ RANK: rank, WORLD_SIZE: '2', MASTER_ADDR: '127.0.0.1', MASTER_PORT: port },
   };
   const child = spawn(WORKER_PYTHON!, ['-m', 'whetstone_worker', 'run', ...args], {

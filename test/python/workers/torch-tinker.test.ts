@@ -57,18 +57,18 @@ describe('Tinker on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () =
       aSession({ from: fixture.adapter, lora: { rank: 4, alpha: 8, seed: 0 } }),
       AbortSignal.timeout(60_000),
     );
-    const told: { loss: number; logprobs: Float32Array; before: Float32Array }[] = [];
+    const results: { loss: number; logprobs: Float32Array; before: Float32Array }[] = [];
     for (const part of parts) {
       const loss = tinkerLoss(part.loss, part.config);
       for (const { row } of planDatumRows(dataOf(part), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing }).rows) {
         const before = await rowLogprobs(session, row);
         const result = await trainRow(session, row, loss.program);
-        told.push({ loss: result.loss, logprobs: result.logprobs!, before });
+        results.push({ loss: result.loss, logprobs: result.logprobs!, before });
       }
     }
     const gradients = await readGradients(session, join(directory, `gradients-${++trained}`));
     await session.close();
-    return { told, gradients };
+    return { results, gradients };
   }
 
   const cases = [
@@ -78,9 +78,9 @@ describe('Tinker on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () =
   describe.each(['shared', 'separate'] as const)('%s beginnings', (sharing) => {
     test.each(cases)('%s', async (_, parts) => {
       const [ours, expected] = [await trainOn(lab.training, parts, sharing), await trainOn(embedded, parts, sharing)];
-      expect(ours.told).toHaveLength(expected.told.length);
-      for (const [i, { loss, logprobs, before }] of ours.told.entries()) {
-        const wanted = expected.told[i]!;
+      expect(ours.results).toHaveLength(expected.results.length);
+      for (const [i, { loss, logprobs, before }] of ours.results.entries()) {
+        const wanted = expected.results[i]!;
         expect(maxDistance(logprobs, wanted.logprobs)).toBeLessThan(TOLERANCE);
         expect(maxDistance(before, wanted.logprobs)).toBeLessThan(TOLERANCE);
         // A sum over targets: terms of opposite signs cancel, their rounding errors do not.

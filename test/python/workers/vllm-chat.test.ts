@@ -171,6 +171,24 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     ).toBeTruthy();
   });
 
+  test('token ids go in and come out, as from any other sampler', async () => {
+    const generate = (sampling: object, fields: object = {}) =>
+      api('/inference/v1/generate', {
+        method: 'POST',
+        body: JSON.stringify({ model: MODEL, token_ids: [5, 6, 7], sampling_params: sampling, ...fields }),
+      });
+    const sampling = { max_tokens: 6, temperature: 0, seed: 1, ignore_eos: true, logprobs: 2, prompt_logprobs: 1 };
+    const { choices, prompt_logprobs: prompt } = await generate(sampling);
+    const [choice] = choices as { token_ids: number[]; logprobs: { content: { top_logprobs: object[] }[] } }[];
+    expect(choice!.token_ids).toHaveLength(6);
+    expect(choice!.logprobs.content.map(({ top_logprobs: top }) => top.length)).toEqual(Array(6).fill(2));
+    expect(prompt).toHaveLength(3);
+    const stopped = await generate({ ...sampling, stop_token_ids: [choice!.token_ids[3]!] });
+    expect(stopped['choices']).toMatchObject([{ finish_reason: 'stop', stop_reason: choice!.token_ids[3] }]);
+    const refused = await generate({ ...sampling, logprob_token_ids: [1] });
+    expect(refused).toMatchObject({ error: { param: 'logprob_token_ids', code: expect.any(String) as string } });
+  });
+
   test('a field that vLLM cannot apply is refused by name', async () => {
     const refused = (more: object) =>
       openai.chat.completions

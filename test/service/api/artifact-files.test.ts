@@ -34,8 +34,8 @@ async function directory(name: string, files: Readonly<Record<string, string>>):
 }
 
 function recorder() {
-  const told: string[] = [];
-  return { told, onFile: (path: string, state: string) => void told.push(`${state} ${path}`) };
+  const lines: string[] = [];
+  return { lines, onFile: (path: string, state: string) => void lines.push(`${state} ${path}`) };
 }
 
 test('a directory is uploaded and downloaded; files that are already there are not transferred again', async () => {
@@ -43,18 +43,18 @@ test('a directory is uploaded and downloaded; files that are already there are n
   const first = recorder();
   const pushed = await pushArtifact(client, '~/p/dir', source, { aliases: ['best'], metadata: { rows: 1 }, ...first });
   expect(pushed).toMatchObject({ version: 'v0', aliases: ['best'], metadata: { rows: 1 } });
-  expect(first.told).toEqual(['sent a.txt', 'sent deep/er/b.txt', 'sent empty.txt']);
+  expect(first.lines).toEqual(['sent a.txt', 'sent deep/er/b.txt', 'sent empty.txt']);
   await writeFile(join(source, 'a.txt'), 'changed');
   const second = recorder();
   expect(await pushArtifact(client, '~/p/dir', source, second)).toMatchObject({ version: 'v1' });
-  expect(second.told).toEqual(['sent a.txt', 'there deep/er/b.txt', 'there empty.txt']);
+  expect(second.lines).toEqual(['sent a.txt', 'there deep/er/b.txt', 'there empty.txt']);
 
   const target = join(scratch, 'target');
   await pullArtifact(client, '~/p/dir:best', target);
   expect(await readFile(join(target, 'a.txt'), 'utf8')).toBe('A');
   const third = recorder();
   await pullArtifact(client, '~/p/dir', target, third);
-  expect(third.told).toEqual(['fetched a.txt', 'there deep/er/b.txt', 'there empty.txt']);
+  expect(third.lines).toEqual(['fetched a.txt', 'there deep/er/b.txt', 'there empty.txt']);
   expect(await readdir(target)).toEqual(['a.txt', 'deep', 'empty.txt']); // no .part is left
 });
 

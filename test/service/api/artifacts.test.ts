@@ -73,13 +73,22 @@ describe('a file', () => {
   });
 
   test.each([
-    ['../../etc/passwd'], ['/etc/passwd'], ['a/../b'], ['a//b'], ['a\\b'], ['a\0b'], ['c:/x'], ['a/.'], ['dots.'], ['x'.repeat(513)],
+    ['../../etc/passwd'],
+    ['/etc/passwd'],
+    ['a/../b'],
+    ['a//b'],
+    ['a\\b'],
+    ['a\0b'],
+    ['c:/x'],
+    ['a/.'],
+    ['dots.'],
+    ['x'.repeat(513)],
   ])('cannot be called %j', async (path) => {
     const response = await put(`${ROOT}/paths:draft/${encodeURIComponent(path)}`, 'content');
     expect([404, 414, 422]).toContain(response.statusCode);
     const body = { files: [{ path, sha256: hashOf('content') }] };
     expect((await send(server, { method: 'PUT', url: `${ROOT}/paths`, body })).statusCode).toBe(422);
-  }); // prettier-ignore
+  });
 
   test('whose upload is cut at any point leaves no version and no bytes', async () => {
     const { port } = server.app.server.address() as AddressInfo;
@@ -146,14 +155,22 @@ describe('several files', () => {
 
   test.each([
     ['no files', { files: [] }],
-    ['a path twice', { files: [{ path: 'a', sha256: hashOf('A') }, { path: 'a', sha256: hashOf('B') }] }],
+    [
+      'a path twice',
+      {
+        files: [
+          { path: 'a', sha256: hashOf('A') },
+          { path: 'a', sha256: hashOf('B') },
+        ],
+      },
+    ],
     ['a hash that is none', { files: [{ path: 'a', sha256: 'xyz' }] }],
     ['an alias that is a version', { aliases: ['v7'], files: [{ path: 'a', sha256: hashOf('A') }] }],
     ['too much metadata', { metadata: { x: 'x'.repeat(40_000) }, files: [{ path: 'a', sha256: hashOf('A') }] }],
   ])('cannot have %s', async (_, body) => {
     const response = await send(server, { method: 'PUT', url: `${ROOT}/bad`, body });
     expect(response.statusCode, response.body).toBe(422);
-  }); // prettier-ignore
+  });
 });
 
 describe('a version', () => {

@@ -65,6 +65,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     works: async () => expect((await ask({ return_token_ids: false })).choices[0]!.token_ids).toBeNull(),
     wrong: [['x', 'body.return_token_ids bool_parsing']],
   },
+  return_weight_versions: {
+    works: async () => {
+      expect((await ask({ return_weight_versions: true })).choices[0]).toHaveProperty('weight_versions');
+      expect((await ask()).choices[0]).not.toHaveProperty('weight_versions');
+    },
+    wrong: [['x', 'body.return_weight_versions bool_parsing']],
+  },
   echo: {
     works: async () => {
       const messages = [...chat().messages, { role: 'assistant', content: 'So' }];

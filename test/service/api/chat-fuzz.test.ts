@@ -23,11 +23,28 @@ const tool = {
   },
 };
 const message = fc.oneof(
-  fc.record({ role: fc.constantFrom('user', 'system', 'developer', 'assistant'), content: fc.string({ maxLength: 20, unit: 'grapheme' }) }),
-  fc.record({ role: fc.constant('user'), content: fc.array(fc.record({ type: fc.constant('text'), text: fc.string({ maxLength: 5 }) }), { maxLength: 2 }) }),
-  fc.record({ role: fc.constant('assistant'), content: fc.constant(null), tool_calls: fc.array(fc.record({ id: fc.string(), type: fc.constant('function'), function: fc.record({ name: fc.constant('f'), arguments: fc.constantFrom('{}', '{"a":1}', '{', '') }) }), { maxLength: 2 }) }),
+  fc.record({
+    role: fc.constantFrom('user', 'system', 'developer', 'assistant'),
+    content: fc.string({ maxLength: 20, unit: 'grapheme' }),
+  }),
+  fc.record({
+    role: fc.constant('user'),
+    content: fc.array(fc.record({ type: fc.constant('text'), text: fc.string({ maxLength: 5 }) }), { maxLength: 2 }),
+  }),
+  fc.record({
+    role: fc.constant('assistant'),
+    content: fc.constant(null),
+    tool_calls: fc.array(
+      fc.record({
+        id: fc.string(),
+        type: fc.constant('function'),
+        function: fc.record({ name: fc.constant('f'), arguments: fc.constantFrom('{}', '{"a":1}', '{', '') }),
+      }),
+      { maxLength: 2 },
+    ),
+  }),
   fc.record({ role: fc.constant('tool'), tool_call_id: fc.string(), content: fc.string({ maxLength: 5 }) }),
-); // prettier-ignore
+);
 const messages = fc.array(message, { minLength: 1, maxLength: 3 });
 
 /** Values that are meaningful for the field; the other fields get only junk. */
@@ -41,7 +58,9 @@ const FAIR: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   frequency_penalty: fc.constantFrom(-2, 0, 2),
   presence_penalty: fc.constantFrom(-2, 2),
   repetition_penalty: fc.constantFrom(1e-3, 1, 10),
-  logit_bias: fc.dictionary(fc.constantFrom('1', '17', '487', '488', '-1', 'x'), fc.constantFrom(-100, 100, 1e9), { maxKeys: 2 }),
+  logit_bias: fc.dictionary(fc.constantFrom('1', '17', '487', '488', '-1', 'x'), fc.constantFrom(-100, 100, 1e9), {
+    maxKeys: 2,
+  }),
   allowed_token_ids: fc.array(fc.integer({ min: 0, max: 490 }), { maxLength: 3 }),
   bad_words: fc.array(fc.string({ maxLength: 4, unit: 'grapheme' }), { maxLength: 3 }),
   seed: fc.constantFrom(0, -1, 2 ** 31, 1e15),
@@ -52,19 +71,53 @@ const FAIR: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   stop_token_ids: fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 3 }),
   top_logprobs: fc.integer({ min: -1, max: 22 }),
   prompt_logprobs: fc.integer({ min: -1, max: 22 }),
-  stream_options: fc.record({ include_usage: fc.boolean(), continuous_usage_stats: fc.boolean() }, { requiredKeys: [] }),
+  stream_options: fc.record(
+    { include_usage: fc.boolean(), continuous_usage_stats: fc.boolean() },
+    { requiredKeys: [] },
+  ),
   truncate_prompt_tokens: fc.integer({ min: -1, max: 600 }),
   documents: fc.array(fc.dictionary(fc.string(), fc.string(), { maxKeys: 2 }), { maxLength: 2 }),
-  chat_template: fc.constantFrom('{{ messages[0].content }} {{ tools }}', '{% if %}', '{{ raise_exception("no") }}', ''),
-  chat_template_kwargs: fc.dictionary(fc.constantFrom('enable_thinking', 'messages', 'chat_template', 'add_generation_prompt', 'x'), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }),
+  chat_template: fc.constantFrom(
+    '{{ messages[0].content }} {{ tools }}',
+    '{% if %}',
+    '{{ raise_exception("no") }}',
+    '',
+  ),
+  chat_template_kwargs: fc.dictionary(
+    fc.constantFrom('enable_thinking', 'messages', 'chat_template', 'add_generation_prompt', 'x'),
+    fc.jsonValue({ maxDepth: 1 }),
+    { maxKeys: 2 },
+  ),
   reasoning_effort: fc.constantFrom('none', 'low', 'max', 'huge'),
-  response_format: fc.constantFrom({ type: 'text' }, { type: 'json_object' }, { type: 'json_schema', json_schema: { name: 'x', schema: { enum: [1] } } }, { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'never' } } }, { type: 'structural_tag', structures: [], triggers: [] }),
-  structured_outputs: fc.constantFrom({ choice: ['a', 'b'] }, { regex: '[ab]+' }, { regex: '(' }, { grammar: 'root ::= "x"' }, { grammar: 'x' }, { json: '{}' }, { json_object: true }, { structural_tag: '{"format":{"type":"const_string","value":"hi"}}' }, {}),
+  response_format: fc.constantFrom(
+    { type: 'text' },
+    { type: 'json_object' },
+    { type: 'json_schema', json_schema: { name: 'x', schema: { enum: [1] } } },
+    { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'never' } } },
+    { type: 'structural_tag', structures: [], triggers: [] },
+  ),
+  structured_outputs: fc.constantFrom(
+    { choice: ['a', 'b'] },
+    { regex: '[ab]+' },
+    { regex: '(' },
+    { grammar: 'root ::= "x"' },
+    { grammar: 'x' },
+    { json: '{}' },
+    { json_object: true },
+    { structural_tag: '{"format":{"type":"const_string","value":"hi"}}' },
+    {},
+  ),
   tools: fc.constantFrom([tool], [tool, tool], []),
-  tool_choice: fc.constantFrom('none', 'auto', 'required', { type: 'function', function: { name: 'f' } }, { type: 'function', function: { name: 'g' } }),
+  tool_choice: fc.constantFrom(
+    'none',
+    'auto',
+    'required',
+    { type: 'function', function: { name: 'f' } },
+    { type: 'function', function: { name: 'g' } },
+  ),
   cache_salt: fc.constantFrom('a', 'b', ''),
   vendor_xargs: fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.double()), { maxKeys: 2 }),
-}; // prettier-ignore
+};
 
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),

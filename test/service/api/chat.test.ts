@@ -204,35 +204,80 @@ describe('a request', () => {
     body: chat(fields),
     status: 200,
   });
-  runScenarios(() => server, [
-    accepted('may have keys that nobody knows', { frobnicate: { deep: true }, messages: [{ role: 'user', content: 'Hi', mood: 'good' }] }),
-    accepted('may have null wherever null means default', {
-      n: null, temperature: null, top_p: null, top_k: null, seed: null, stop: null, logprobs: null, tools: null, stream: null,
-      stream_options: null, user: null, frequency_penalty: null, response_format: null, logit_bias: null, tool_choice: null,
-      return_token_ids: null, max_completion_tokens: null,
-    }),
-    accepted('may send every field with a value that changes nothing', {
-      frequency_penalty: 0, presence_penalty: 0, repetition_penalty: 1, min_p: 0, logit_bias: {}, response_format: { type: 'text' },
-      include_reasoning: true, tool_choice: 'none', parallel_tool_calls: true, skip_special_tokens: true, echo: false, priority: 0,
-    }),
-    accepted('may write numbers and booleans as strings', { temperature: '0.5', n: '1', seed: ' 7 ', max_tokens: '4', logprobs: 'yes' }),
-    accepted('may have no model: the first base model answers', { model: null }),
-    accepted('may instruct as developer', { messages: [{ role: 'developer', content: 'Be brief.' }, { role: 'user', content: 'Go' }] }),
-    accepted('may hold custom tool calls, functions’ results and roles of one’s own', {
-      messages: [
-        { role: 'user', content: 'Shell?' },
-        { role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'shell', input: 'ls' } }] },
-        { role: 'function', name: 'shell', content: 'a.txt' },
-      ],
-    }),
-    accepted('may hold tool calls and their results', {
-      messages: [
-        { role: 'user', content: 'Weather?' },
-        { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }] },
-        { role: 'tool', tool_call_id: 'a', content: 'rain' },
-      ],
-    }),
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      accepted('may have keys that nobody knows', {
+        frobnicate: { deep: true },
+        messages: [{ role: 'user', content: 'Hi', mood: 'good' }],
+      }),
+      accepted('may have null wherever null means default', {
+        n: null,
+        temperature: null,
+        top_p: null,
+        top_k: null,
+        seed: null,
+        stop: null,
+        logprobs: null,
+        tools: null,
+        stream: null,
+        stream_options: null,
+        user: null,
+        frequency_penalty: null,
+        response_format: null,
+        logit_bias: null,
+        tool_choice: null,
+        return_token_ids: null,
+        max_completion_tokens: null,
+      }),
+      accepted('may send every field with a value that changes nothing', {
+        frequency_penalty: 0,
+        presence_penalty: 0,
+        repetition_penalty: 1,
+        min_p: 0,
+        logit_bias: {},
+        response_format: { type: 'text' },
+        include_reasoning: true,
+        tool_choice: 'none',
+        parallel_tool_calls: true,
+        skip_special_tokens: true,
+        echo: false,
+        priority: 0,
+      }),
+      accepted('may write numbers and booleans as strings', {
+        temperature: '0.5',
+        n: '1',
+        seed: ' 7 ',
+        max_tokens: '4',
+        logprobs: 'yes',
+      }),
+      accepted('may have no model: the first base model answers', { model: null }),
+      accepted('may instruct as developer', {
+        messages: [
+          { role: 'developer', content: 'Be brief.' },
+          { role: 'user', content: 'Go' },
+        ],
+      }),
+      accepted('may hold custom tool calls, functions’ results and roles of one’s own', {
+        messages: [
+          { role: 'user', content: 'Shell?' },
+          { role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'shell', input: 'ls' } }] },
+          { role: 'function', name: 'shell', content: 'a.txt' },
+        ],
+      }),
+      accepted('may hold tool calls and their results', {
+        messages: [
+          { role: 'user', content: 'Weather?' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }],
+          },
+          { role: 'tool', tool_call_id: 'a', content: 'rain' },
+        ],
+      }),
+    ],
+  );
 
   const refused = (name: string, fields: Readonly<Record<string, unknown>>, ...expected: string[]): ApiScenario => ({
     name,
@@ -277,44 +322,74 @@ describe('a request', () => {
     expect(await text('9223372036854775807')).not.toBe(await text('9223372036854775806'));
   });
 
-  runScenarios(() => server, [
-    {
-      name: 'for an unknown model is a 404 that names it',
-      url,
-      body: chat({ model: 'nope' }),
-      status: 404,
-      answer: { error: { code: 'model_not_found', param: 'model', message: containing('`nope`') }, detail: containing('`nope`') },
-    },
-    { name: 'for an unknown step is a 404', url, body: chat({ model: 'default/p/rollouts@7' }), status: 404 },
-    {
-      name: 'for a step of a base model is a 404 that says that it has none',
-      url,
-      body: chat({ model: `${BASE}:step3` }),
-      status: 404,
-      answer: { error: { code: 'model_not_found', message: containing('is a base model, which has no steps') } },
-    },
-    {
-      name: 'too long for the model says “maximum context length”',
-      url,
-      body: chat({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT_LENGTH) }] }),
-      status: 400,
-      answer: { error: { code: 'context_length_exceeded', message: matching(/maximum context length.*\(context_length_exceeded\)$/), param: 'messages' } },
-    },
-    {
-      name: 'for more tokens than fit is refused, not cut',
-      url,
-      body: chat({ max_tokens: CONTEXT_LENGTH }),
-      status: 400,
-      answer: { error: { code: 'context_length_exceeded', param: 'max_tokens' } },
-    },
-    { name: 'with a role that the chat template does not know is refused by the template', url, body: chat({ messages: [{ role: 'narrator', content: 'Once' }] }), status: 400, answer: { error: { param: 'messages' } } },
-    { name: 'with an image is refused by a text model', url, body: chat({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }] }), status: 400 },
-    {
-      name: 'that would stream is refused as plain JSON',
-      url,
-      body: chat({ stream: true, model: 'nope' }),
-      status: 404,
-      answerHeaders: { 'content-type': containing('application/json') },
-    },
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      {
+        name: 'for an unknown model is a 404 that names it',
+        url,
+        body: chat({ model: 'nope' }),
+        status: 404,
+        answer: {
+          error: { code: 'model_not_found', param: 'model', message: containing('`nope`') },
+          detail: containing('`nope`'),
+        },
+      },
+      { name: 'for an unknown step is a 404', url, body: chat({ model: 'default/p/rollouts@7' }), status: 404 },
+      {
+        name: 'for a step of a base model is a 404 that says that it has none',
+        url,
+        body: chat({ model: `${BASE}:step3` }),
+        status: 404,
+        answer: { error: { code: 'model_not_found', message: containing('is a base model, which has no steps') } },
+      },
+      {
+        name: 'for a path of Tinker’s clients is a 404 that says what those weights are called here',
+        url,
+        body: chat({ model: 'tinker://run:train:0/sampler_weights/1' }),
+        status: 404,
+        answer: { error: { code: 'model_not_found', message: containing('tinker/SESSION-NUMBER') } },
+      },
+      {
+        name: 'too long for the model says “maximum context length”',
+        url,
+        body: chat({ messages: [{ role: 'user', content: 'word '.repeat(CONTEXT_LENGTH) }] }),
+        status: 400,
+        answer: {
+          error: {
+            code: 'context_length_exceeded',
+            message: matching(/maximum context length.*\(context_length_exceeded\)$/),
+            param: 'messages',
+          },
+        },
+      },
+      {
+        name: 'for more tokens than fit is refused, not cut',
+        url,
+        body: chat({ max_tokens: CONTEXT_LENGTH }),
+        status: 400,
+        answer: { error: { code: 'context_length_exceeded', param: 'max_tokens' } },
+      },
+      {
+        name: 'with a role that the chat template does not know is refused by the template',
+        url,
+        body: chat({ messages: [{ role: 'narrator', content: 'Once' }] }),
+        status: 400,
+        answer: { error: { param: 'messages' } },
+      },
+      {
+        name: 'with an image is refused by a text model',
+        url,
+        body: chat({ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }] }),
+        status: 400,
+      },
+      {
+        name: 'that would stream is refused as plain JSON',
+        url,
+        body: chat({ stream: true, model: 'nope' }),
+        status: 404,
+        answerHeaders: { 'content-type': containing('application/json') },
+      },
+    ],
+  );
 });

@@ -122,8 +122,12 @@ describe('checkpoints', () => {
     expect(steps.ids.slice(0, 2)).toEqual([`${stepper}:step24`, `${stepper}:step23`]);
     const rest = await list(`?steps_of=p/stepper&limit=2&after=${stepper}:step3`);
     expect(rest).toEqual({ ids: [`${stepper}:step2`, `${stepper}:step1`], hasMore: true });
-    for (const [query, status] of [['?steps_of=p/unknown', 404], ['?steps_of=p/stepper&after=p/stepper', 400], ['?after=p/unknown', 400]] as const)
-      expect((await send(server, { url: `/v1/models${query}` })).statusCode, query).toBe(status); // prettier-ignore
+    for (const [query, status] of [
+      ['?steps_of=p/unknown', 404],
+      ['?steps_of=p/stepper&after=p/stepper', 400],
+      ['?after=p/unknown', 400],
+    ] as const)
+      expect((await send(server, { url: `/v1/models${query}` })).statusCode, query).toBe(status);
     for (const name of [stepper, ...steps.ids.slice(0, 2)]) {
       const response = await send(server, { url: `/v1/models/${encodeURIComponent(name)}` });
       expect(response.json(), response.body).toMatchObject({ id: name, object: 'model', owned_by: 'default' });
@@ -197,23 +201,43 @@ describe('checkpoints', () => {
     expect([response.statusCode, response.body]).toEqual([400, expect.stringContaining('10000 names of metrics')]);
   });
 
-  runScenarios(() => server, [
-    ...['0', '101', '-1', 'x'].map((limit) => ({
-      name: `limit ${limit} is refused`,
-      url: `/v1/preview/models?limit=${limit}`,
-      status: 422,
-      answer: { detail: [{ loc: ['query', 'limit'] }] },
-    })),
-    { name: 'an unknown order is refused', url: `/v1/preview/models/x/checkpoints?order=up`, status: 422, answer: { detail: [{ loc: ['query', 'order'], type: 'literal_error', ctx: { expected: "'asc' or 'desc'" } }] } },
-    { name: 'of an unknown model are a 404', url: `/v1/preview/models/${createId()}/checkpoints`, status: 404, answer: { error: { code: 'model_not_found' } } },
-    ...['best', '1.0', '+1', '%205', '-1', '9'.repeat(20)].map((step) => ({
-      name: `a step ${step} is refused`,
-      url: `/v1/preview/models/x/checkpoints/${step}/download`,
-      status: 422,
-      answer: { detail: [{ loc: ['path', 'step'], msg: containing('`latest`') }] },
-    })),
-    { name: 'false is not a step: step 0 stays', method: 'DELETE', url: `/v1/preview/models/x/checkpoints`, body: { steps: [false] }, status: 422, answer: { detail: [{ loc: ['body', 'steps', 0], type: 'int_type' }] } },
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      ...['0', '101', '-1', 'x'].map((limit) => ({
+        name: `limit ${limit} is refused`,
+        url: `/v1/preview/models?limit=${limit}`,
+        status: 422,
+        answer: { detail: [{ loc: ['query', 'limit'] }] },
+      })),
+      {
+        name: 'an unknown order is refused',
+        url: `/v1/preview/models/x/checkpoints?order=up`,
+        status: 422,
+        answer: { detail: [{ loc: ['query', 'order'], type: 'literal_error', ctx: { expected: "'asc' or 'desc'" } }] },
+      },
+      {
+        name: 'of an unknown model are a 404',
+        url: `/v1/preview/models/${createId()}/checkpoints`,
+        status: 404,
+        answer: { error: { code: 'model_not_found' } },
+      },
+      ...['best', '1.0', '+1', '%205', '-1', '9'.repeat(20)].map((step) => ({
+        name: `a step ${step} is refused`,
+        url: `/v1/preview/models/x/checkpoints/${step}/download`,
+        status: 422,
+        answer: { detail: [{ loc: ['path', 'step'], msg: containing('`latest`') }] },
+      })),
+      {
+        name: 'false is not a step: step 0 stays',
+        method: 'DELETE',
+        url: `/v1/preview/models/x/checkpoints`,
+        body: { steps: [false] },
+        status: 422,
+        answer: { detail: [{ loc: ['body', 'steps', 0], type: 'int_type' }] },
+      },
+    ],
+  );
 
   test('are deleted with their model, once', async () => {
     const gone = await register(server, 'gone');

@@ -88,6 +88,15 @@ describe('prompts', () => {
     const long = { prompt: 'word '.repeat(700), truncate_prompt_tokens: -1 };
     expect(await kept(long)).toHaveLength(CONTEXT_LENGTH - 8);
   });
+
+  test.each(['9223372036854775807', '9223372036854776000', '9007199254740993', '1000000'])(
+    'cannot be cut to %s tokens; the message has the number as it was sent',
+    async (count) => {
+      const response = await send(server, { url, body: `{"prompt": "One", "truncate_prompt_tokens": ${count}}` });
+      expect(response.statusCode).toBe(400);
+      expect(response.body).toContain(`got ${count}.`);
+    },
+  );
 });
 
 describe('echo', () => {
@@ -113,10 +122,12 @@ describe('logprobs', () => {
     expect(logprobs[0]).toBeNull();
     expect(tops[0]).toBeNull();
     expect(logprobs.slice(1).every((logprob) => logprob !== null && logprob <= 0)).toBe(true);
-    for (const [i, token] of tokens.entries()) if (!token.includes('\uFFFD')) expect(echoed.text.slice(offsets[i])).toSatisfy((rest: string) => rest.startsWith(token) || rest === '');
+    for (const [i, token] of tokens.entries())
+      if (!token.includes('\uFFFD'))
+        expect(echoed.text.slice(offsets[i])).toSatisfy((rest: string) => rest.startsWith(token) || rest === '');
     expect(Object.keys(tops.at(-1)!).length).toBeGreaterThanOrEqual(2);
     expect(plain.text_offset[0]).toBe(0);
-  }); // prettier-ignore
+  });
 
   test('with 0 list the token itself', async () => {
     const {
@@ -212,14 +223,44 @@ runScenarios(
   () => server,
   [
     { name: 'an empty prompt', url, body: body({ prompt: '' }), status: 400, answer: { error: { param: 'prompt' } } },
-    { name: 'an unknown token id', url, body: body({ prompt: [99_999] }), status: 400, answer: { error: { param: 'prompt' } } },
-    { name: 'too long a prompt', url, body: body({ prompt: 'word '.repeat(700) }), status: 400, answer: { error: { code: 'context_length_exceeded', message: containing('maximum context length') } } },
-    { name: 'too many tokens', url, body: body({ max_tokens: CONTEXT_LENGTH }), status: 400, answer: { error: { code: 'context_length_exceeded', param: 'max_tokens' } } },
+    {
+      name: 'an unknown token id',
+      url,
+      body: body({ prompt: [99_999] }),
+      status: 400,
+      answer: { error: { param: 'prompt' } },
+    },
+    {
+      name: 'too long a prompt',
+      url,
+      body: body({ prompt: 'word '.repeat(700) }),
+      status: 400,
+      answer: { error: { code: 'context_length_exceeded', message: containing('maximum context length') } },
+    },
+    {
+      name: 'too many tokens',
+      url,
+      body: body({ max_tokens: CONTEXT_LENGTH }),
+      status: 400,
+      answer: { error: { code: 'context_length_exceeded', param: 'max_tokens' } },
+    },
     { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404 },
-    { name: 'too many alternatives, by the field’s name', url, body: body({ logprobs: 21 }), status: 400, answer: { error: { param: 'logprobs' } } },
-    { name: 'an unused field is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
+    {
+      name: 'too many alternatives, by the field’s name',
+      url,
+      body: body({ logprobs: 21 }),
+      status: 400,
+      answer: { error: { param: 'logprobs' } },
+    },
+    {
+      name: 'an unused field is named',
+      url,
+      body: body({ paint: 'blue' }),
+      status: 200,
+      answer: { warnings: [containing('paint')] },
+    },
   ],
-); // prettier-ignore
+);
 
 test('sampled tokens are charged to the account of the key', async () => {
   const used = async () =>

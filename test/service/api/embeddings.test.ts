@@ -88,11 +88,14 @@ test('are refused by name if the engine does not support them', async () => {
   const without = await openTestServer({ capabilities: { embeddings: false } });
   try {
     const refused = await send(without, { url, body: body() });
-    expect([refused.statusCode, refused.json()]).toMatchObject([400, { error: { param: 'model', message: containing('does not support embeddings') } }]);
+    expect([refused.statusCode, refused.json()]).toMatchObject([
+      400,
+      { error: { param: 'model', message: containing('does not support embeddings') } },
+    ]);
   } finally {
     await without.close();
   }
-}); // prettier-ignore
+});
 
 const refused = (name: string, fields: object, fault: string) =>
   test(`${name} is refused with its place in the body`, async () => {
@@ -109,10 +112,41 @@ runScenarios(
   () => server,
   [
     { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404 },
-    { name: 'an empty text', url, body: body({ input: '' }), status: 400, answer: { error: { param: 'input', message: containing('empty') } } },
-    { name: 'a text that is too long', url, body: body({ input: 'word '.repeat(700) }), status: 400, answer: { error: { code: 'context_length_exceeded' } } },
-    { name: 'an unknown token id', url, body: body({ input: [1_000_000] }), status: 400, answer: { error: { param: 'input' } } },
-    { name: 'more dimensions than there are', url, body: body({ dimensions: 33 }), status: 400, answer: { error: { param: 'dimensions' } } },
-    { name: 'an unknown field is named', url, body: body({ paint: 'blue' }), headers: asOwner, status: 200, answer: { warnings: [containing('paint')] } },
+    {
+      name: 'an empty text',
+      url,
+      body: body({ input: '' }),
+      status: 400,
+      answer: { error: { param: 'input', message: containing('empty') } },
+    },
+    {
+      name: 'a text that is too long',
+      url,
+      body: body({ input: 'word '.repeat(700) }),
+      status: 400,
+      answer: { error: { code: 'context_length_exceeded' } },
+    },
+    {
+      name: 'an unknown token id',
+      url,
+      body: body({ input: [1_000_000] }),
+      status: 400,
+      answer: { error: { param: 'input' } },
+    },
+    {
+      name: 'more dimensions than there are',
+      url,
+      body: body({ dimensions: 33 }),
+      status: 400,
+      answer: { error: { param: 'dimensions' } },
+    },
+    {
+      name: 'an unknown field is named',
+      url,
+      body: body({ paint: 'blue' }),
+      headers: asOwner,
+      status: 200,
+      answer: { warnings: [containing('paint')] },
+    },
   ],
-); // prettier-ignore
+);

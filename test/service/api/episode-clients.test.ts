@@ -74,10 +74,14 @@ test('`whetstone episodes get` prints the calls as trees, and nothing that a ter
   addEpisodes(program, createRemote());
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   await program.parseAsync(['node', 'whetstone', 'episodes', 'get', name, '--url', url, '--key', BOOTSTRAP_KEY]);
-  const lines = write.mock.calls.map(([text]) => String(text)).join('').split('\n'); // prettier-ignore
+  const lines = write.mock.calls
+    .map(([text]) => String(text))
+    .join('')
+    .split('\n');
   write.mockRestore();
-  expect(lines[0]).toMatch(/^printed +- +open +- +2 calls +4 tokens/);
-  expect(lines.slice(1)).toEqual([
+  expect(lines[0]).toMatch(/^EPISODE +GROUP +STATUS +REWARD +CALLS +TRAINED TOKENS/);
+  expect(lines[1]).toMatch(/^printed +- +open +- +2 +4 /);
+  expect(lines.slice(2)).toEqual([
     expect.stringMatching(new RegExp(`^${first.id}  step 0, \\d+ prompt tokens, begins a tree$`)),
     '  user: Hi ]0;owned ',
     expect.stringMatching(/^ {2}→ .* \(2 tokens, length\)$/),

@@ -21,9 +21,10 @@ async function receive(events?: readonly string[]) {
   const sender = createWebhookSender({ store: storage.webhooks, jobEvents, clock, log, post });
   sender.start();
   onTestFinished(() => sender.stop());
-  const told = () => receiver.received.map(({ body: text }) => JSON.parse(text) as { type: string; data: object });
+  const deliveries = () =>
+    receiver.received.map(({ body: text }) => JSON.parse(text) as { type: string; data: object });
   const heard = (count: number) => expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(count);
-  return { webhook, receiver, told, heard };
+  return { webhook, receiver, deliveries, heard };
 }
 
 const begin = async (name: string, group: string): Promise<string> => {
@@ -33,8 +34,8 @@ const begin = async (name: string, group: string): Promise<string> => {
 const reward = (name: string, value: number) =>
   send(server, { url: `/v1/preview/episodes/${name}/reward`, body: { reward: value } });
 
-test('each reward is told once, and a group once it has two and no open episode', async () => {
-  const { webhook, receiver, told, heard } = await receive(['episode.rewarded', 'group.complete']);
+test('each reward is deliveries once, and a group once it has two and no open episode', async () => {
+  const { webhook, receiver, deliveries, heard } = await receive(['episode.rewarded', 'group.complete']);
   const ids = [await begin('a', 'g'), await begin('b', 'g'), await begin('c', 'g')];
   await reward('a', 1);
   await reward('a', 1);
@@ -47,7 +48,7 @@ test('each reward is told once, and a group once it has two and no open episode'
   await heard(5);
   expect(receiver.received.every((call) => isSigned(call, webhook.secret))).toBe(true);
   const about = { model_id: modelId, group: 'g' };
-  expect(told()).toEqual(
+  expect(deliveries()).toEqual(
     expect.arrayContaining([
       ...[1, 0, 0.5].map(
         (value, at) =>

@@ -30,8 +30,8 @@ test('a reward ends the episode; the same one is the same answer, another replac
   const given = { reward: 0.5, metrics: { tests: 3 }, turn_rewards: { [id]: 1 }, group: 'g', status: 'failed' };
   const first = await reward(given);
   expect(first.statusCode, first.body).toBe(200);
-  const told = { reward: 0.5, metrics: { tests: 3 }, turn_rewards: { [id]: 1 }, group: 'g', outcome: 'failed' };
-  expect(first.json()).toMatchObject({ status: 'rewarded', ...told });
+  const verdict = { reward: 0.5, metrics: { tests: 3 }, turn_rewards: { [id]: 1 }, group: 'g', outcome: 'failed' };
+  expect(first.json()).toMatchObject({ status: 'rewarded', ...verdict });
   server.clock.advance(1_000);
   expect((await reward(given)).body).toBe(first.body);
   expect((await reward({ reward: 1 })).json()).toMatchObject({ reward: 1, turn_rewards: {}, outcome: 'completed' });
@@ -58,6 +58,8 @@ test('an episode that is begun before its first call has addresses for clients, 
     base_url: 'http://localhost:80/e/g1/begun/v1',
     anthropic_base_url: 'http://localhost:80/e/g1/begun',
   });
+  const long = await begin({ name: 'long', metadata: { seed: 2 ** 53 } });
+  expect(long.json()).toMatchObject({ metadata: { seed: '9007199254740992' } });
   const again = await begin({ name: 'begun', group: 'g1' });
   expect(again.json()).toMatchObject({ id, warnings: ['metadata was not used: the episode existed already.'] });
   expect((await begin({ name: 'begun', group: 'g2' })).statusCode).toBe(409);
@@ -225,7 +227,15 @@ test('another group than the episode’s, and an unknown or deleted episode, are
   expect(elsewhere.statusCode).toBe(409);
   expect(elsewhere.json<{ detail: string }>().detail).toContain('is in the group `g`, not `h`');
   const unknown = await send(server, { url: '/v1/preview/episodes/nobody/reward', body: { reward: 1 } });
-  expect([unknown.statusCode, unknown.json<{ detail: string }>().detail]).toEqual([404, expect.stringContaining('There is no episode `nobody`')]); // prettier-ignore
+  expect([unknown.statusCode, unknown.json<{ detail: string }>().detail]).toEqual([
+    404,
+    expect.stringContaining('There is no episode `nobody`'),
+  ]);
+  const slashed = await send(server, { url: '/v1/preview/episodes/a%2Fb/reward', body: { reward: 1 } });
+  expect([slashed.statusCode, slashed.json<{ detail: string }>().detail]).toEqual([
+    404,
+    expect.stringContaining('a name must have 1 to 128 characters'),
+  ]);
   for (const body of [
     {},
     { reward: 'much' },
@@ -247,7 +257,10 @@ test('an episode with as many calls as it may have refuses the next one before i
   for (let calls = 0; calls < 40; calls++) expect((await call()).statusCode).toBe(200);
   const refused = await call();
   await bounded.close();
-  expect([refused.statusCode, refused.json<{ detail: string }>().detail]).toEqual([409, expect.stringContaining('has 40 calls, which is the limit')]); // prettier-ignore
+  expect([refused.statusCode, refused.json<{ detail: string }>().detail]).toEqual([
+    409,
+    expect.stringContaining('has 40 calls, which is the limit'),
+  ]);
 });
 
 test('episodes without activity expire: told when they are rewarded or called again', async () => {
@@ -265,8 +278,14 @@ test('episodes without activity expire: told when they are rewarded or called ag
   await aging.services.episodes.expire(9_000);
   const gone = await send(aging, { url: '/v1/preview/episodes/old' });
   await aging.close();
-  expect([rewarded.statusCode, rewarded.json<{ detail: string }>().detail]).toEqual([409, expect.stringContaining('--episode-days')]); // prettier-ignore
-  expect([called.statusCode, called.json<{ detail: string }>().detail]).toEqual([409, expect.stringContaining('has expired')]); // prettier-ignore
+  expect([rewarded.statusCode, rewarded.json<{ detail: string }>().detail]).toEqual([
+    409,
+    expect.stringContaining('--episode-days'),
+  ]);
+  expect([called.statusCode, called.json<{ detail: string }>().detail]).toEqual([
+    409,
+    expect.stringContaining('has expired'),
+  ]);
   expect(gone.statusCode).toBe(404);
 });
 
@@ -278,5 +297,8 @@ test('what an entity may store bounds its episodes too', async () => {
   poor.clock.advance(5_000); // a server may remember limits for a second
   const refused = await send(poor, { url: '/e/big/v1/chat/completions', body: chat({ model }) });
   await poor.close();
-  expect([refused.statusCode, refused.json<{ detail: string }>().detail]).toEqual([429, expect.stringContaining('stored bytes')]); // prettier-ignore
+  expect([refused.statusCode, refused.json<{ detail: string }>().detail]).toEqual([
+    429,
+    expect.stringContaining('stored bytes'),
+  ]);
 });

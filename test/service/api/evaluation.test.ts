@@ -92,9 +92,14 @@ describe('an evaluation', () => {
   test('reads its prompts from an artifact when the job is submitted, and keeps fields of the data as a reference', async () => {
     const file = '/v1/artifacts/default/p/held-out/val.jsonl';
     const lines = [
-      { messages: [{ role: 'user', content: 'Four?' }, { role: 'assistant', content: '4' }] },
+      {
+        messages: [
+          { role: 'user', content: 'Four?' },
+          { role: 'assistant', content: '4' },
+        ],
+      },
       ask('Five?'),
-    ]; // prettier-ignore
+    ];
     const body = lines.map((line) => JSON.stringify(line)).join('\n\n');
     expect((await send(server, { method: 'PUT', url: file, body })).statusCode).toBe(201);
     const prompts_url = 'wandb-artifact:///default/p/held-out:latest';
@@ -249,13 +254,17 @@ describe('a request', () => {
     ['a file of no artifact', { prompts: [ask('x')], file: 'x.jsonl' }, ['body.evaluation.file value_error']],
     ['no artifact', { prompts_url: 'http://x' }, ['body.evaluation.prompts_url value_error']],
     ['a prompt that says nothing', { prompts: [{ messages: [] }] }, ['body.evaluation.prompts.0.messages value_error']],
-    ['an answer only', { prompts: [{ messages: [{ role: 'assistant', content: 'x' }] }] }, ['body.evaluation.prompts.0.messages value_error']],
+    [
+      'an answer only',
+      { prompts: [{ messages: [{ role: 'assistant', content: 'x' }] }] },
+      ['body.evaluation.prompts.0.messages value_error'],
+    ],
     ['no samples', { prompts: [ask('x')], samples: 0 }, ['body.evaluation.samples greater_than_equal']],
   ])('with %s is refused', async (_, evaluation, expected) => {
     const response = await asked(evaluation);
     expect(response.statusCode, response.body).toBe(422);
     expect(faults(response)).toEqual(expected);
-  }); // prettier-ignore
+  });
 
   test.each([
     ['prompts', { prompts: Array.from({ length: EVALUATION_LIMITS.promptsMax + 1 }, () => ask('x')), max_tokens: 1 }],

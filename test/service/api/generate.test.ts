@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { generatedSchema } from '#api/generate/generate-response-schema';
 import type { GenerateRequest } from '#engine/inference-engine';
 import { register } from '../../support/api/registered-model.ts';
+import { saveWeights } from '../../support/api/saved-weights.ts';
 import { BASE, containing, faults, runScenarios, send, shareTestServer } from '../../support/api/test-server.ts';
 import { CONTEXT_LENGTH } from '../../support/api/tiny-chat-model.ts';
 
@@ -52,7 +53,10 @@ interface Chunk {
 async function stream(sampling: object, fields: object = {}): Promise<Chunk[]> {
   const response = await send(server, { url, body: body(sampling, { stream: true, ...fields }) });
   expect(response.statusCode, response.body).toBe(200);
-  const frames = response.body.trim().split('\n\n').map((frame) => frame.replace(/^data: /, '')); // prettier-ignore
+  const frames = response.body
+    .trim()
+    .split('\n\n')
+    .map((frame) => frame.replace(/^data: /, ''));
   expect(frames.pop()).toBe('[DONE]');
   return frames.map((frame) => JSON.parse(frame) as Chunk);
 }
@@ -106,10 +110,17 @@ describe('an answer', () => {
 
 test('what is not set is the model’s own distribution', async () => {
   await generate({ temperature: undefined });
-  expect(asked!.sampling).toMatchObject({ temperature: 1, topP: 1, topK: 0, minP: 0, repetitionPenalty: 1, topLogprobs: 0 });
+  expect(asked!.sampling).toMatchObject({
+    temperature: 1,
+    topP: 1,
+    topK: 0,
+    minP: 0,
+    repetitionPenalty: 1,
+    topLogprobs: 0,
+  });
   await generate({ temperature: 0.5, top_p: 0.9, top_k: 7, min_p: 0.1, repetition_penalty: 1.1, bad_words: null });
   expect(asked!.sampling).toMatchObject({ temperature: 0.5, topP: 0.9, topK: 7, minP: 0.1, repetitionPenalty: 1.1 });
-}); // prettier-ignore
+});
 
 describe('log-probabilities', () => {
   test('name tokens as both of vLLM’s forms do, the sampled one first', async () => {
@@ -119,7 +130,12 @@ describe('log-probabilities', () => {
       expect(own.token_id).toBe(ids[at]);
       expect(top[0]).toEqual(own);
       expect(top).toHaveLength(3);
-      expect(top.slice(1).map(({ logprob }) => logprob)).toEqual(top.slice(1).map(({ logprob }) => logprob).sort((a, b) => b - a)); // prettier-ignore
+      expect(top.slice(1).map(({ logprob }) => logprob)).toEqual(
+        top
+          .slice(1)
+          .map(({ logprob }) => logprob)
+          .sort((a, b) => b - a),
+      );
     }
   });
 
@@ -172,22 +188,26 @@ describe('an answer ends', () => {
 });
 
 describe('a stream', () => {
-  test.each([{ logprobs: 2 }, { n: 2, temperature: 1 }])('with %j has the tokens of the whole answer', async (sampling) => {
-    const whole = await generate(sampling, { output_mode: 'text' });
-    const chunks = await stream(sampling, { output_mode: 'text', stream_options: { include_usage: true } });
-    const last = chunks.pop()!;
-    expect(last).toMatchObject({ choices: [], usage: { total_tokens: whole.usage.total_tokens } });
-    for (const { index, ...expected } of whole.choices) {
-      const parts = chunks.flatMap(({ choices }) => choices).filter((part) => part.index === index);
-      expect({
-        token_ids: parts.flatMap(({ token_ids: ids }) => ids),
-        text: parts.map(({ text }) => text).join(''),
-        logprobs: expected.logprobs && { content: parts.flatMap(({ logprobs }) => logprobs!.content) },
-        finish_reason: parts.at(-1)!.finish_reason,
-        stop_reason: parts.at(-1)!.stop_reason,
-      }).toEqual(expected);
-    }
-  }); // prettier-ignore
+  test.each([{ logprobs: 2 }, { n: 2, temperature: 1 }])(
+    'with %j has the tokens of the whole answer',
+    async (sampling) => {
+      const whole = await generate(sampling, { output_mode: 'text' });
+      const chunks = await stream(sampling, { output_mode: 'text', stream_options: { include_usage: true } });
+      const last = chunks.pop()!;
+      expect(last).toMatchObject({ choices: [], usage: { total_tokens: whole.usage.total_tokens } });
+      for (const { index, ...expected } of whole.choices) {
+        const parts = chunks.flatMap(({ choices }) => choices).filter((part) => part.index === index);
+        expect({
+          token_ids: parts.flatMap(({ token_ids: ids }) => ids),
+          text: parts.map(({ text }) => text).join(''),
+          logprobs: expected.logprobs && { content: parts.flatMap(({ logprobs }) => logprobs!.content) },
+          finish_reason: parts.at(-1)!.finish_reason,
+          stop_reason: parts.at(-1)!.stop_reason,
+          weight_versions: parts.at(-1)!.weight_versions,
+        }).toEqual(expected);
+      }
+    },
+  );
 
   test('has the prompt’s tokens once, and usage in each chunk if asked', async () => {
     const options = { include_usage: true, continuous_usage_stats: true };
@@ -243,7 +263,10 @@ describe('an episode', () => {
   }
 
   test('has the calls of each address and header, as a chain of their tokens', async () => {
-    const first = await send(server, { url: `/e/group/run${url}`, body: body({ logprobs: 1, temperature: 1 }, { model }) });
+    const first = await send(server, {
+      url: `/e/group/run${url}`,
+      body: body({ logprobs: 1, temperature: 1 }, { model }),
+    });
     expect(first.headers['x-whetstone-model']).toBe('default/p/agent:step0');
     const one = first.json<Generated>();
     expect(one.choices[0]!.policy_step).toBe(0);
@@ -259,13 +282,15 @@ describe('an episode', () => {
       prompt_token_ids: PROMPT,
       choices: [{ token_ids: one.choices[0]!.token_ids, constrained: false }],
     });
-    expect(began!.choices[0]!.logprobs).toEqual(one.choices[0]!.logprobs!.content.map(({ logprob }) => expect.closeTo(logprob, 5) as unknown));
+    expect(began!.choices[0]!.logprobs).toEqual(
+      one.choices[0]!.logprobs!.content.map(({ logprob }) => expect.closeTo(logprob, 5) as unknown),
+    );
     expect(went!.parent_id).not.toBeNull();
     expect(went!.prompt_token_ids).toEqual(next);
     const reward = { reward: 1, turn_rewards: { [one.request_id]: 0.5 } };
     const rewarded = await send(server, { url: '/v1/preview/episodes/run/reward', body: reward });
     expect(rewarded.statusCode, rewarded.body).toBe(200);
-  }); // prettier-ignore
+  });
 
   test('may be named as a part of the address', async () => {
     const chat = { model, max_tokens: 2, messages: [{ role: 'user', content: 'Hi' }] };
@@ -274,6 +299,18 @@ describe('an episode', () => {
     const episode = await send(server, { url: '/v1/preview/episodes/inference' });
     expect(episode.json()).toMatchObject({ name: 'inference', group: 'group' });
   });
+});
+
+test('weights that a Tinker client saved answer under the name of their model', async () => {
+  const post = async <T>(path: string, body: object) =>
+    (await send(server, { url: `/tinker/api/v1/${path}`, body })).json<T>();
+  const { session_id } = await post<{ session_id: string }>('create_session', {});
+  const about = { session_id, model_seq_id: 0, base_model: BASE, lora_config: { rank: 4 } };
+  const { model_id: run } = await post<{ model_id: string }>('create_model', about);
+  await saveWeights(server, run, 'sampler_weights', 'a');
+  const answer = await generate({}, { model: `tinker/${session_id}-0` });
+  expect(answer.model).toMatch(new RegExp(`/tinker/${session_id}-0:step1$`));
+  expect(answer.choices[0]!.token_ids).toEqual((await choice()).token_ids); // they equal the initial weights
 });
 
 test('sampled tokens are charged to the account of the key', async () => {
@@ -319,7 +356,7 @@ refused('a cache in extra_args', { extra_args: { kv_transfer_params: { a: 1 } } 
 refused('a sampling parameter beside the others', {}, { max_tokens: 5 }, 'body.max_tokens value_error');
 refused('a field of the request among them', { stream: true }, {}, within('stream'));
 refused('a text', {}, { prompt: 'Once' }, 'body.prompt value_error');
-refused('a constraint of another server', { guided_json: {} , json_schema: { a: 1 } }, {}, within('json_schema')); // prettier-ignore
+refused('a constraint of another server', { guided_json: {}, json_schema: { a: 1 } }, {}, within('json_schema'));
 refused('an answer’s format', { response_format: { type: 'json_object' } }, {}, within('response_format'));
 refused('tokens that are forced', { trace_decode_token_ids: [1] }, {}, within('trace_decode_token_ids'));
 refused('a prompt that is cut', { truncate_prompt_tokens: 2 }, {}, within('truncate_prompt_tokens'));

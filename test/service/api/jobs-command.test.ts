@@ -55,7 +55,7 @@ test('prints the answers of a checkpoint, with rewards', async () => {
     temperature: 1,
   });
   expect(await run('show', id, '--answers')).toContain(
-    'evaluation: queued, 0 of 1 prompts answered, 2 samples each\nprompt 0  Hello? [31m\n  not yet answered\n',
+    'evaluation: queued, 0 of 1 prompt answered, 2 samples each\nprompt 0  Hello? [31m\n  not yet answered\n',
   );
   await endJob(server, id);
   await evaluated(server, id);
@@ -64,7 +64,7 @@ test('prints the answers of a checkpoint, with rewards', async () => {
   await send(server, { url: `/v1/preview/models/${model_id}/log`, body: logged });
   const lines = (await run('show', id, '--answers')).trimEnd().split('\n');
   expect(lines.slice(-4)).toEqual([
-    'evaluation: succeeded, 1 of 1 prompts answered, 2 samples each',
+    'evaluation: succeeded, 1 of 1 prompt answered, 2 samples each',
     'prompt 0  Hello? [31m',
     expect.stringMatching(/^ {2}reward 1 {2}(?:stop|length) {2}/),
     expect.stringMatching(/^ {2}reward 0\.25 {2}(?:stop|length) {2}/),

@@ -134,8 +134,10 @@ describe('an answer', () => {
     expect((await send(server, { url, headers, body: theirs })).statusCode).toBe(404);
     const reference = { model: BASE, input: [{ type: 'item_reference', id: `msg_${id.slice(5)}_0` }] };
     expect((await send(server, { url, headers, body: reference })).statusCode).toBe(404);
-    expect((await send(server, { url, headers: asOwner, body: { ...reference, max_output_tokens: 1 } })).statusCode).toBe(200);
-  }); // prettier-ignore
+    expect(
+      (await send(server, { url, headers: asOwner, body: { ...reference, max_output_tokens: 1 } })).statusCode,
+    ).toBe(200);
+  });
 
   test('counts towards the bytes its key may store, and is refused before it is made', async () => {
     const { secret } = await server.apiKeys.create({ entity: 'small', name: 'x', limits: { storedBytes: 3_000 } });
@@ -167,9 +169,15 @@ describe('a conversation', () => {
 
   test('is listed as items, with ids, in pages', async () => {
     const first = await ask('One.', { input: 'Say one.' });
-    const second = await ask('Two.', { previous_response_id: first.id, input: [{ role: 'user', content: 'Say two.' }] });
+    const second = await ask('Two.', {
+      previous_response_id: first.id,
+      input: [{ role: 'user', content: 'Say two.' }],
+    });
     const list = async (query: string) =>
-      (await send(server, { url: `${url}/${second.id}/input_items?${query}` })).json<{ data: { id: string; role: string; content: { text: string }[] }[]; has_more: boolean }>();
+      (await send(server, { url: `${url}/${second.id}/input_items?${query}` })).json<{
+        data: { id: string; role: string; content: { text: string }[] }[];
+        has_more: boolean;
+      }>();
     const { data } = await list('order=asc');
     expect(data.map(({ role, content }) => [role, content[0]!.text])).toEqual([
       ['user', 'Say one.'],
@@ -181,13 +189,15 @@ describe('a conversation', () => {
     expect([page.data.map(({ id }) => id), page.has_more]).toEqual([[data[2]!.id, data[1]!.id], true]);
     expect((await list(`limit=2&after=${page.data[1]!.id}`)).data).toEqual([data[0]]);
     expect((await send(server, { url: `${url}/${second.id}/input_items?after=nope` })).statusCode).toBe(400);
-  }); // prettier-ignore
+  });
 
   test('can refer to items of earlier answers', async () => {
     const first = await ask('A rather rare word: zebra.');
     const reference = { type: 'item_reference', id: first.output[0]!.id };
-    await ask('Fine.', { input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'Again!' }] });
-    expect(prompt()).toContain('zebra');
+    for (const each of [reference, { id: reference.id }, { ...reference, type: null }]) {
+      await ask('Fine.', { input: [{ role: 'user', content: 'Hi' }, each, { role: 'user', content: 'Again!' }] });
+      expect(prompt()).toContain('zebra');
+    }
     const unknown = await send(server, { url, body: body({ input: [{ type: 'item_reference', id: 'msg_1' }] }) });
     expect(unknown.json()).toMatchObject({ error: { code: 'not_found', param: 'input' } });
   });

@@ -102,7 +102,12 @@ describe('an answer', () => {
   });
 
   test.each([
-    ['thinking, text and calls', `<think>\nHm.\n</think>\n\nLet me see.\n${call('get_weather', '{"city": "Oslo"}')}\n${call('get_time', '{}')}`, ['thinking', 'text', 'tool_use', 'tool_use'], 'tool_use'],
+    [
+      'thinking, text and calls',
+      `<think>\nHm.\n</think>\n\nLet me see.\n${call('get_weather', '{"city": "Oslo"}')}\n${call('get_time', '{}')}`,
+      ['thinking', 'text', 'tool_use', 'tool_use'],
+      'tool_use',
+    ],
     ['text alone', 'Just text, with <b>tags</b>.', ['text'], 'end_turn'],
     ['a call alone', call('get_weather', '{"city": "Zürich \\"🙂\\""}'), ['tool_use'], 'tool_use'],
     ['nothing', '', [], 'end_turn'],
@@ -113,10 +118,14 @@ describe('an answer', () => {
     const events = await stream(text, { tools });
     expect(events[0]).toMatchObject({ type: 'message_start', message: { content: [], stop_reason: null } });
     expect(events.at(-1)).toEqual({ type: 'message_stop' });
-    expect(events.at(-2)).toMatchObject({ type: 'message_delta', delta: { stop_reason: reason }, usage: { output_tokens: whole.usage.output_tokens } });
+    expect(events.at(-2)).toMatchObject({
+      type: 'message_delta',
+      delta: { stop_reason: reason },
+      usage: { output_tokens: whole.usage.output_tokens },
+    });
     const plain = (blocks: readonly object[]) => blocks.map((block) => ({ ...block, id: '' }));
     expect(plain(assemble(events))).toEqual(plain(whole.content));
-  }); // prettier-ignore
+  });
 
   test('that is cut in a call says so, and has the text of the model', async () => {
     const answer = await ask(call('get_weather', '{"city": "Oslo"}'), { tools, max_tokens: 30 });
@@ -175,6 +184,39 @@ describe('blocks', () => {
     expect(said.indexOf('rain')).toBeLessThan(said.indexOf('And now?'));
   });
 
+  test('that bill Claude Code to its account are left out, because they differ by conversation', async () => {
+    const bill = (at: number) => `x-anthropic-billing-header: cc_version=2.1.197.${at}; cc_entrypoint=cli;`;
+    const block = (text: string) => ({ type: 'text', text });
+    const asked = async (system: unknown, at = 0) => {
+      const messages = [
+        { role: 'user', content: 'Hi' },
+        { role: 'system', content: bill(at) },
+      ];
+      await ask('Fine.', { system, messages });
+      return prompt();
+    };
+    const billed = await asked([block(bill(1)), block('Be brief.')], 2);
+    expect(billed).toBe(await asked([block('Be brief.')], 3));
+    expect(billed).not.toContain('billing');
+    expect(await asked([block(bill(4))])).toBe(await asked(undefined));
+    expect(await asked(`${bill(5)}\nBe brief.`)).toBe(await asked('Be brief.'));
+  });
+
+  test('of the system are one text, and results of tools come before the text of their turn', async () => {
+    const block = (text: string) => ({ type: 'text', text });
+    const messages = [
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'get_weather', input: {} }] },
+      {
+        role: 'user',
+        content: [block('And '), { type: 'tool_result', tool_use_id: 'a', content: 'rain' }, block(''), block('now?')],
+      },
+    ];
+    await ask('Fine.', { system: [block('Be'), block(''), block(' brief.')], messages });
+    expect(prompt()).toContain('Be brief.');
+    expect(prompt()).toMatch(/rain[^]*And now\?/);
+  });
+
   test('of the assistant at the end are continued', async () => {
     const messages = [
       { role: 'user', content: 'Count.' },
@@ -188,12 +230,19 @@ describe('blocks', () => {
     ['an image', { type: 'image', source: { type: 'url', url: 'http://x' } }, 'messages.0.content.0.type'],
     ['a document', { type: 'document', source: {} }, 'messages.0.content.0.type'],
     ['a result without its call', { type: 'tool_result', content: 'x' }, 'tool_use_id'],
-    ['a result in pictures', { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'image' }] }, 'content.0.content.0.type'],
+    [
+      'a result in pictures',
+      { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'image' }] },
+      'content.0.content.0.type',
+    ],
   ])('%s is refused with its place in the body', async (_, block, place) => {
     const response = await send(server, { url, body: body({ messages: [{ role: 'user', content: [block] }] }) });
     expect(response.statusCode).toBe(400);
-    expect(response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error', message: containing(place) } });
-  }); // prettier-ignore
+    expect(response.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: containing(place) },
+    });
+  });
 });
 
 describe('tool_choice', () => {
@@ -226,6 +275,8 @@ describe('thinking', () => {
     expect(prompt()).toContain('<think>\n\n</think>');
     const omitted = await ask(text, { thinking: { type: 'adaptive', display: 'omitted' } });
     expect(omitted.content).toMatchObject([{ type: 'text', text: 'Yes.' }]);
+    const hidden = body({ thinking: { type: 'adaptive', display: 'hidden' } });
+    expect((await send(server, { url, body: hidden })).statusCode).toBe(400);
   });
 
   test('with a budget ends at the budget', async () => {
@@ -321,22 +372,22 @@ describe('keys and errors', () => {
   });
 });
 
-const told = (type: string, words: string) => ({ type: 'error', error: { type, message: containing(words) } });
+const refusal = (type: string, words: string) => ({ type: 'error', error: { type, message: containing(words) } });
 runScenarios(
   () => server,
   [
-    { name: 'no max_tokens', url, body: body({ max_tokens: undefined }), status: 400, answer: told('invalid_request_error', 'max_tokens') },
-    { name: 'no message', url, body: body({ messages: [] }), status: 400, answer: told('invalid_request_error', 'messages') },
-    { name: 'a broken body', url, body: '{"model"', status: 400, answer: told('invalid_request_error', '') },
-    { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404, answer: told('not_found_error', 'nope') },
-    { name: 'tools of the server', url, body: body({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), status: 400, answer: told('invalid_request_error', 'web_search_20250305') },
-    { name: 'a choice without tools', url, body: body({ tool_choice: { type: 'any' } }), status: 400, answer: told('invalid_request_error', 'tools') },
-    { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: told('invalid_request_error', 'not in tools') },
-    { name: 'MCP servers', url, body: body({ mcp_servers: [{ url: 'http://x' }] }), status: 400, answer: told('invalid_request_error', 'mcp_servers') },
-    { name: 'compaction', url, body: body({ compaction: { type: 'summarize' } }), status: 400, answer: told('invalid_request_error', 'compaction') },
-    { name: 'a field of chat', url, body: body({ n: 2 }), status: 400, answer: told('invalid_request_error', '.n: ') },
+    { name: 'no max_tokens', url, body: body({ max_tokens: undefined }), status: 400, answer: refusal('invalid_request_error', 'max_tokens') },
+    { name: 'no message', url, body: body({ messages: [] }), status: 400, answer: refusal('invalid_request_error', 'messages') },
+    { name: 'a broken body', url, body: '{"model"', status: 400, answer: refusal('invalid_request_error', '') },
+    { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404, answer: refusal('not_found_error', 'nope') },
+    { name: 'tools of the server', url, body: body({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), status: 400, answer: refusal('invalid_request_error', 'web_search_20250305') },
+    { name: 'a choice without tools', url, body: body({ tool_choice: { type: 'any' } }), status: 400, answer: refusal('invalid_request_error', 'tools') },
+    { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: refusal('invalid_request_error', 'not in tools') },
+    { name: 'MCP servers', url, body: body({ mcp_servers: [{ url: 'http://x' }] }), status: 400, answer: refusal('invalid_request_error', 'mcp_servers') },
+    { name: 'compaction', url, body: body({ compaction: { type: 'summarize' } }), status: 400, answer: refusal('invalid_request_error', 'compaction') },
+    { name: 'a field of chat', url, body: body({ n: 2 }), status: 400, answer: refusal('invalid_request_error', '.n: ') },
     { name: 'harmless fields are named', url, body: body({ speed: 'fast', service_tier: 'auto', diagnostics: { previous_message_id: null } }), status: 200, answer: { warnings: [containing('speed'), containing('diagnostics')] } },
-    { name: 'too long a conversation', url, body: body({ messages: [{ role: 'user', content: 'word '.repeat(700) }] }), status: 400, answer: told('invalid_request_error', 'maximum context length') },
+    { name: 'too long a conversation', url, body: body({ messages: [{ role: 'user', content: 'word '.repeat(700) }] }), status: 400, answer: refusal('invalid_request_error', 'maximum context length') },
     { name: 'an unused field is named', url, body: body({ paint: 'blue' }), status: 200, answer: { warnings: [containing('paint')] } },
   ],
 ); // prettier-ignore

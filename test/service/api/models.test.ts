@@ -187,24 +187,31 @@ describe('registering a model', () => {
     status,
     answer,
   });
-  runScenarios(() => server, [
-    refusedLora({ r: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'r'], type: 'greater_than_equal' }] }),
-    refusedLora({ r: 257 }, 422, { detail: [{ loc: ['body', 'lora', 'r'], type: 'less_than_equal' }] }),
-    refusedLora({ lora_alpha: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'lora_alpha'], type: 'greater_than' }] }),
-    refusedLora({ target_modules: [] }, 422, {}),
-    refusedLora({ target_modules: ['embed_tokens'] }, 422, { detail: [{ msg: containing('embed_tokens is not supported') }] }),
-    refusedLora({ target_modules: ['qkv_proj'] }, 400, {
-      detail: containing('qkv_proj is not a linear layer of this base model, which has q_proj, k_proj, v_proj, o_proj'),
-      error: { code: 'invalid_request', param: 'lora.target_modules' },
-    }),
-    {
-      name: 'as a fork takes no lora',
-      url: '/v1/preview/models',
-      body: { ...body, name: 'refused', from_checkpoint: 'default/p/agent@0', lora: { r: 2 } },
-      status: 422,
-      answer: { detail: [{ loc: ['body', 'lora'], msg: containing('a fork has the adapter of its source') }] },
-    },
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      refusedLora({ r: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'r'], type: 'greater_than_equal' }] }),
+      refusedLora({ r: 257 }, 422, { detail: [{ loc: ['body', 'lora', 'r'], type: 'less_than_equal' }] }),
+      refusedLora({ lora_alpha: 0 }, 422, { detail: [{ loc: ['body', 'lora', 'lora_alpha'], type: 'greater_than' }] }),
+      refusedLora({ target_modules: [] }, 422, {}),
+      refusedLora({ target_modules: ['embed_tokens'] }, 422, {
+        detail: [{ msg: containing('embed_tokens is not supported') }],
+      }),
+      refusedLora({ target_modules: ['qkv_proj'] }, 400, {
+        detail: containing(
+          'qkv_proj is not a linear layer of this base model, which has q_proj, k_proj, v_proj, o_proj',
+        ),
+        error: { code: 'invalid_request', param: 'lora.target_modules' },
+      }),
+      {
+        name: 'as a fork takes no lora',
+        url: '/v1/preview/models',
+        body: { ...body, name: 'refused', from_checkpoint: 'default/p/agent@0', lora: { r: 2 } },
+        status: 422,
+        answer: { detail: [{ loc: ['body', 'lora'], msg: containing('a fork has the adapter of its source') }] },
+      },
+    ],
+  );
 
   test('with another base model is a conflict', async () => {
     const id = createId();

@@ -80,7 +80,10 @@ test('answers and failures match the schemas', async () => {
     await send(server, { url: '/v1/preview/training-jobs', body: { model_id: id, trajectory_groups: [] } })
   ).json<{ id: string }>().id;
   const requests: [path: string, request: Pick<ApiScenario, 'method' | 'url' | 'body' | 'headers'>][] = [
-    ['/v1/chat/completions', { url: '/v1/chat/completions', body: chat({ model: 'default/p/m', n: 2, return_token_ids: true }) }],
+    [
+      '/v1/chat/completions',
+      { url: '/v1/chat/completions', body: chat({ model: 'default/p/m', n: 2, return_token_ids: true }) },
+    ],
     ['/v1/chat/completions', { url: '/v1/chat/completions', body: {} }],
     ['/v1/chat/completions', { url: '/v1/chat/completions', body: chat({ model: 'nope' }) }],
     ['/v1/usage', { url: '/v1/usage' }],
@@ -95,18 +98,30 @@ test('answers and failures match the schemas', async () => {
     ['/v1/preview/models', { url: '/v1/preview/models?limit=0' }],
     ['/v1/preview/models/{model_id}', { url: `/v1/preview/models/${id}` }],
     ['/v1/preview/models/{model_id}/checkpoints', { url: `/v1/preview/models/${id}/checkpoints` }],
-    ['/v1/preview/models/{model_id}/log', { url: `/v1/preview/models/${id}/log`, body: { split: 'val', trajectory_groups: [] } }],
+    [
+      '/v1/preview/models/{model_id}/log',
+      { url: `/v1/preview/models/${id}/log`, body: { split: 'val', trajectory_groups: [] } },
+    ],
     ['/v1/preview/training-jobs', { url: '/v1/preview/training-jobs' }],
     ['/v1/preview/training-jobs/{training_job_id}', { url: `/v1/preview/training-jobs/${job}` }],
     ['/v1/preview/training-jobs/{training_job_id}/events', { url: `/v1/preview/training-jobs/${job}/events` }],
-    ['/v1/preview/training-jobs/{training_job_id}/cancel', { method: 'POST', url: `/v1/preview/training-jobs/${job}/cancel` }],
-    ['/v1/preview/training-jobs/{training_job_id}/cancel', { method: 'POST', url: `/v1/preview/training-jobs/${job}/cancel` }],
-    ['/v1/preview/models/{model_id}/checkpoints', { method: 'DELETE', url: `/v1/preview/models/${id}/checkpoints`, body: { steps: [] } }],
+    [
+      '/v1/preview/training-jobs/{training_job_id}/cancel',
+      { method: 'POST', url: `/v1/preview/training-jobs/${job}/cancel` },
+    ],
+    [
+      '/v1/preview/training-jobs/{training_job_id}/cancel',
+      { method: 'POST', url: `/v1/preview/training-jobs/${job}/cancel` },
+    ],
+    [
+      '/v1/preview/models/{model_id}/checkpoints',
+      { method: 'DELETE', url: `/v1/preview/models/${id}/checkpoints`, body: { steps: [] } },
+    ],
     ['/v1/preview/models/{model_id}', { method: 'DELETE', url: `/v1/preview/models/${id}` }],
     ['/v1/preview/base-models', { url: '/v1/preview/base-models' }],
     ['/v1/health', { url: '/v1/health' }],
     ['/v1/system-check', { url: '/v1/system-check' }],
-  ]; // prettier-ignore
+  ];
   for (const [path, request] of requests) {
     const response = await send(server, request);
     const method = (request.method ?? (request.body === undefined ? 'GET' : 'POST')).toLowerCase();

@@ -10,6 +10,7 @@ interface Choice {
   index: number;
   finish_reason: string | null;
   policy_step?: number;
+  weight_versions?: object[];
 }
 
 interface Event {
@@ -22,18 +23,21 @@ const dataOf = <T>(body: string): T[] =>
 const chunksOf = (body: string) => dataOf<{ choices: Choice[] }>(body);
 const eventsOf = (body: string) => dataOf<Event>(body);
 
-const completion = (model: string, more: object) => ({ model, prompt: 'Go on', max_tokens: 3, n: 2, ...more });
+const counts = { max_tokens: 3, min_tokens: 3, n: 2 };
+const completion = (model: string, more: object) => ({ model, prompt: 'Go on', ...counts, ...more });
 
 const generation = (model: string, more: object) => ({
-  ...{ model, token_ids: [1, 2], sampling_params: { max_tokens: 3, n: 2 } },
+  ...{ model, token_ids: [1, 2], sampling_params: counts },
   ...more,
 });
 
-test.each([
-  ['chat', '/v1/chat/completions', (model: string, more: object) => chat({ model, max_tokens: 3, n: 2, ...more })],
+const ENDPOINTS = [
+  ['chat', '/v1/chat/completions', (model: string, more: object) => chat({ model, ...counts, ...more })],
   ['completions', '/v1/completions', completion],
   ['generate', '/inference/v1/generate', generation],
-] as const)('%s: every choice has its step, in streams with its last chunk', async (_, url, body) => {
+] as const;
+
+test.each(ENDPOINTS)('%s: every choice has its step, in streams with its last chunk', async (_, url, body) => {
   const whole = await send(server, { url, body: body('p/agent', {}) });
   expect(whole.json<{ choices: Choice[] }>().choices.map(({ policy_step: step }) => step)).toEqual([0, 0]);
   expect(whole.headers['x-whetstone-model']).toBe('default/p/agent:step0');
@@ -48,6 +52,35 @@ test.each([
   const base = await send(server, { url, body: body(BASE, {}) });
   expect(base.json<{ choices: Choice[] }>().choices.some((choice) => 'policy_step' in choice)).toBe(false);
   expect(base.headers['x-whetstone-model']).toBe(BASE);
+});
+
+test.each(ENDPOINTS)(
+  '%s: every choice says which weights sampled which tokens, as in vLLM',
+  async (name, url, body) => {
+    const asked = { return_weight_versions: true };
+    const versionsOf = async (model: string, more: object) => {
+      const answer = await send(server, { url, body: body(model, more) });
+      return answer.json<{ choices: Choice[] }>().choices.map(({ weight_versions: spans }) => spans);
+    };
+    const span = (version: string) => [{ version, start: 0, end: 3 }];
+    expect(await versionsOf('p/agent', asked)).toEqual([span('0'), span('0')]);
+    expect(await versionsOf(BASE, asked)).toEqual([span('default'), span('default')]);
+
+    const stream = await send(server, { url, body: body('p/agent', { ...asked, stream: true }) });
+    for (const choice of chunksOf(stream.body).flatMap(({ choices }) => choices))
+      expect(choice.weight_versions).toEqual(choice.finish_reason === null ? undefined : span('0'));
+
+    // vLLM's generate has no such field: it always says so.
+    if (name !== 'generate') expect(await versionsOf('p/agent', {})).toEqual([undefined, undefined]);
+  },
+);
+
+test('completions: a prompt that is only scored has no weights', async () => {
+  const body = completion(BASE, { echo: true, max_tokens: 0, min_tokens: 0, return_weight_versions: true });
+  for (const more of [{}, { stream: true }]) {
+    const { body: text } = await send(server, { url: '/v1/completions', body: { ...body, ...more } });
+    expect(text.match(/"weight_versions":\[\]/g)).toHaveLength(2);
+  }
 });
 
 test('messages: the message has its step, in streams at its start and in its last delta', async () => {

@@ -77,10 +77,10 @@ test('an answer may have several turns, also if one answer is a prefix of the ot
 
 test.each([
   ['is not JSON', '{"prompt"', 'is not JSON'],
-  ['lacks an answer', { prompt, chosen }, 'rejected: Field required'],
+  ['lacks an answer', { prompt, chosen }, 'rejected: is missing'],
   ['is a row of SFT', { messages: [...prompt, ...chosen] }, 'prompt: '],
   ['has an empty prompt', { prompt: [], chosen, rejected }, 'prompt: '],
-  ['has a message without a role', { prompt, chosen: [{ content: '4' }], rejected }, 'chosen.0.role: Field required'],
+  ['has a message without a role', { prompt, chosen: [{ content: '4' }], rejected }, 'chosen.0.role: is missing'],
   [
     'has a prompt of plain text',
     { prompt: 'What is 2 + 2?', chosen, rejected },
@@ -104,11 +104,12 @@ test.each([
     { prompt, chosen, rejected: [...rejected, prompt[1]] },
     'rejected ends with a message of the role user',
   ],
+  ["is Alpaca's", { instruction: 'Add.', input: '2 + 2', chosen: '4', rejected: '5' }, 'has instruction, a form that'],
   ['prefers nothing', { prompt, chosen, rejected: chosen }, 'chosen and rejected are the same'],
   [
     "is OpenAI's and lacks an answer",
     { input: { messages: prompt }, preferred_output: chosen },
-    'non_preferred_output: Field required',
+    'non_preferred_output: is missing',
   ],
 ])('the error for a line that %s says so', (_, value, problem) => {
   const line = typeof value === 'string' ? value : JSON.stringify(value);

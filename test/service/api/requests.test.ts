@@ -17,32 +17,49 @@ const server = await shareTestServer({ limits: { basePath: '/api/training' } });
 const url = '/v1/chat/completions';
 
 describe('keys', () => {
-  runScenarios(() => server, [
-    {
-      name: 'no key is a 401 that says how to get one, in both shapes',
-      url: '/v1/models',
-      headers: { authorization: '' },
-      status: 401,
-      answer: { detail: containing('whetstone keys create'), error: { type: 'authentication_error', code: 'invalid_api_key', param: null } },
-      answerHeaders: { 'www-authenticate': 'Bearer' },
-    },
-    {
-      name: 'a wrong key is a 401',
-      url: '/v1/models',
-      headers: { authorization: 'Bearer wk-wrong' },
-      status: 401,
-      answer: { error: { code: 'invalid_api_key' } },
-    },
-    { name: 'the scheme may be written in any case', url: '/v1/models', headers: { authorization: asOwner.authorization.replace('Bearer', 'bEaReR') }, status: 200 },
-    {
-      name: 'the key is checked before the body is read',
-      url,
-      headers: { authorization: 'Bearer wk-wrong' },
-      body: 'x'.repeat(100_000),
-      status: 401,
-    },
-    { name: 'health needs no key', url: '/v1/health', headers: { authorization: '' }, status: 200, answer: { status: 'ok' } },
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      {
+        name: 'no key is a 401 that says how to get one, in both shapes',
+        url: '/v1/models',
+        headers: { authorization: '' },
+        status: 401,
+        answer: {
+          detail: containing('whetstone keys create'),
+          error: { type: 'authentication_error', code: 'invalid_api_key', param: null },
+        },
+        answerHeaders: { 'www-authenticate': 'Bearer' },
+      },
+      {
+        name: 'a wrong key is a 401',
+        url: '/v1/models',
+        headers: { authorization: 'Bearer wk-wrong' },
+        status: 401,
+        answer: { error: { code: 'invalid_api_key' } },
+      },
+      {
+        name: 'the scheme may be written in any case',
+        url: '/v1/models',
+        headers: { authorization: asOwner.authorization.replace('Bearer', 'bEaReR') },
+        status: 200,
+      },
+      {
+        name: 'the key is checked before the body is read',
+        url,
+        headers: { authorization: 'Bearer wk-wrong' },
+        body: 'x'.repeat(100_000),
+        status: 401,
+      },
+      {
+        name: 'health needs no key',
+        url: '/v1/health',
+        headers: { authorization: '' },
+        status: 200,
+        answer: { status: 'ok' },
+      },
+    ],
+  );
 
   test('a key made here works until it is revoked', async () => {
     const { key, secret } = await server.apiKeys.create({ entity: 'team', name: 'test' });
@@ -66,47 +83,109 @@ describe('keys', () => {
 });
 
 describe('request ids', () => {
-  runScenarios(() => server, [
-    { name: 'every answer has an id', url: '/v1/health', status: 200, answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) } },
-    { name: 'the client’s own id comes back', url: '/v1/health', headers: { 'x-request-id': 'mine-1' }, status: 200, answerHeaders: { 'x-request-id': 'mine-1' } },
-    { name: 'an id that could split headers is replaced', url: '/v1/health', headers: { 'x-request-id': 'a b' }, status: 200, answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) } },
-    { name: 'errors have an id too', url: '/nowhere', status: 404, answerHeaders: { 'x-request-id': matching(/./) } },
-    { name: 'answers to refused keys have an id too', url: '/v1/models', headers: { authorization: '' }, status: 401, answerHeaders: { 'x-request-id': matching(/./) } },
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      {
+        name: 'every answer has an id',
+        url: '/v1/health',
+        status: 200,
+        answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) },
+      },
+      {
+        name: 'the client’s own id comes back',
+        url: '/v1/health',
+        headers: { 'x-request-id': 'mine-1' },
+        status: 200,
+        answerHeaders: { 'x-request-id': 'mine-1' },
+      },
+      {
+        name: 'an id that could split headers is replaced',
+        url: '/v1/health',
+        headers: { 'x-request-id': 'a b' },
+        status: 200,
+        answerHeaders: { 'x-request-id': matching(/^[0-9a-f]{32}$/) },
+      },
+      { name: 'errors have an id too', url: '/nowhere', status: 404, answerHeaders: { 'x-request-id': matching(/./) } },
+      {
+        name: 'answers to refused keys have an id too',
+        url: '/v1/models',
+        headers: { authorization: '' },
+        status: 401,
+        answerHeaders: { 'x-request-id': matching(/./) },
+      },
+    ],
+  );
 });
 
 describe('bodies', () => {
-  runScenarios(() => server, [
-    {
-      name: 'broken JSON says where it breaks',
-      url,
-      body: '{"model": }',
-      status: 422,
-      answer: {
-        detail: [{ type: 'json_invalid', loc: ['body', 10], msg: 'JSON decode error', input: {}, ctx: { error: 'Expecting value' } }],
-        error: { type: 'invalid_request_error', message: 'body.10: JSON decode error: Expecting value (json_invalid)' },
+  runScenarios(
+    () => server,
+    [
+      {
+        name: 'broken JSON says where it breaks',
+        url,
+        body: '{"model": }',
+        status: 422,
+        answer: {
+          detail: [
+            {
+              type: 'json_invalid',
+              loc: ['body', 10],
+              msg: 'JSON decode error',
+              input: {},
+              ctx: { error: 'Expecting value' },
+            },
+          ],
+          error: {
+            type: 'invalid_request_error',
+            message: 'body.10: JSON decode error: Expecting value (json_invalid)',
+          },
+        },
       },
-    },
-    { name: 'no body is a missing body', method: 'POST', url, status: 422, answer: { detail: [{ type: 'missing', loc: ['body'], input: null }] } },
-    { name: 'a body that is not an object is refused as such', url, body: '[1]', status: 422, answer: { detail: [{ type: 'model_attributes_type', loc: ['body'] }] } },
-    {
-      name: 'another content type is refused with a hint',
-      url,
-      headers: { 'content-type': 'text/plain' },
-      body: '{}',
-      status: 422,
-      answer: { detail: [{ type: 'model_attributes_type', msg: containing('application/json') }] },
-    },
-    {
-      name: 'a body over the limit is a 413 in both shapes',
-      url,
-      body: chat({ user: 'x'.repeat(70_000) }),
-      status: 413,
-      answer: { detail: containing('limit'), error: { code: 'body_too_large' } },
-    },
-    { name: 'training data may be larger than a chat', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(70_000) }, status: 422 },
-    { name: 'training data over its own limit is a 413', url: '/v1/preview/training-jobs', body: { padding: 'x'.repeat(300_000) }, status: 413 },
-  ]); // prettier-ignore
+      {
+        name: 'no body is a missing body',
+        method: 'POST',
+        url,
+        status: 422,
+        answer: { detail: [{ type: 'missing', loc: ['body'], input: null }] },
+      },
+      {
+        name: 'a body that is not an object is refused as such',
+        url,
+        body: '[1]',
+        status: 422,
+        answer: { detail: [{ type: 'model_attributes_type', loc: ['body'] }] },
+      },
+      {
+        name: 'another content type is refused with a hint',
+        url,
+        headers: { 'content-type': 'text/plain' },
+        body: '{}',
+        status: 422,
+        answer: { detail: [{ type: 'model_attributes_type', msg: containing('application/json') }] },
+      },
+      {
+        name: 'a body over the limit is a 413 in both shapes',
+        url,
+        body: chat({ user: 'x'.repeat(70_000) }),
+        status: 413,
+        answer: { detail: containing('limit'), error: { code: 'body_too_large' } },
+      },
+      {
+        name: 'training data may be larger than a chat',
+        url: '/v1/preview/training-jobs',
+        body: { padding: 'x'.repeat(70_000) },
+        status: 422,
+      },
+      {
+        name: 'training data over its own limit is a 413',
+        url: '/v1/preview/training-jobs',
+        body: { padding: 'x'.repeat(300_000) },
+        status: 413,
+      },
+    ],
+  );
 
   test('an error for a large body does not echo the body', async () => {
     const response = await send(server, { url, body: { notes: Array.from({ length: 5_000 }, (_, i) => `note ${i}`) } });
@@ -116,69 +195,108 @@ describe('bodies', () => {
 });
 
 describe('paths', () => {
-  runScenarios(() => server, [
-    { name: 'a trailing slash changes nothing', url: '/v1/health/', status: 200 },
-    { name: 'a trailing slash changes nothing for a POST', url: `${url}/`, body: chat(), status: 200 },
-    { name: 'every path works under the base path', url: '/api/training/v1/health', status: 200 },
-    { name: 'a trailing slash works under the base path', url: '/api/training/v1/chat/completions/', body: chat(), status: 200 },
-    { name: 'a path that only begins like the base path is unknown', url: '/api/trainings/v1/health', status: 404 },
-    { name: 'an unknown path is a 404 in both shapes', url: '/v2', status: 404, answer: { detail: containing('Not Found'), error: { code: 'not_found' } } },
-    {
-      name: 'a wrong method is a 405 that lists the right ones',
-      method: 'PUT',
-      url: '/v1/preview/models',
-      body: {},
-      status: 405,
-      answerHeaders: { allow: 'POST, GET' },
-      answer: { error: { code: 'method_not_allowed' } },
-    },
-    {
-      name: 'a wrong method that may have a body is a 405 too, also without a content type',
-      method: 'QUERY',
-      url: '/v1/preview/models',
-      status: 405,
-      answerHeaders: { allow: 'POST, GET' },
-    },
-    ...['x'.repeat(501), '%ff'].map((part) => ({
-      name: `a path with ${part.slice(0, 3)} in it is a 400 that says what is wrong with it`,
-      url: `/v1/preview/models/${part}`,
-      status: 400,
-      answer: { detail: matching(/^(?:The|A part of the) path .*\.$/), error: { code: 'invalid_request' } },
-    })),
-    {
-      name: 'an Idempotency-Key over 255 characters is a 400',
-      url: '/v1/preview/models',
-      headers: { 'idempotency-key': 'x'.repeat(256) },
-      body: { project: 'p', name: 'n', base_model: 'tiny/chat' },
-      status: 400,
-      answer: { detail: containing('1 to 255 characters') },
-    },
-  ]); // prettier-ignore
+  runScenarios(
+    () => server,
+    [
+      { name: 'a trailing slash changes nothing', url: '/v1/health/', status: 200 },
+      { name: 'a trailing slash changes nothing for a POST', url: `${url}/`, body: chat(), status: 200 },
+      { name: 'every path works under the base path', url: '/api/training/v1/health', status: 200 },
+      {
+        name: 'a trailing slash works under the base path',
+        url: '/api/training/v1/chat/completions/',
+        body: chat(),
+        status: 200,
+      },
+      { name: 'a path that only begins like the base path is unknown', url: '/api/trainings/v1/health', status: 404 },
+      {
+        name: 'an unknown path is a 404 in both shapes',
+        url: '/v2',
+        status: 404,
+        answer: { detail: containing('Not Found'), error: { code: 'not_found' } },
+      },
+      {
+        name: 'a wrong method is a 405 that lists the right ones',
+        method: 'PUT',
+        url: '/v1/preview/models',
+        body: {},
+        status: 405,
+        answerHeaders: { allow: 'POST, GET' },
+        answer: { error: { code: 'method_not_allowed' } },
+      },
+      {
+        name: 'a wrong method that may have a body is a 405 too, also without a content type',
+        method: 'QUERY',
+        url: '/v1/preview/models',
+        status: 405,
+        answerHeaders: { allow: 'POST, GET' },
+      },
+      ...['x'.repeat(501), '%ff'].map((part) => ({
+        name: `a path with ${part.slice(0, 3)} in it is a 400 that says what is wrong with it`,
+        url: `/v1/preview/models/${part}`,
+        status: 400,
+        answer: { detail: matching(/^(?:The|A part of the) path .*\.$/), error: { code: 'invalid_request' } },
+      })),
+      {
+        name: 'an Idempotency-Key over 255 characters is a 400',
+        url: '/v1/preview/models',
+        headers: { 'idempotency-key': 'x'.repeat(256) },
+        body: { project: 'p', name: 'n', base_model: 'tiny/chat' },
+        status: 400,
+        answer: { detail: containing('1 to 255 characters') },
+      },
+    ],
+  );
 });
 
 describe('the server’s own state', () => {
-  runScenarios(() => server, [
-    {
-      name: 'the system check covers database and engines',
-      url: '/v1/system-check',
-      headers: { authorization: '' },
-      status: 200,
-      answer: { api: true, database: { success: true, errors: [] }, cpu_queue: { success: true }, gpu_queue: { success: true } },
-    },
-    { name: 'base models are a plain list of ids', url: '/v1/preview/base-models', headers: { authorization: '' }, status: 200, answer: ['tiny/chat'] },
-    {
-      name: 'metrics count requests and tokens',
-      url: '/metrics',
-      status: 200,
-      then(response) {
-        expect(response.headers['content-type']).toContain('text/plain');
-        expect(response.body).toMatch(/vllm:generation_tokens_total\{model_name="tiny\/chat"\} [1-9]/);
-        expect(response.body).toMatch(/whetstone_http_request_seconds_count\{method="POST",route="\/v1\/chat\/completions",status="200"\} [1-9]/);
+  runScenarios(
+    () => server,
+    [
+      {
+        name: 'the system check covers database and engines',
+        url: '/v1/system-check',
+        headers: { authorization: '' },
+        status: 200,
+        answer: {
+          api: true,
+          database: { success: true, errors: [] },
+          cpu_queue: { success: true },
+          gpu_queue: { success: true },
+        },
       },
-    },
-    { name: 'the front page says how to start', url: '/', status: 200, then: ({ body }) => expect(body).toContain('tiny/chat') },
-    { name: 'the description of the API lists every endpoint', url: '/openapi.json', status: 200, then: ({ body }) => expect(body).toContain('/v1/preview/training-jobs/{training_job_id}/events') },
-  ]); // prettier-ignore
+      {
+        name: 'base models are a plain list of ids',
+        url: '/v1/preview/base-models',
+        headers: { authorization: '' },
+        status: 200,
+        answer: ['tiny/chat'],
+      },
+      {
+        name: 'metrics count requests and tokens',
+        url: '/metrics',
+        status: 200,
+        then(response) {
+          expect(response.headers['content-type']).toContain('text/plain');
+          expect(response.body).toMatch(/vllm:generation_tokens_total\{model_name="tiny\/chat"\} [1-9]/);
+          expect(response.body).toMatch(
+            /whetstone_http_request_seconds_count\{method="POST",route="\/v1\/chat\/completions",status="200"\} [1-9]/,
+          );
+        },
+      },
+      {
+        name: 'the front page says how to start',
+        url: '/',
+        status: 200,
+        then: ({ body }) => expect(body).toContain('tiny/chat'),
+      },
+      {
+        name: 'the description of the API lists every endpoint',
+        url: '/openapi.json',
+        status: 200,
+        then: ({ body }) => expect(body).toContain('/v1/preview/training-jobs/{training_job_id}/events'),
+      },
+    ],
+  );
 
   test('the system check is a 503 while the database fails', async () => {
     const broken = await openTestServer();

@@ -90,6 +90,8 @@ describe('an answer', () => {
     const [item] = (await ask('Hello there.', { include })).output;
     const [content] = item!.type === 'message' ? item!.content : [];
     expect(content!.logprobs.map(({ token }) => token).join('')).toContain('Hello there.');
+    const { warnings } = await ask('Hello there.', { top_logprobs: 2 });
+    expect(warnings).toEqual([containing('top_logprobs was not used')]);
   });
 });
 
@@ -107,16 +109,20 @@ describe('a stream', () => {
     expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
     const last = events.at(-1)!;
     expect(last.type).toBe('response.completed');
-    const plain = (output: Answer['output']) => output.map((item) => ({ ...item, id: '', ...('call_id' in item ? { call_id: '' } : {}) }));
+    const plain = (output: Answer['output']) =>
+      output.map((item) => ({ ...item, id: '', ...('call_id' in item ? { call_id: '' } : {}) }));
     expect(plain(last.response!.output)).toEqual(plain(whole.output));
     for (const [index, item] of last.response!.output.entries()) {
       const own = events.filter((event) => event.item_id === item.id);
-      const pieces = own.filter(({ type }) => type.endsWith('.delta')).map(({ delta }) => delta).join('');
+      const pieces = own
+        .filter(({ type }) => type.endsWith('.delta'))
+        .map(({ delta }) => delta)
+        .join('');
       expect(pieces).toBe(item.type === 'function_call' ? item.arguments : item.content[0]!.text);
       const done = events.filter(({ type, output_index: at }) => type === 'response.output_item.done' && at === index);
       expect(done.map((event) => event.item)).toEqual([item]);
     }
-  }); // prettier-ignore
+  });
 
   test('of text has the events that clients wait for, in their order', async () => {
     const types = (await stream('Hi')).map(({ type }) => type.replace('response.', ''));
@@ -170,6 +176,20 @@ describe('input', () => {
     });
     expect((await ask('Fine.', { input, truncation: 'auto' })).status).toBe('completed');
   });
+});
+
+test("input that ends in a message of the assistant's that was cut is continued", async () => {
+  const input = (status: string) => [
+    { role: 'user', content: 'Count.' },
+    { type: 'message', role: 'assistant', status, content: [{ type: 'output_text', text: 'One, two' }] },
+  ];
+  for (const status of ['incomplete', 'in_progress']) {
+    const answer = await ask(', three', { input: input(status) });
+    expect(answer.output).toMatchObject([{ type: 'message', content: [{ text: ', three' }] }]);
+    expect(prompt().endsWith('One, two')).toBe(true);
+  }
+  await ask('Fine.', { input: input('completed') });
+  expect(prompt().endsWith('One, two')).toBe(false);
 });
 
 describe('tools of agents', () => {
@@ -255,16 +275,34 @@ refused('a field of chat', { max_tokens: 5 }, 'body.max_tokens value_error');
 refused('an unknown tool', { tools, tool_choice: { type: 'function', name: 'x' } }, 'body.tool_choice value_error');
 refused('a choice without tools', { tool_choice: 'required' }, 'body.tool_choice value_error');
 refused('an unknown item', { input: [{ type: 'computer_call', id: 'x' }] }, 'body.input.0.type value_error');
-refused('an image', { input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'body.input.0.content.0.type value_error'); // prettier-ignore
+refused(
+  'an image',
+  { input: [{ role: 'user', content: [{ type: 'input_image' }] }] },
+  'body.input.0.content.0.type value_error',
+);
 refused('an unknown role', { input: [{ role: 'robot', content: 'x' }] }, 'body.input.0.role value_error');
-refused('a result without a call', { input: [{ type: 'function_call_output', output: 'x' }] }, 'body.input.0.call_id value_error'); // prettier-ignore
-refused('a format without its schema', { text: { format: { type: 'json_schema', name: 'x' } } }, 'body.text.format.schema value_error'); // prettier-ignore
+refused(
+  'a result without a call',
+  { input: [{ type: 'function_call_output', output: 'x' }] },
+  'body.input.0.call_id value_error',
+);
+refused(
+  'a format without its schema',
+  { text: { format: { type: 'json_schema', name: 'x' } } },
+  'body.text.format.schema value_error',
+);
 refused('nothing', { input: [] }, 'body.input value_error');
 
 runScenarios(
   () => server,
   [
     { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404 },
-    { name: 'unused fields are named', url, body: body({ paint: 'blue', reasoning: { summary: 'auto' } }), status: 200, answer: { warnings: [containing('paint'), containing('summary')] } },
+    {
+      name: 'unused fields are named',
+      url,
+      body: body({ paint: 'blue', reasoning: { summary: 'auto' } }),
+      status: 200,
+      answer: { warnings: [containing('paint'), containing('summary')] },
+    },
   ],
-); // prettier-ignore
+);

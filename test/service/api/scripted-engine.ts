@@ -4,7 +4,8 @@ import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/infer
 import type { TextModel } from '#text/text-model';
 
 export interface Script {
-  text: string;
+  /** What it writes, or what it writes after a prompt. */
+  text: string | ((prompt: string) => string);
   /** The last request that it received. */
   asked: GenerateRequest | null;
 }
@@ -22,7 +23,11 @@ export function speakScript(real: InferenceEngine, text: () => TextModel, script
     generate(request) {
       script.asked = request;
       const { tokenizer, eosTokenIds } = text();
-      const said = [...tokenizer.encode(script.text), eosTokenIds[0]!];
+      const written =
+        typeof script.text === 'string'
+          ? script.text
+          : script.text(tokenizer.decode(request.promptTokens, { skipSpecialTokens: false }));
+      const said = [...tokenizer.encode(written), eosTokenIds[0]!];
       const cancelled = new Set<number>();
       async function* events(): AsyncGenerator<TokenEvent> {
         for (let choiceIndex = 0; choiceIndex < request.n; choiceIndex++) {

@@ -27,10 +27,10 @@ afterAll(async () => {
 type Pair = readonly [name: string, city: string];
 const random = createRandom(3);
 const draw = (): Pair => [NAMES[random.integer(NAMES.length)]!, CITIES[random.integer(CITIES.length)]!];
-const held = Array.from({ length: 48 }, draw);
+const heldOut = Array.from({ length: 48 }, draw);
 function drawOther(): Pair {
   const pair = draw();
-  return held.some((other) => other.join() === pair.join()) ? drawOther() : pair;
+  return heldOut.some((other) => other.join() === pair.join()) ? drawOther() : pair;
 }
 
 const question = ([name, city]: Pair) => ({
@@ -51,7 +51,7 @@ async function rollouts(pair: Pair, n: number, seed: number) {
 }
 
 async function exactMatch(): Promise<number> {
-  const all = (await Promise.all(held.map((pair, i) => rollouts(pair, 4, 1000 + i)))).flat();
+  const all = (await Promise.all(heldOut.map((pair, i) => rollouts(pair, 4, 1000 + i)))).flat();
   return all.reduce((sum, { reward }) => sum + reward, 0) / all.length;
 }
 

@@ -135,19 +135,51 @@ describe('submitting', () => {
   test.each([
     ['no data', {}, ['body', 'training_data_url']],
     ['what is no artifact', { training_data_url: 's3://bucket/train.jsonl' }, ['body', 'training_data_url']],
-    ['a negative learning rate', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: -1e-5 } }, ['body', 'config', 'learning_rate']],
-    ['a learning rate that no model survives', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4, 1e30] } }, ['body', 'config', 'learning_rate', 1]],
-    ['no learning rates', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [] } }, ['body', 'config', 'learning_rate']],
-    ['listed learning rates and another schedule', { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4], warmup_ratio: 0.1 } }, ['body', 'config', 'warmup_ratio']],
-    ['a schedule that nobody knows', { training_data_url: 'artifact:///default/p/x:v0', config: { lr_scheduler_type: 'polynomial' } }, ['body', 'config', 'lr_scheduler_type']],
-    ['no epoch', { training_data_url: 'artifact:///default/p/x:v0', config: { epochs: 0 } }, ['body', 'config', 'epochs']],
-    ['a batch of none', { training_data_url: 'artifact:///default/p/x:v0', config: { batch_size: 0 } }, ['body', 'config', 'batch_size']],
-    ['turns of a third kind', { training_data_url: 'artifact:///default/p/x:v0', config: { assistant_turns: 'first' } }, ['body', 'config', 'assistant_turns']],
+    [
+      'a negative learning rate',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: -1e-5 } },
+      ['body', 'config', 'learning_rate'],
+    ],
+    [
+      'a learning rate that no model survives',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4, 1e30] } },
+      ['body', 'config', 'learning_rate', 1],
+    ],
+    [
+      'no learning rates',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [] } },
+      ['body', 'config', 'learning_rate'],
+    ],
+    [
+      'listed learning rates and another schedule',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: [1e-4], warmup_ratio: 0.1 } },
+      ['body', 'config', 'warmup_ratio'],
+    ],
+    [
+      'a schedule that nobody knows',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { lr_scheduler_type: 'polynomial' } },
+      ['body', 'config', 'lr_scheduler_type'],
+    ],
+    [
+      'no epoch',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { epochs: 0 } },
+      ['body', 'config', 'epochs'],
+    ],
+    [
+      'a batch of none',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { batch_size: 0 } },
+      ['body', 'config', 'batch_size'],
+    ],
+    [
+      'turns of a third kind',
+      { training_data_url: 'artifact:///default/p/x:v0', config: { assistant_turns: 'first' } },
+      ['body', 'config', 'assistant_turns'],
+    ],
   ])('%s is a 422', async (_, body, loc) => {
     const response = await submit(body);
     expect(response.statusCode, response.body).toBe(422);
     expect(response.json<{ detail: { loc: unknown[] }[] }>().detail[0]!.loc.slice(0, loc.length)).toEqual(loc);
-  }); // prettier-ignore
+  });
 
   test.each([
     ['a version that is not there', 'wandb-artifact:///default/p/data-0:v9', 404],
@@ -198,11 +230,11 @@ describe('training data', () => {
     expect(told[0]).toContain('27 lines of default/p/');
     expect(told.slice(1, 8)).toEqual([
       'train.jsonl line 2: is not JSON: Expecting value at character 14',
-      'train.jsonl line 3: Input should be a valid dictionary or object to extract fields from',
-      'train.jsonl line 4: messages: Field required',
+      'train.jsonl line 3: must be an object',
+      containing('train.jsonl line 4: has none of the fields messages, conversations,'),
       containing('train.jsonl line 5: messages: '),
       containing('line 6: the last message must have the role assistant'),
-      'train.jsonl line 7: messages.0.content: Field required',
+      'train.jsonl line 7: messages.0.content: is missing',
       containing('train.jsonl line 8: tools.0.function'),
     ]);
     expect(told).toHaveLength(22);

@@ -70,21 +70,75 @@ describe('a Tinker client', () => {
 
   test.each([
     ['a field that is not known', 'optim_step', (): unknown => ({ ...adam(9), momentum: 1 }), 422, 'momentum'],
-    ['another optimiser', 'create_model', (): unknown => ({ session_id: session, model_seq_id: 5, base_model: BASE, optimizer_config: { type: 'dimuon' } }), 400, 'dimuon'],
-    ['a model that is not hosted', 'create_model', (): unknown => ({ session_id: session, model_seq_id: 5, base_model: 'a/b' }), 404, 'does not host'],
-    ['weights that are not there', 'create_sampling_session', (): unknown => ({ session_id: session, sampling_session_seq_id: 4, model_path: `tinker://${run}/weights/no` }), 404, 'no saved weights'],
-    ['a name of weights that is shown as another', 'save_weights', (): unknown => ({ model_id: run, seq_id: 60, path: 'a\u202eb' }), 422, 'direction of writing'],
-    ['a name of weights with an escape', 'save_weights_for_sampler', (): unknown => ({ model_id: run, seq_id: 60, path: 'a\u001b[2J' }), 422, 'control characters'],
-    ['a name of weights that is a path', 'save_weights', (): unknown => ({ model_id: run, seq_id: 60, path: '..' }), 422, 'must not be . or ..'],
+    [
+      'another optimiser',
+      'create_model',
+      (): unknown => ({ session_id: session, model_seq_id: 5, base_model: BASE, optimizer_config: { type: 'dimuon' } }),
+      400,
+      'dimuon',
+    ],
+    [
+      'a model that is not hosted',
+      'create_model',
+      (): unknown => ({ session_id: session, model_seq_id: 5, base_model: 'a/b' }),
+      404,
+      'does not host',
+    ],
+    [
+      'weights that are not there',
+      'create_sampling_session',
+      (): unknown => ({ session_id: session, sampling_session_seq_id: 4, model_path: `tinker://${run}/weights/no` }),
+      404,
+      'no saved weights',
+    ],
+    [
+      'a name of weights that is shown as another',
+      'save_weights',
+      (): unknown => ({ model_id: run, seq_id: 60, path: 'a\u202eb' }),
+      422,
+      'direction of writing',
+    ],
+    [
+      'a name of weights with an escape',
+      'save_weights_for_sampler',
+      (): unknown => ({ model_id: run, seq_id: 60, path: 'a\u001b[2J' }),
+      422,
+      'control characters',
+    ],
+    [
+      'a name of weights that is a path',
+      'save_weights',
+      (): unknown => ({ model_id: run, seq_id: 60, path: '..' }),
+      422,
+      'must not be . or ..',
+    ],
     ['bytes that are no message', 'forward_backward', (): unknown => '\xff\xff\xff', 400, 'protobuf'],
-    ['samples for the loss stable_reinforce, whose place is named', 'asample', (): unknown => sample(51, { record_stability_info: true }), 422, 'stable_reinforce needs'],
-    ['samples for the loss stable_reinforce, with what to set', 'asample', (): unknown => sample(52, { record_stability_info: true }), 422, 'loss_fn=importance_sampling'],
-    ['draws at the places of a prompt', 'asample', (): unknown => sample(50, { prompt_alt_tokens_k: 2 }), 422, 'prompt_alt_tokens_k'],
+    [
+      'samples for the loss stable_reinforce, whose place is named',
+      'asample',
+      (): unknown => sample(51, { record_stability_info: true }),
+      422,
+      'stable_reinforce needs',
+    ],
+    [
+      'samples for the loss stable_reinforce, with what to set',
+      'asample',
+      (): unknown => sample(52, { record_stability_info: true }),
+      422,
+      'another loss_fn of the recipe (importance_sampling, ppo, cispo, dro, gspo)',
+    ],
+    [
+      'draws at the places of a prompt',
+      'asample',
+      (): unknown => sample(50, { prompt_alt_tokens_k: 2 }),
+      422,
+      'prompt_alt_tokens_k',
+    ],
   ] as const)('is refused %s', async (_, path, body, status, words) => {
     const response = await post(path, body());
     expect(response.statusCode, response.body).toBe(status);
     expect(response.body).toContain(words);
-  }); // prettier-ignore
+  });
 
   test('sends data as protobuf, and waits for the results', async () => {
     const message = createMessage().text(1, run).integer(2, 20).text(4, 'cross_entropy').done();
@@ -123,7 +177,11 @@ describe('a Tinker client', () => {
     const answer = await post('retrieve_future', { request_id: accepted.request_id });
     expect(answer.headers['content-type']).toBe('application/x-protobuf');
     const others = await server.apiKeys.create({ entity: 'others', name: 'o' });
-    const theirs = await post('retrieve_future', { request_id: accepted.request_id }, { authorization: `Bearer ${others.secret}` }); // prettier-ignore
+    const theirs = await post(
+      'retrieve_future',
+      { request_id: accepted.request_id },
+      { authorization: `Bearer ${others.secret}` },
+    );
     expect(theirs.statusCode).toBe(410);
     expect((await post('retrieve_future', { request_id: 'sample-gone' })).statusCode).toBe(410);
   });
@@ -148,6 +206,13 @@ describe('a Tinker client', () => {
     await expect
       .poll(async () => (await post('retrieve_future', { request_id })).json<object>(), { timeout: 30_000 })
       .toMatchObject({ category: 'user', error: containing('maximum context length') });
+  });
+
+  test('gets its own values back, whatever integers they have', async () => {
+    const made = await post('create_session', { user_metadata: { a: 2 ** 53, b: [1] } });
+    const { session_id } = made.json<{ session_id: string }>();
+    const read = (await send(server, { url: `/tinker/api/v1/sessions/${session_id}` })).json<object>();
+    expect(read).toMatchObject({ user_metadata: { a: '9007199254740992', b: [1] } });
   });
 
   test('ends its session, once', async () => {

@@ -38,11 +38,14 @@ test('/tokenizer_info has what lm-eval reads: the class, the named tokens and th
 });
 
 describe('/tokenize', () => {
-  test.each(['Hello, world!', '', ' naïve 🙂 \n\ttext ', '<|im_start|>user'])('%j comes back from /detokenize', async (prompt) => {
-    const { tokens, count } = await tokenize({ model: BASE, prompt });
-    expect(count).toBe(tokens.length);
-    expect(await detokenize(tokens)).toBe(prompt);
-  }); // prettier-ignore
+  test.each(['Hello, world!', '', ' naïve 🙂 \n\ttext ', '<|im_start|>user'])(
+    '%j comes back from /detokenize',
+    async (prompt) => {
+      const { tokens, count } = await tokenize({ model: BASE, prompt });
+      expect(count).toBe(tokens.length);
+      expect(await detokenize(tokens)).toBe(prompt);
+    },
+  );
 
   test('returns the text of each token on request', async () => {
     const { token_strs: texts } = await tokenize({ prompt: 'Hello, world!', return_token_strs: true });
@@ -84,10 +87,16 @@ runScenarios(
       answer: { error: { param: 'tokens', message: containing('99999') } },
     },
     { name: 'POST /ping is answered too', method: 'POST', url: '/ping', status: 200 },
-    { name: 'says its version', url: '/version', headers: { authorization: '' }, status: 200, answer: { version: '0.0.0-test' } },
+    {
+      name: 'says its version',
+      url: '/version',
+      headers: { authorization: '' },
+      status: 200,
+      answer: { version: '0.0.0-test' },
+    },
     { name: 'says its load', url: '/load', headers: { authorization: '' }, status: 200, answer: { server_load: 0 } },
   ],
-); // prettier-ignore
+);
 
 test('negative ids, and texts among them, are refused with their place in the body', async () => {
   const response = await send(server, { url: '/detokenize', body: { tokens: [1, -1, 'x'] } });

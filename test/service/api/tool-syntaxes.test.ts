@@ -24,18 +24,62 @@ interface Family {
 }
 
 const xml = (name: string, values: Record<string, string>) =>
-  `<tool_call>\n<function=${name}>\n${Object.entries(values).map(([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`).join('')}</function>\n</tool_call>`; // prettier-ignore
+  `<tool_call>\n<function=${name}>\n${Object.entries(values)
+    .map(([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`)
+    .join('')}</function>\n</tool_call>`;
 const harmony = (name: string, args: string) =>
   `<|start|>assistant<|channel|>commentary to=functions.${name} json<|message|>${args}<|call|>`;
 
 const FAMILIES: readonly Family[] = [
-  { tools: 'mistral', reasoning: 'mistral', thought: '[THINK]Hm.[/THINK]', both: `[TOOL_CALLS]weather[ARGS]${ARGS}[TOOL_CALLS]now[ARGS]{}`, cut: ['[TOOL_CALLS]weather[ARGS]{"city": "Os', '{"city": "Os'], none: '[TOOL_CALLS] are how I call.' },
-  { tools: 'llama3_json', reasoning: 'none', thought: '', both: `${json('weather', 'parameters')}; ${json('now', 'parameters')}`, cut: ['{"name": "weather", "parameters": {"city": "Os', '{"city": "Os'], none: '{"answer": 42}' },
-  { tools: 'pythonic', reasoning: 'none', thought: '', both: '[weather(city="Oslo", days=2), now()]', cut: ['[weather(city="Os', '{"city": "Os'], none: '[1] A footnote.' },
-  { tools: 'granite', reasoning: 'granite', thought: '<think>Hm.</think>', both: `<|tool_call|>[${json('weather')}, ${json('now')}]`, cut: ['<|tool_call|>[{"name": "weather", "arguments": {"city": "Os', '{"city": "Os'], none: '<|tool_call|> is a mark.' },
-  { tools: 'qwen3_coder', reasoning: 'qwen3', thought: '<think>\nHm.\n</think>\n\n', both: `${xml('weather', { city: 'Oslo', days: '2' })}\n${xml('now', {})}`, cut: ['<tool_call>\n<function=weather>\n<parameter=city>\nOs', '{"city": "Os'], none: '<tool_call>me</tool_call>' },
-  { tools: 'openai', reasoning: 'openai_gptoss', thought: '<|channel|>analysis<|message|>Hm.<|end|>', both: harmony('weather', ARGS) + harmony('now', '{}'), cut: ['<|start|>assistant<|channel|>commentary to=functions.weather json<|message|>{"city": "Os', '{"city": "Os'], none: 'to=functions.weather' },
-]; // prettier-ignore
+  {
+    tools: 'mistral',
+    reasoning: 'mistral',
+    thought: '[THINK]Hm.[/THINK]',
+    both: `[TOOL_CALLS]weather[ARGS]${ARGS}[TOOL_CALLS]now[ARGS]{}`,
+    cut: ['[TOOL_CALLS]weather[ARGS]{"city": "Os', '{"city": "Os'],
+    none: '[TOOL_CALLS] are how I call.',
+  },
+  {
+    tools: 'llama3_json',
+    reasoning: 'none',
+    thought: '',
+    both: `${json('weather', 'parameters')}; ${json('now', 'parameters')}`,
+    cut: ['{"name": "weather", "parameters": {"city": "Os', '{"city": "Os'],
+    none: '{"answer": 42}',
+  },
+  {
+    tools: 'pythonic',
+    reasoning: 'none',
+    thought: '',
+    both: '[weather(city="Oslo", days=2), now()]',
+    cut: ['[weather(city="Os', '{"city": "Os'],
+    none: '[1] A footnote.',
+  },
+  {
+    tools: 'granite',
+    reasoning: 'granite',
+    thought: '<think>Hm.</think>',
+    both: `<|tool_call|>[${json('weather')}, ${json('now')}]`,
+    cut: ['<|tool_call|>[{"name": "weather", "arguments": {"city": "Os', '{"city": "Os'],
+    none: '<|tool_call|> is a mark.',
+  },
+  {
+    tools: 'qwen3_coder',
+    reasoning: 'qwen3',
+    thought: '<think>\nHm.\n</think>\n\n',
+    both: `${xml('weather', { city: 'Oslo', days: '2' })}\n${xml('now', {})}`,
+    cut: ['<tool_call>\n<function=weather>\n<parameter=city>\nOs', '{"city": "Os'],
+    none: '<tool_call>me</tool_call>',
+  },
+  {
+    tools: 'openai',
+    reasoning: 'openai_gptoss',
+    thought: '<|channel|>analysis<|message|>Hm.<|end|>',
+    both: harmony('weather', ARGS) + harmony('now', '{}'),
+    cut: ['<|start|>assistant<|channel|>commentary to=functions.weather json<|message|>{"city": "Os', '{"city": "Os'],
+    none: 'to=functions.weather',
+  },
+];
 
 interface Call {
   readonly index: number;
@@ -95,8 +139,24 @@ describe.each(FAMILIES)('$tools', ({ thought, both, cut, none, ...parsers }) => 
     });
     expect(await whole(thought + both)).toEqual(merged);
     const heads = pieces.filter(({ id }) => id !== undefined);
-    expect(heads.map(({ index, function: { name } }) => [index, name])).toEqual([[0, 'weather'], [1, 'now']]); // prettier-ignore
+    expect(heads.map(({ index, function: { name } }) => [index, name])).toEqual([
+      [0, 'weather'],
+      [1, 'now'],
+    ]);
   });
+
+  const unclosed = /^(?:\[THINK\]|<think>\s*)Hm\./.exec(thought)?.[0];
+
+  if (unclosed !== undefined)
+    test('calls with which the reasoning ends are calls if no answer follows and none is forced', async () => {
+      const { pieces: _, ...merged } = await streamed(unclosed + both);
+      expect(merged).toMatchObject({ reasoning: 'Hm.', content: '', finish: 'tool_calls' });
+      expect(merged.calls.map(([name]) => name)).toEqual(['weather', 'now']);
+      expect(await whole(unclosed + both)).toEqual(merged);
+      expect((await whole(unclosed + both, { include_reasoning: false })).calls).toEqual(merged.calls);
+      const strict = { tools: [{ type: 'function', function: { name: 'now', strict: true } }] };
+      expect((await whole(unclosed + both, strict)).calls).toEqual([]);
+    });
 
   test('a single call is parsed if only one is allowed', async () => {
     const { pieces, ...merged } = await streamed(both, { parallel_tool_calls: false });

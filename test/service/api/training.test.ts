@@ -39,7 +39,16 @@ describe('submitting a job', () => {
     trajectory_groups: [
       {
         trajectories: [
-          { ...trajectory, tools: null, additional_histories: [{ messages_and_choices: [choice] }], metrics: { correct: true, length: 3 }, auto_metrics: { won: 1 }, metadata: { task: 'x' }, logs: [], initial_policy_version: null },
+          {
+            ...trajectory,
+            tools: null,
+            additional_histories: [{ messages_and_choices: [choice] }],
+            metrics: { correct: true, length: 3 },
+            auto_metrics: { won: 1 },
+            metadata: { task: 'x' },
+            logs: [],
+            initial_policy_version: null,
+          },
           { ...trajectory, reward: '1' },
         ],
         exceptions: [{ type: 'ValueError', message: 'no', traceback: '' }],
@@ -47,12 +56,24 @@ describe('submitting a job', () => {
       },
     ],
     experimental_config: {
-      learning_rate: 5e-6, advantage_balance: 0, importance_sampling_level: 'token', mask_prob_ratio: false, ppo: false,
-      precalculate_logprobs: false, scale_rewards: true, epsilon: null, epsilon_high: null, kimi_k2_tau: null,
-      max_negative_advantage_importance_sampling_weight: null, loss_fn: 'cispo', normalize_advantages: true, kl_penalty_coef: 0,
-      kl_penalty_source: null, unheard_of: 1,
+      learning_rate: 5e-6,
+      advantage_balance: 0,
+      importance_sampling_level: 'token',
+      mask_prob_ratio: false,
+      ppo: false,
+      precalculate_logprobs: false,
+      scale_rewards: true,
+      epsilon: null,
+      epsilon_high: null,
+      kimi_k2_tau: null,
+      max_negative_advantage_importance_sampling_weight: null,
+      loss_fn: 'cispo',
+      normalize_advantages: true,
+      kl_penalty_coef: 0,
+      kl_penalty_source: null,
+      unheard_of: 1,
     },
-  }); // prettier-ignore
+  });
 
   test('stores what clients send, in the terms of the domain', async () => {
     const response = await send(server, { url, body: artJob() });
@@ -108,22 +129,56 @@ describe('submitting a job', () => {
 
   test('takes every setting, and refuses an unknown KL reference', async () => {
     const every = {
-      learning_rate: 1e-5, advantage_balance: 0.5, epsilon: 0.2, epsilon_high: 0.3, importance_sampling_level: 'sequence', kimi_k2_tau: 0.1,
-      mask_prob_ratio: true, max_negative_advantage_importance_sampling_weight: 3, ppo: true, loss_fn: 'ppo', precalculate_logprobs: true,
-      scale_rewards: false, normalize_advantages: false, allow_training_without_logprobs: true, kl_penalty_coef: 0.1, kl_penalty_source: 'sample',
-      kl_ref_adapter_path: 'default/p/trainee@0', logprob_calculation_chunk_size: 256, num_trajectories_learning_rate_multiplier_power: 0.5,
-      packed_sequence_length: 1024, plot_tensors: true, scale_learning_rate_by_reward_std_dev: true, truncated_importance_sampling: 2,
-    }; // prettier-ignore
+      learning_rate: 1e-5,
+      advantage_balance: 0.5,
+      epsilon: 0.2,
+      epsilon_high: 0.3,
+      importance_sampling_level: 'sequence',
+      kimi_k2_tau: 0.1,
+      mask_prob_ratio: true,
+      max_negative_advantage_importance_sampling_weight: 3,
+      ppo: true,
+      loss_fn: 'ppo',
+      precalculate_logprobs: true,
+      scale_rewards: false,
+      normalize_advantages: false,
+      allow_training_without_logprobs: true,
+      kl_penalty_coef: 0.1,
+      kl_penalty_source: 'sample',
+      kl_ref_adapter_path: 'default/p/trainee@0',
+      logprob_calculation_chunk_size: 256,
+      num_trajectories_learning_rate_multiplier_power: 0.5,
+      packed_sequence_length: 1024,
+      plot_tensors: true,
+      scale_learning_rate_by_reward_std_dev: true,
+      truncated_importance_sampling: 2,
+    };
     const submit = (experimental_config: object) =>
       send(server, { url, body: { model_id, trajectory_groups: [], experimental_config } });
     const response = await submit(every);
     expect(response.statusCode, response.body).toBe(200);
     expect((await storedJob(server, response.json<{ id: string }>().id)).config).toEqual({
-      learningRate: 1e-5, advantageBalance: 0.5, epsilon: 0.2, epsilonHigh: 0.3, importanceSamplingLevel: 'sequence', tau: 0.1,
-      maskProbRatio: true, ratioMax: 3, ppo: true, precalculateLogprobs: true, scaleRewards: false, allowTrainingWithoutLogprobs: true,
-      klPenaltyCoefficient: 0.1, klPenaltySource: 'sample', klReference: { checkpointName: 'default/p/trainee@0' }, logprobChunkSize: 256,
-      sequenceCountPower: 0.5, packedSequenceLength: 1024, scaleLearningRateByRewardStdDev: true, truncatedImportanceSampling: 2,
-    }); // prettier-ignore
+      learningRate: 1e-5,
+      advantageBalance: 0.5,
+      epsilon: 0.2,
+      epsilonHigh: 0.3,
+      importanceSamplingLevel: 'sequence',
+      tau: 0.1,
+      maskProbRatio: true,
+      ratioMax: 3,
+      ppo: true,
+      precalculateLogprobs: true,
+      scaleRewards: false,
+      allowTrainingWithoutLogprobs: true,
+      klPenaltyCoefficient: 0.1,
+      klPenaltySource: 'sample',
+      klReference: { checkpointName: 'default/p/trainee@0' },
+      logprobChunkSize: 256,
+      sequenceCountPower: 0.5,
+      packedSequenceLength: 1024,
+      scaleLearningRateByRewardStdDev: true,
+      truncatedImportanceSampling: 2,
+    });
     const missing = await submit({ ...every, kl_ref_adapter_path: 'default/p/nobody@3' });
     expect(missing.statusCode).toBe(404);
     expect(missing.json()).toMatchObject({ error: { code: 'checkpoint_not_found', param: 'kl_ref_adapter_path' } });
@@ -146,9 +201,18 @@ describe('submitting a job', () => {
     expect(response.statusCode, response.body).toBe(200);
     const { id } = response.json<{ id: string }>();
     expect((await send(server, { url: `${url}/${id}` })).json()).toMatchObject({
-      id, type: 'rl', model_id, status: 'queued', created_at: matching(/^2026-06-0\dT.*Z$/), training_start: null, training_end: null,
-      error_message: null, progress: 0, step: null, skipped: {},
-    }); // prettier-ignore
+      id,
+      type: 'rl',
+      model_id,
+      status: 'queued',
+      created_at: matching(/^2026-06-0\dT.*Z$/),
+      training_start: null,
+      training_end: null,
+      error_message: null,
+      progress: 0,
+      step: null,
+      skipped: {},
+    });
     expect(
       (await send(server, { url: `${url}?model_id=${model_id}&status=queued` })).json<List>().data.map((job) => job.id),
     ).toContain(id);

@@ -62,7 +62,7 @@ const digestOf = (files: Files) =>
         .sort()
         .map((path) => `${path}:${md5(files[path]!)}\n`)
         .join(''),
-    ) // prettier-ignore
+    )
     .digest('hex');
 
 const announced = (name: string, files: Files, change: object = {}) => ({
@@ -81,7 +81,8 @@ const fetchLink = (url: string) => {
   return send(server, { url: `${pathname}${search}`, headers: { authorization: '' } });
 };
 
-const specs = (id: string, files: Files) => Object.entries(files).map(([name, text]) => ({ artifactID: id, name, md5: md5(text) })); // prettier-ignore
+const specs = (id: string, files: Files) =>
+  Object.entries(files).map(([name, text]) => ({ artifactID: id, name, md5: md5(text) }));
 const links = async (id: string, files: Files) =>
   (await ask<Links>(FILES, { files: specs(id, files) })).data.createArtifactFiles.files.edges.map(
     ({ node }) => node.uploadUrl,
@@ -116,7 +117,9 @@ test('a version exists once it is committed, whatever is repeated, and reads bac
   });
   const made = await create(input);
   const { id } = made.data.createArtifact.artifact;
-  expect(made.data).toMatchObject({ createArtifact: { artifact: { state: 'PENDING', artifactSequence: { latestArtifact: null } } } }); // prettier-ignore
+  expect(made.data).toMatchObject({
+    createArtifact: { artifact: { state: 'PENDING', artifactSequence: { latestArtifact: null } } },
+  });
   expect((await create(input)).data.createArtifact.artifact.id).toBe(id);
   const [first, second] = await links(id, files);
   for (let i = 0; i < 2; i++) expect((await put(first!, '{"a":1}\n')).statusCode).toBe(200);
@@ -127,7 +130,9 @@ test('a version exists once it is committed, whatever is repeated, and reads bac
   expect((await ask<Read>(READ, { name: 'data' })).data.project?.artifact).toBeNull();
   expect((await put(second!, 'b')).statusCode).toBe(200);
   for (let i = 0; i < 2; i++)
-    expect((await ask(COMMIT, { id })).data).toMatchObject({ commitArtifact: { artifact: { id, versionIndex: 0, digest: digestOf(files) } } }); // prettier-ignore
+    expect((await ask(COMMIT, { id })).data).toMatchObject({
+      commitArtifact: { artifact: { id, versionIndex: 0, digest: digestOf(files) } },
+    });
 
   const read = (await ask<Read>(READ, { name: 'data:step7' })).data.project!.artifact!;
   expect([read.id, read.aliases.map(({ alias }) => alias).sort()]).toEqual([id, ['latest', 'step7']]);
@@ -135,14 +140,21 @@ test('a version exists once it is committed, whatever is repeated, and reads bac
     expect((await fetchLink(node.directUrl)).body).toBe(files[node.name as keyof typeof files]);
   const manifest = (await fetchLink(read.currentManifest.file.directUrl)).json<{ contents: object }>();
   expect(manifest.contents).toMatchObject({ 'more/b.txt': { digest: md5('b'), size: 1 } });
-  expect((await send(server, { url: '/v1/artifacts/default/p/data:v0' })).json()).toMatchObject({ id, metadata: { rows: 1 } }); // prettier-ignore
+  expect((await send(server, { url: '/v1/artifacts/default/p/data:v0' })).json()).toMatchObject({
+    id,
+    metadata: { rows: 1 },
+  });
 
   const again = await create(announced('data', files, { aliases: [{ alias: 'same' }] }));
   expect(again.data.createArtifact.artifact).toMatchObject({ id, state: 'COMMITTED' });
   expect((await ask<Read>(READ, { name: 'data:same' })).data.project!.artifact!.id).toBe(id);
   const more = { ...files, 'c.txt': 'c' };
   const next = await create(announced('data', more));
-  expect((await links(next.data.createArtifact.artifact.id, more)).map((url) => url !== null)).toEqual([false, false, true]); // prettier-ignore
+  expect((await links(next.data.createArtifact.artifact.id, more)).map((url) => url !== null)).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });
 
 test('a version made through the other API has the same digest here, and deleting it deletes it there too', async () => {
@@ -150,7 +162,9 @@ test('a version made through the other API has the same digest here, and deletin
   expect(sent.statusCode).toBe(201);
   const read = (await ask<Read>(READ, { name: 'ours:v0' })).data.project!.artifact!;
   expect(read.digest).toBe(digestOf({ 'train.jsonl': 'text' }));
-  const gone = await ask('mutation($id: ID!) { deleteArtifact(input: {artifactID: $id}) { artifact { id } } }', { id: read.id }); // prettier-ignore
+  const gone = await ask('mutation($id: ID!) { deleteArtifact(input: {artifactID: $id}) { artifact { id } } }', {
+    id: read.id,
+  });
   expect(gone.errors).toBeUndefined();
   expect((await send(server, { url: '/v1/artifacts/~/p/ours:v0' })).statusCode).toBe(404);
   expect((await fetchLink(read.files.edges[0]!.node.directUrl)).statusCode).toBe(404);
@@ -163,7 +177,9 @@ test('an entity learns nothing of another’s artifacts, and a link to one thing
   const byId = 'query($id: ID!) { artifact(id: $id) { id } }';
   expect((await ask(byId, { id }, others)).data).toEqual({ artifact: null });
   expect((await ask<Read>(READ, { name: 'mine' }, others)).data.project).toBeNull();
-  expect(await create(announced('mine', files), others)).toMatchObject({ errors: [{ message: containing('This key belongs to the entity') }] }); // prettier-ignore
+  expect(await create(announced('mine', files), others)).toMatchObject({
+    errors: [{ message: containing('This key belongs to the entity') }],
+  });
   const begun = (await create(announced('begun', files))).data.createArtifact.artifact.id;
   for (const [query, variables] of [
     [COMMIT, { id: begun }],
@@ -172,9 +188,14 @@ test('an entity learns nothing of another’s artifacts, and a link to one thing
     ['mutation($id: ID!) { updateArtifact(input: {artifactID: $id, metadata: "{}"}) { artifact { id } } }', { id }],
     ['mutation($id: ID!) { addAliases(input: {artifactID: $id, aliases: [{alias: "x"}]}) { success } }', { id }],
   ] as const)
-    expect(await ask(query, variables, others)).toMatchObject({ data: null, errors: [{ message: containing('No artifact') }] }); // prettier-ignore
+    expect(await ask(query, variables, others)).toMatchObject({
+      data: null,
+      errors: [{ message: containing('No artifact') }],
+    });
   const reader = await newKey('default', ['read']);
-  expect(await create(announced('x', files), reader)).toMatchObject({ errors: [{ message: containing('scope train') }] }); // prettier-ignore
+  expect(await create(announced('x', files), reader)).toMatchObject({
+    errors: [{ message: containing('scope train') }],
+  });
   const read = (await ask<Read>(READ, { name: 'mine' })).data.project!.artifact!;
   expect((await put(read.files.edges[0]!.node.directUrl, 'other')).statusCode).toBe(403);
   expect((await fetchLink((await links(begun, { 'new.txt': 'new' }))[0]!)).statusCode).toBe(403);
@@ -196,18 +217,33 @@ test('lists of types and names show one entity’s own, and continue after the l
   }
   const { project } = (await ask<Listed>(LIST, { entity: 'default' })).data;
   const { artifactCollections: first } = project.artifactType;
-  expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true }, edges: [{ node: { name: 'one' } }, { node: { name: 'three' } }] }); // prettier-ignore
+  expect(first).toMatchObject({
+    totalCount: 3,
+    pageInfo: { hasNextPage: true },
+    edges: [{ node: { name: 'one' } }, { node: { name: 'three' } }],
+  });
   const next = await ask<Listed>(LIST, { entity: 'default', after: first.pageInfo.endCursor });
-  expect(next.data.project.artifactType.artifactCollections).toMatchObject({ pageInfo: { hasNextPage: false }, edges: [{ node: { name: 'two' } }] }); // prettier-ignore
-  expect(await ask(LIST, { entity: 'default', after: 'x' })).toMatchObject({ errors: [{ message: containing('no item') }] }); // prettier-ignore
+  expect(next.data.project.artifactType.artifactCollections).toMatchObject({
+    pageInfo: { hasNextPage: false },
+    edges: [{ node: { name: 'two' } }],
+  });
+  expect(await ask(LIST, { entity: 'default', after: 'x' })).toMatchObject({
+    errors: [{ message: containing('no item') }],
+  });
 
   const others = await newKey('others');
   expect((await ask(LIST, { entity: 'default' }, others)).data).toEqual({ project: null });
-  expect((await ask(LIST, { entity: 'others' }, others)).data).toMatchObject({ project: { artifactTypes: { edges: [] }, artifactType: { artifactCollections: { totalCount: 0, edges: [] } } } }); // prettier-ignore
+  expect((await ask(LIST, { entity: 'others' }, others)).data).toMatchObject({
+    project: { artifactTypes: { edges: [] }, artifactType: { artifactCollections: { totalCount: 0, edges: [] } } },
+  });
   const BY_ID = 'query($id: ID!) { artifactCollection(id: $id) { name aliases { edges { node { alias } } } } }';
   const { id } = first.edges[0]!.node;
-  expect((await ask(BY_ID, { id })).data).toEqual({ artifactCollection: { name: 'one', aliases: { edges: [{ node: { alias: 'latest' } }] } } }); // prettier-ignore
-  expect((await ask(BY_ID, { id }, others)).data).toEqual({ artifactCollection: { name: 'one', aliases: { edges: [] } } }); // prettier-ignore
+  expect((await ask(BY_ID, { id })).data).toEqual({
+    artifactCollection: { name: 'one', aliases: { edges: [{ node: { alias: 'latest' } }] } },
+  });
+  expect((await ask(BY_ID, { id }, others)).data).toEqual({
+    artifactCollection: { name: 'one', aliases: { edges: [] } },
+  });
 });
 
 test.each([
@@ -220,12 +256,12 @@ test.each([
   ['metadata that are long', { metadata: JSON.stringify({ a: 'x'.repeat(40_000) }) }, 'at most'],
   ['another digest', { digestAlgorithm: 'MANIFEST_XXH128' }, 'MD5'],
 ])('%s is refused before any upload', async (_, change, word) => {
-  expect(await create(announced('bad', { a: 'a' }, change))).toMatchObject({ errors: [{ message: containing(word) }] }); // prettier-ignore
+  expect(await create(announced('bad', { a: 'a' }, change))).toMatchObject({ errors: [{ message: containing(word) }] });
 });
 
 test.each([
   ['a reference', { ref: 'https://example.com/a' }, 'not references'],
-  ['another size', { size: 7 }, 'not arrived'],
+  ['another size', { size: 7 }, 'it lacks 1 of 1 file (a)'],
   ['no digest', { digest: 'x' }, 'no MD5'],
 ])('a list of files with %s is refused when it is committed', async (_, change, word) => {
   const files = { a: 'abc' };

@@ -109,8 +109,15 @@ describe('when a job ends', () => {
     });
     await attempted(webhook, 1);
     expect(await deliveries(webhook)).toMatchObject([
-      { id: call!.headers['webhook-id'], training_job_id: job, event: 'training_job.cancelled', status: 'delivered', last_status: 200, next_attempt_at: null },
-    ]); // prettier-ignore
+      {
+        id: call!.headers['webhook-id'],
+        training_job_id: job,
+        event: 'training_job.cancelled',
+        status: 'delivered',
+        last_status: 200,
+        next_attempt_at: null,
+      },
+    ]);
     expect(log.lines).toMatchObject([
       {
         level: 'info',
@@ -339,19 +346,19 @@ describe('a server that dies', () => {
 test('at most eight calls run at once, and all are made', async () => {
   let running = 0;
   let most = 0;
-  const held: (() => void)[] = [];
+  const answers: (() => void)[] = [];
   startSender(async () => {
     most = Math.max(most, ++running);
-    await new Promise<void>((resolve) => held.push(resolve));
+    await new Promise<void>((resolve) => answers.push(resolve));
     running--;
     return 200;
   });
   for (let i = 0; i < WEBHOOKS_MAX; i++) await register();
   await cancelJob();
-  await until(async () => held.length === 8);
+  await until(async () => answers.length === 8);
   for (let done = 0; done < WEBHOOKS_MAX; done++) {
-    await until(async () => held.length > 0);
-    held.shift()!();
+    await until(async () => answers.length > 0);
+    answers.shift()!();
   }
   await until(async () => running === 0);
   expect(most).toBe(8);

@@ -51,6 +51,24 @@ test('a message, streamed as it is whole', async () => {
   });
 });
 
+test('the tool runner, which would have the server keep a thread, goes on with the whole conversation', async () => {
+  const cities: unknown[] = [];
+  const run = ({ city }: { city?: unknown }) => {
+    cities.push(city);
+    return '{"sky": "rainy", "degrees": 12}';
+  };
+  const runnable = tools.map((tool) => ({
+    ...tool,
+    type: 'custom' as const,
+    parse: (input: unknown) => input as object,
+    run,
+  }));
+  const asked = { ...ask(WEATHER_QUESTION), tools: runnable };
+  const last = await anthropic.beta.messages.toolRunner(asked);
+  expect(cities).toEqual(['Paris']);
+  expect(last.content).toMatchObject([{ type: 'text', text: expect.stringContaining('rainy') as string }]);
+});
+
 test('the model calls, also in a stream, and continues with the result', async () => {
   const first = await anthropic.messages.create({ ...ask(WEATHER_QUESTION), tools });
   expect(first.stop_reason).toBe('tool_use');

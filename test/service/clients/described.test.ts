@@ -7,7 +7,7 @@ import { EXAMPLE_IDS } from '#api/description/examples';
 import type { OpenApiDocument } from '#api/description/openapi';
 import { openReceiver, type Receiver } from '../api/webhook-receiver.ts';
 import { exampleOf, fitsExample } from './answer-examples.ts';
-import { answerModules } from './answer-modules.ts';
+import { answerFiles } from './answer-files.ts';
 import { call, contentOf, failureNameIn, operationsOf, type Described, type Difference } from './example-calls.ts';
 import { KEY, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
 
@@ -335,7 +335,7 @@ test('every example is answered as described and like the example of its answer'
   for (const described of operations.filter(isMissing)) await send(described, { status: 404 });
   for (const described of operations.filter(takesLink)) await send(described, { status: 403 });
 
-  for (const { path, text } of answerModules(operations, recorded, failures))
+  for (const { path, text } of answerFiles(operations, recorded, failures))
     await expect(asShown(text, shownAs)).toMatchFileSnapshot(`../../../src/api/description/answer-examples/${path}`);
 });
 

@@ -55,12 +55,21 @@ describe('tools', () => {
     expect(second.choices[0]!.message.content).toContain('rainy');
   });
 
-  test.each(['required', { type: 'function', function: { name: 'get_weather' } }] as const)('%j forces a call, also in a stream', async (tool_choice) => {
-    const stream = openai.chat.completions.stream({ ...ask('Hello!'), tools, tool_choice, parallel_tool_calls: false, max_tokens: 100 });
-    const { message } = (await stream.finalChatCompletion()).choices[0]!;
-    expect(message.tool_calls).toHaveLength(1);
-    expect(JSON.parse(message.tool_calls![0]!.function.arguments)).toHaveProperty('city');
-  }); // prettier-ignore
+  test.each(['required', { type: 'function', function: { name: 'get_weather' } }] as const)(
+    '%j forces a call, also in a stream',
+    async (tool_choice) => {
+      const stream = openai.chat.completions.stream({
+        ...ask('Hello!'),
+        tools,
+        tool_choice,
+        parallel_tool_calls: false,
+        max_tokens: 100,
+      });
+      const { message } = (await stream.finalChatCompletion()).choices[0]!;
+      expect(message.tool_calls).toHaveLength(1);
+      expect(JSON.parse(message.tool_calls![0]!.function.arguments)).toHaveProperty('city');
+    },
+  );
 
   test('a strict tool is called of the model’s own accord with arguments of its schema only', async () => {
     const parameters = z.object({ city: z.enum(['Oslo', 'Rome']) });

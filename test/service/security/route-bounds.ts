@@ -45,7 +45,7 @@ export const KINDS = {
   text: {
     decoded: `${JSON_BODY}; long texts in a thread`,
     budget: JSON_BUDGET,
-    costsAtMost: 'one token for each byte',
+    costsAtMost: '2,000,000 tokens',
   },
   trajectories: {
     decoded: 'while it arrives; read again in a process with limited memory',
@@ -63,7 +63,7 @@ export const KINDS = {
   graphql: {
     decoded: JSON_BODY,
     budget:
-      '5,000 tokens, 100 brackets, 20 levels, 1,000 fields in the document; 100,000 fields, 2,000 reads, 1,000,000 files, 16,000,000 characters in the answer',
+      '5,000 tokens, 100 brackets, 20 levels, 1,000 fields in the document; 50,000 fields, 2,000 reads, 1,000,000 files, 16,000,000 characters in the answer',
     costsAtMost: 'these budgets, in turns of 10 ms, until the client leaves',
   },
   runLines: {
@@ -78,7 +78,7 @@ export const KINDS = {
   },
   tinkerSample: {
     decoded: JSON_BODY,
-    budget: `${JSON_BUDGET}; 4,096 samples not fetched`,
+    budget: `${JSON_BUDGET}; 4,096 samples or 256 MB of prompts and answers not fetched, of which one key leaves a quarter of the free places`,
     costsAtMost: 'num_samples times max_tokens of the sampler',
   },
   socket: {

@@ -151,7 +151,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     name: 'the row of a job comes before its body',
     file: 'services/jobs/training-jobs.ts',
-    edits: [['return write(held, bodyBlob);', 'void write(held, bodyBlob);\n        return { sizeBytes: 1 };']],
+    edits: [['return write(target, bodyBlob);', 'void write(target, bodyBlob);\n        return { sizeBytes: 1 };']],
   },
   {
     name: 'a job that is submitted again is made again',
@@ -178,7 +178,7 @@ export const MISTAKES: readonly Mistake[] = [
     name: 'a lost lease is ignored',
     file: ATTEMPT,
     edits: [["if (now?.status !== 'running' || now.attempt !== attempt) return 'lost';", "if (!now) return 'lost';"]],
-    also: { file: 'services/jobs/job-runner.ts', edits: [["held.cut('lost');", 'return;']] },
+    also: { file: 'services/jobs/job-runner.ts', edits: [["lease.cut('lost');", 'return;']] },
   },
   {
     name: 'leases are not renewed',

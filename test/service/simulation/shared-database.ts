@@ -40,20 +40,20 @@ interface Lock {
 
 /** First come, first served; the dead are passed over. */
 function createLock(): Lock {
-  let held: object | null = null;
+  let current: object | null = null;
   let waiting: { readonly process: Process; readonly holder: object; readonly enter: () => void }[] = [];
   return {
     async take(process, holder) {
       if (!process.isAlive) return new Promise(() => {}); // what was under way when it died
-      if (held === holder) return;
-      if (held !== null) return new Promise((enter) => waiting.push({ process, holder, enter }));
-      held = holder;
+      if (current === holder) return;
+      if (current !== null) return new Promise((enter) => waiting.push({ process, holder, enter }));
+      current = holder;
     },
     leave(holder) {
-      if (held !== holder) return;
+      if (current !== holder) return;
       waiting = waiting.filter(({ process }) => process.isAlive);
       const next = waiting.shift();
-      held = next?.holder ?? null;
+      current = next?.holder ?? null;
       next?.enter();
     },
   };

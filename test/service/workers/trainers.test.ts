@@ -148,10 +148,10 @@ test('a job whose trainer has left waits for room while the jobs of another trai
   const { world, other } = await worldOfTwo();
   const third = { ...world, modelId: await jobLab.addModel(world, 'o', 'tiny') };
   let open = () => {};
-  const held = new Promise<void>((resolve) => (open = resolve));
+  const released = new Promise<void>((resolve) => (open = resolve));
   let training = 0;
   const trainers = [];
-  for (let i = 0; i < 3; i++) trainers.push(await addTrainer(() => (training++, held)));
+  for (let i = 0; i < 3; i++) trainers.push(await addTrainer(() => (training++, released)));
   const ids = [(await submit(world, BODY)).id, (await submit(other, BODY)).id, (await submit(third, BODY)).id];
   const { runner, opened, log } = startRunner(world);
   const waiting = () =>

@@ -124,6 +124,8 @@ export interface TestServerOptions {
   readonly roles?: readonly Role[];
   readonly storeRoles?: readonly Role[];
   readonly engine?: Parameters<typeof openTinyChatModel>[1];
+  /** Of the model's config.json. */
+  readonly modelChanges?: Parameters<typeof openTinyChatModel>[3];
   /** The parser named by the operator, instead of the template's. */
   readonly parsers?: AnswerParsers;
   readonly workerLimits?: Partial<RegistryLimits & QueueLimits>;
@@ -132,6 +134,7 @@ export interface TestServerOptions {
   /** Additional capabilities that the engine declares. */
   readonly capabilities?: Partial<EngineCapabilities>;
   readonly log?: Log;
+  readonly episodeBounds?: typeof EPISODE_BOUNDS;
   readonly keepsResponses?: boolean;
   /** False: background requests wait. */
   readonly answersBackground?: boolean;
@@ -154,6 +157,7 @@ export async function openTestServer({
   roles = ROLES,
   storeRoles = ROLES,
   engine,
+  modelChanges,
   parsers,
   workerLimits = {},
   wrapEngine = (real) => real,
@@ -162,10 +166,11 @@ export async function openTestServer({
   log = silentLog,
   dashboard = null,
   reference = null,
+  episodeBounds = EPISODE_BOUNDS,
   keepsResponses = true,
   answersBackground = true,
 }: TestServerOptions = {}): Promise<TestServer> {
-  const model = given?.model ?? (await openTinyChatModel(BASE, engine, parsers));
+  const model = given?.model ?? (await openTinyChatModel(BASE, engine, parsers, modelChanges));
   const clock = given?.clock ?? standingClock(Date.UTC(2026, 5, 1));
   const storage = given?.storage ?? (await openStorageInMemory());
   const blobs = createChargedBlobs(given?.blobs ?? createMemoryBlobs(), storage.accounts);
@@ -203,7 +208,7 @@ export async function openTestServer({
     recordUsage: (use: RequestUse) => usage.record(use),
     settings: { priorities: false, logprobsMax: 20, ...settings },
     limits,
-    recorder: createRecorder({ store: storage.episodes, trees, limits, bounds: EPISODE_BOUNDS, clock, log }),
+    recorder: createRecorder({ store: storage.episodes, trees, limits, bounds: episodeBounds, clock, log }),
     clock,
     log,
   };
@@ -237,7 +242,7 @@ export async function openTestServer({
     tokenization: createTokenization({ models }),
     artifacts,
     runs,
-    episodes: createEpisodes({ storage, baseModels, trees, limits, bounds: EPISODE_BOUNDS, jobEvents, clock, log }),
+    episodes: createEpisodes({ storage, baseModels, trees, limits, bounds: episodeBounds, jobEvents, clock, log }),
     onlineTrainings: createOnlineTrainings({ storage, wake: () => jobEvents.notify(null), clock, log }),
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
     datasetRows: createDatasetRows({ artifacts, baseModels }),

@@ -68,8 +68,9 @@ export async function openTinyChatModel(
   id: string,
   limits: Partial<InferenceLimits> = {},
   parsers?: AnswerParsers,
+  changes?: Parameters<typeof writeTinyChatModel>[0],
 ): Promise<TinyChatModel> {
-  const directory = await writeTinyChatModel();
+  const directory = await writeTinyChatModel(changes);
   const text = await readTextModel(directory, systemClock, parsers);
   const inference: InferenceEngine = await openOnnxInferenceEngine({
     modelDirectory: directory,

@@ -27,6 +27,7 @@ export interface StarterServer {
 export async function openStarterServer(
   key = KEY,
   flags: {
+    readonly model?: string[];
     readonly tinkerAlias?: string[];
     readonly workerModel?: string[];
     readonly allowedWebhookNetwork?: string[];

@@ -217,12 +217,17 @@ export function artifactContract(open: () => Promise<Storage>): void {
     ];
     const of = { entity: 'team', project: 'p' };
     expect(await artifacts.listCollections(of, FIRST)).toEqual({ rows: all, hasMore: false });
-    expect(await artifacts.listCollections(of, { after: null, limit: 2 })).toEqual({ rows: all.slice(0, 2), hasMore: true }); // prettier-ignore
+    expect(await artifacts.listCollections(of, { after: null, limit: 2 })).toEqual({
+      rows: all.slice(0, 2),
+      hasMore: true,
+    });
     expect((await artifacts.listCollections(of, { after: all[2]!, limit: 2 })).rows).toEqual([all[3]]);
     const datasets = { ...of, type: 'dataset' };
     expect((await artifacts.listCollections(datasets, FIRST)).rows).toEqual([all[1], all[2]]);
     expect((await artifacts.listCollections({ ...of, name: 'agent', type: 'lora' }, FIRST)).rows).toEqual([all[0]]);
-    expect(await Promise.all([of, datasets, { ...of, entity: 'x' }].map((f) => artifacts.countCollections(f)))).toEqual([4, 2, 0]); // prettier-ignore
+    expect(await Promise.all([of, datasets, { ...of, entity: 'x' }].map((f) => artifacts.countCollections(f)))).toEqual(
+      [4, 2, 0],
+    );
     const types = all.slice(0, 2).map(({ type, createdAtMs }) => ({ type, createdAtMs }));
     expect(await artifacts.listTypes(of, 10)).toEqual([types[1], types[0], { type: 'model', createdAtMs: 9 }]);
     expect(await artifacts.listTypes(of, 1)).toEqual([types[1]]);

@@ -73,7 +73,14 @@ export function episodeContract(open: () => Promise<Storage>): void {
       capture(aCall(), { ...BOUNDS, tokensMax: 1 }),
       capture(aCall()),
     ]);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['stored', 'no_parent', 'stored', 'stored', 'too_many_tokens', 'stored']); // prettier-ignore
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+      'stored',
+      'no_parent',
+      'stored',
+      'stored',
+      'too_many_tokens',
+      'stored',
+    ]);
     const made = await episodes.findOfModel(model.id, of.name);
     expect(made).toMatchObject({ callCount: 3, tokenCount: 3 * 5 });
     expect((await episodes.calls(made!.id, 0, 10, [])).map(({ ordinal }) => ordinal)).toEqual([0, 1, 2]);
@@ -249,7 +256,11 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await list({ trainedBy: createId() })).toEqual([[], false]);
     expect(await list({ modelId: model.id, status: 'trained' }, { after: null, limit: 1 })).toEqual([[b], true]);
     expect(await list({ modelId: model.id, status: 'trained' }, { after: b!, limit: 1 })).toEqual([[a], false]);
-    expect((await episodes.list({ entity: 'team' }, { after: a!, limit: 9 })).rows.map(({ id }) => id)).toEqual([b, c, others.id]); // prettier-ignore
+    expect((await episodes.list({ entity: 'team' }, { after: a!, limit: 9 })).rows.map(({ id }) => id)).toEqual([
+      b,
+      c,
+      others.id,
+    ]);
     await expect(episodes.list({ entity: 'others' }, { after: a!, limit: 9 })).rejects.toThrow('after');
   });
 

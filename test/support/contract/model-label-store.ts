@@ -9,12 +9,22 @@ export function modelLabelContract(open: () => Promise<Storage>): void {
     const storage = await open();
     const [model, other] = [await addModel(storage), await addModel(storage)];
     const read = async () => storage.models.listLabels([model.id, other.id]);
-    expect(await read()).toEqual(new Map([[model.id, NO_LABELS], [other.id, NO_LABELS]])); // prettier-ignore
+    expect(await read()).toEqual(
+      new Map([
+        [model.id, NO_LABELS],
+        [other.id, NO_LABELS],
+      ]),
+    );
     await storage.models.setLabels(model.id, { tags: ['best', 'für-später'], note: 'Line\nand "line"' });
     await storage.models.setLabels(model.id, { archivedAtMs: NOW });
     await storage.models.setLabels(model.id, {});
     const labels = { tags: ['best', 'für-später'], note: 'Line\nand "line"', archivedAtMs: NOW };
-    expect(await read()).toEqual(new Map([[model.id, labels], [other.id, NO_LABELS]])); // prettier-ignore
+    expect(await read()).toEqual(
+      new Map([
+        [model.id, labels],
+        [other.id, NO_LABELS],
+      ]),
+    );
     await storage.models.setLabels(model.id, { tags: [], note: null, archivedAtMs: null });
     expect((await read()).get(model.id)).toEqual(NO_LABELS);
     await storage.models.delete(model.id);

@@ -122,24 +122,24 @@ export function tinkerContract(
     await tinker.addOperation(anOperation(run.id, 1));
     expect(await tinker.claimRun('w', LEASE, [])).toBeNull();
     expect(await tinker.claimRun('w', LEASE, ['other'])).toBeNull();
-    const held = (await tinker.claimRun('w', LEASE, BASES))!;
-    expect(held).toMatchObject({ id: run.id, attempt: 1 });
+    const claimed = (await tinker.claimRun('w', LEASE, BASES))!;
+    expect(claimed).toMatchObject({ id: run.id, attempt: 1 });
     expect(await tinker.claimRun('v', LEASE, BASES)).toBeNull();
-    await tinker.noteWaiting(held, { kind: 'job', id: 'j' });
+    await tinker.noteWaiting(claimed, { kind: 'job', id: 'j' });
     expect(await tinker.findRun(run.id)).toMatchObject({ waitingFor: { kind: 'job', id: 'j' } });
-    expect(await tinker.finishOperation(held, 1, DONE)).toBe(true);
+    expect(await tinker.finishOperation(claimed, 1, DONE)).toBe(true);
     expect(await tinker.findOperation(run.id, 1)).toMatchObject({ status: 'done', result: '{}' });
-    expect(await tinker.finishOperation(held, 2, { result: null, error: 'no', category: 'user' })).toBe(true);
+    expect(await tinker.finishOperation(claimed, 2, { result: null, error: 'no', category: 'user' })).toBe(true);
     expect(await tinker.findOperation(run.id, 2)).toMatchObject({ status: 'failed', error: 'no', category: 'user' });
     await tinker.addOperation(anOperation(run.id, 5));
-    expect(await tinker.renewRun(held, NOW)).toBe(true);
+    expect(await tinker.renewRun(claimed, NOW)).toBe(true);
     expect(await tinker.claimRun('v', { ...LEASE, nowMs: NOW + 499 }, BASES)).toBeNull();
     expect(await tinker.claimRun('v', { ...LEASE, nowMs: NOW + 500 }, BASES)).toMatchObject({ attempt: 2, doneSeq: 2 });
-    expect(await tinker.finishOperation(held, 5, DONE)).toBe(false);
-    await tinker.noteWaiting(held, { kind: 'job', id: 'j' });
+    expect(await tinker.finishOperation(claimed, 5, DONE)).toBe(false);
+    await tinker.noteWaiting(claimed, { kind: 'job', id: 'j' });
     expect(await tinker.findRun(run.id)).toMatchObject({ waitingFor: null });
-    expect(await tinker.saveState(held, { stateSeq: 2, stateBlob: 'tinker/x' })).toBe(false);
-    expect(await tinker.renewRun(held, NOW + 9_000)).toBe(false);
+    expect(await tinker.saveState(claimed, { stateSeq: 2, stateBlob: 'tinker/x' })).toBe(false);
+    expect(await tinker.renewRun(claimed, NOW + 9_000)).toBe(false);
     expect(await tinker.findOperation(run.id, 5)).toMatchObject({ status: 'queued' });
   });
 
@@ -164,12 +164,12 @@ export function tinkerContract(
     const { tinker } = storage;
     const run = await addRun(storage);
     await tinker.addOperation(anOperation(run.id, 1));
-    const held = (await tinker.claimRun('w', LEASE, BASES))!;
-    expect(await tinker.beginReading(held, 1)).toBe(1);
-    expect(await tinker.beginReading(held, 1)).toBe(2);
-    expect(await tinker.beginReading({ id: run.id, attempt: held.attempt - 1 }, 1)).toBe(0);
-    await tinker.endReading(held, 1);
-    expect(await tinker.beginReading(held, 1)).toBe(1);
+    const claimed = (await tinker.claimRun('w', LEASE, BASES))!;
+    expect(await tinker.beginReading(claimed, 1)).toBe(1);
+    expect(await tinker.beginReading(claimed, 1)).toBe(2);
+    expect(await tinker.beginReading({ id: run.id, attempt: claimed.attempt - 1 }, 1)).toBe(0);
+    await tinker.endReading(claimed, 1);
+    expect(await tinker.beginReading(claimed, 1)).toBe(1);
   });
 
   test('a sampler has its place in the session once', async () => {

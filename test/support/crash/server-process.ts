@@ -65,7 +65,13 @@ export async function createServerProcess(
       const args = [CLI, 'serve', ...own, ...flags];
       child = spawn(process.execPath, args, {
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, WHETSTONE_API_KEY: API_KEY, WHETSTONE_SAVE_SECONDS: '0', ...env },
+        env: {
+          ...process.env,
+          WHETSTONE_API_KEY: API_KEY,
+          WHETSTONE_SAVE_SECONDS: '0',
+          WHETSTONE_LOG_FORMAT: 'json',
+          ...env,
+        },
       });
       child.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
       for await (const line of createInterface({ input: child.stdout! })) {

@@ -24,29 +24,40 @@ export function hostileShapes(model: string): Readonly<Record<string, (bytes: nu
     'a long seed': (bytes) => field('seed', `"${fill('1', bytes)}"`),
     'an unterminated string of escapes': (bytes) => `{"a":NaN,"b":1234567890123456,"c":"${fill('\\"', bytes)}`,
     'an unterminated list': (bytes) => `{"a":NaN,"b":${fill('[0],', bytes)}`,
-    'text beside NaN and long integers': (bytes) => field('x', `"${fill('a ', bytes)}","temperature":NaN,"n":12345678901234567890`),
+    'text beside NaN and long integers': (bytes) =>
+      field('x', `"${fill('a ', bytes)}","temperature":NaN,"n":12345678901234567890`),
     'messages that are numbers': (bytes) => body(list('0', bytes)),
     'messages that are objects': (bytes) => body(list('{}', bytes)),
     'short messages': (bytes) => body(list('{"role":"user","content":"a"}', bytes)),
     'long text': (bytes) => body(says(`"${fill('hello world ', bytes)}"`)),
     'long text without spaces': (bytes) => body(says(`"${fill('x', bytes)}"`)),
-    'long text, of which the end is kept': (bytes) => body(says(`"${fill('hello ', Math.min(bytes, 100_000))}"`), ',"truncate_prompt_tokens":8'),
+    'long text, of which the end is kept': (bytes) =>
+      body(says(`"${fill('hello ', Math.min(bytes, 100_000))}"`), ',"truncate_prompt_tokens":8'),
     'many parts': (bytes) => body(says(list('"a"', bytes))),
     'parts that are numbers': (bytes) => body(says(list('0', bytes))),
     'fields that a template gets': (bytes) => body(`[{"role":"user","content":"Hi","x":${list('{}', bytes)}}]`),
     'bad words': (bytes) => field('bad_words', list(`"${fill('bad ', Math.min(bytes / 128, 25_000))}"`, bytes)),
     'short bad words': (bytes) => field('bad_words', list(`"${fill('bad ', 250)}"`, Math.min(bytes, 30_000))),
-    'biases of no number': (bytes) => field('logit_bias', `{${Array.from({ length: bytes / 12 }, (_, i) => `"${i}":"x"`).join(',')}}`),
-    'as many messages as are read': (bytes) => body(list('{"role":"user","content":"a"}', Math.min(bytes, MESSAGES_MAX * 30 - 30))),
-    'as many tools as are read, over forty turns': (bytes) => body(fortyTurns, `,"tools":${list(f('{}'), Math.min(bytes, TOOLS_CHARACTERS))}`),
+    'biases of no number': (bytes) =>
+      field('logit_bias', `{${Array.from({ length: bytes / 12 }, (_, i) => `"${i}":"x"`).join(',')}}`),
+    'as many messages as are read': (bytes) =>
+      body(list('{"role":"user","content":"a"}', Math.min(bytes, MESSAGES_MAX * 30 - 30))),
+    'as many tools as are read, over forty turns': (bytes) =>
+      body(fortyTurns, `,"tools":${list(f('{}'), Math.min(bytes, TOOLS_CHARACTERS))}`),
     'many tools': (bytes) => field('tools', list(f('{"type":"object","properties":{"a":{"type":"integer"}}}'), bytes)),
     'one large tool': (bytes) => field('tools', list(f(`{"x":${list('{"a":[0]}', bytes)}}`), 1)),
     'long arguments': (bytes) =>
-      body(`[{"role":"user","content":"Hi"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":${JSON.stringify(list('{}', Math.min(bytes, 2e6)))}}}]}]`),
-    'long integers beside many short ones': (bytes) => field('x', `[${fill('12345678901234567890,', Math.min(bytes, 200_000))}${fill('0,', Math.min(bytes, 470_000))}0]`),
+      body(
+        `[{"role":"user","content":"Hi"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":${JSON.stringify(list('{}', Math.min(bytes, 2e6)))}}}]}]`,
+      ),
+    'long integers beside many short ones': (bytes) =>
+      field(
+        'x',
+        `[${fill('12345678901234567890,', Math.min(bytes, 200_000))}${fill('0,', Math.min(bytes, 470_000))}0]`,
+      ),
     'more long integers than are read': (bytes) => field('x', list('12345678901234567890', Math.min(bytes, 5_000_000))),
     'many choices': (bytes) => field('structured_outputs', `{"choice":${list('"abc"', bytes)}}`),
-  }; // prettier-ignore
+  };
 }
 
 const turn = '{"role":"user","content":"a"}';
@@ -66,23 +77,36 @@ export function hostileTrainingShapes(modelId: string): Readonly<Record<string, 
     'as many groups as are read': (bytes) => groups(list('{"trajectories":[]}', Math.min(bytes, 1_600_000))),
     'trajectories that are numbers': (bytes) => trajectories(list('0', bytes)),
     'trajectories that are objects': (bytes) => trajectories(list('{}', bytes)),
-    'short trajectories': (bytes) => trajectories(list(`{"messages_and_choices":[${turn}],"reward":1,"metrics":{"a":1}}`, bytes)),
-    'as many trajectories as are read': (bytes) => trajectories(list('{"messages_and_choices":[],"metrics":{"a":1}}', Math.min(bytes, 2_200_000))),
+    'short trajectories': (bytes) =>
+      trajectories(list(`{"messages_and_choices":[${turn}],"reward":1,"metrics":{"a":1}}`, bytes)),
+    'as many trajectories as are read': (bytes) =>
+      trajectories(list('{"messages_and_choices":[],"metrics":{"a":1}}', Math.min(bytes, 2_200_000))),
     'turns that are objects': (bytes) => turns(list('{}', bytes)),
     'half a million turns that are numbers': (bytes) => turns(list('0', Math.min(bytes, 1_000_000))),
-    'histories with turns': (bytes) => turns('[]', `,"additional_histories":${list(`{"messages_and_choices":${list(turn, 30_000)}}`, bytes)}`),
+    'histories with turns': (bytes) =>
+      turns('[]', `,"additional_histories":${list(`{"messages_and_choices":${list(turn, 30_000)}}`, bytes)}`),
     'fields of a message': (bytes) => turns(`[{"role":"user","content":"a","x":${list('{}', bytes)}}]`),
-    'keys of a message': (bytes) => turns(`[{"role":"user","content":"a","x":[${Array.from({ length: bytes / 14 }, (_, i) => `{"a${i}":1}`).join(',')}]}]`),
+    'keys of a message': (bytes) =>
+      turns(
+        `[{"role":"user","content":"a","x":[${Array.from({ length: bytes / 14 }, (_, i) => `{"a${i}":1}`).join(',')}]}]`,
+      ),
     'colons after a key': (bytes) => turns(`[{"role"${fill(' ', bytes / 2)}${fill(':', bytes / 2)}1}]`),
-    'as many turns as are read': (bytes) => turns('[]', `,"additional_histories":${list(`{"messages_and_choices":${list(turn, 30_000)}}`, Math.min(bytes, 960_000))}`),
-    'as many parts as are read': (bytes) => turns(`[{"role":"user","content":${list('"a"', Math.min(bytes, 390_000))}}]`),
-    'numbers that are none': (bytes) => turns(`[{"role":"user","content":"a","x":${list('NaN', Math.min(bytes, 5_900_000))}}]`),
+    'as many turns as are read': (bytes) =>
+      turns(
+        '[]',
+        `,"additional_histories":${list(`{"messages_and_choices":${list(turn, 30_000)}}`, Math.min(bytes, 960_000))}`,
+      ),
+    'as many parts as are read': (bytes) =>
+      turns(`[{"role":"user","content":${list('"a"', Math.min(bytes, 390_000))}}]`),
+    'numbers that are none': (bytes) =>
+      turns(`[{"role":"user","content":"a","x":${list('NaN', Math.min(bytes, 5_900_000))}}]`),
     'tools of a trajectory': (bytes) => turns(`[${turn}]`, `,"tools":${list(f('{}'), bytes)}`),
-    'as many tools as are read, over forty turns': (bytes) => turns(fortyTurns, `,"tools":${list(f('{}'), Math.min(bytes, TOOLS_CHARACTERS))}`),
+    'as many tools as are read, over forty turns': (bytes) =>
+      turns(fortyTurns, `,"tools":${list(f('{}'), Math.min(bytes, TOOLS_CHARACTERS))}`),
     'ids of tokens': (bytes) => sampled(`"token_ids":${list('123', bytes)}`),
     'log-probabilities': (bytes) => sampled(`"logprobs":{"content":${list(token, Math.min(bytes, 9_500_000))}}`),
     'more log-probabilities than are read': (bytes) => sampled(`"logprobs":{"content":${list(token, bytes)}}`),
-  }; // prettier-ignore
+  };
 }
 
 /** Lines of an SFT or DPO job. */
@@ -90,15 +114,19 @@ export function hostileSftShapes(modelId: string): Readonly<Record<string, (byte
   const job = (more: string) => `{"model_id":"${modelId}","training_data_url":"artifact:///default/p/none:v0"${more}}`;
   const keys = (bytes: number) => Array.from({ length: bytes / 12 }, (_, i) => `"a${i}":1`).join(',');
   return {
-    'as many learning rates as are read': (bytes) => job(`,"config":{"learning_rate":${list('0.1', Math.min(bytes, 990_000))}}`),
+    'as many learning rates as are read': (bytes) =>
+      job(`,"config":{"learning_rate":${list('0.1', Math.min(bytes, 990_000))}}`),
     'more learning rates than are read': (bytes) => job(`,"config":{"learning_rate":${list('0.1', bytes)}}`),
-    'learning rates that are none': (bytes) => job(`,"config":{"learning_rate":${list('"x"', Math.min(bytes, 990_000))}}`),
+    'learning rates that are none': (bytes) =>
+      job(`,"config":{"learning_rate":${list('"x"', Math.min(bytes, 990_000))}}`),
     'a long learning rate': (bytes) => job(`,"config":{"learning_rate":"${fill('1', bytes)}"}`),
-    'as many unknown settings as are read': (bytes) => job(`,"experimental_config":{${keys(Math.min(bytes, 590_000))}}`),
-    'more unknown settings than are read': (bytes) => job(`,"experimental_config":{${keys(Math.min(bytes, 2_900_000))}}`),
+    'as many unknown settings as are read': (bytes) =>
+      job(`,"experimental_config":{${keys(Math.min(bytes, 590_000))}}`),
+    'more unknown settings than are read': (bytes) =>
+      job(`,"experimental_config":{${keys(Math.min(bytes, 2_900_000))}}`),
     'a long name': (bytes) => job(`,"training_folder_url":"${fill('a/', bytes)}"`),
     'a name of slashes': (bytes) => `{"model_id":"${modelId}","training_data_url":"artifact:///${fill('/', bytes)}"}`,
-  }; // prettier-ignore
+  };
 }
 
 /** Manifests of an artifact version; `sha256` of bytes that exist. */
@@ -115,15 +143,17 @@ export function hostileManifests(sha256: string): Readonly<Record<string, (bytes
     'files of distinct paths': (bytes) => manifest(each(bytes, (i) => file(`d/${i}`, sha256))),
     'files that are not there': (bytes) => manifest(each(bytes, (i) => file(`d/${i}`, hashOf(i)))),
     'files of one path': (bytes) => manifest(each(bytes, () => one)),
-    'files of long paths': (bytes) => manifest(each(bytes, (i) => file(`${fill('d/', Math.min(1_000, bytes / FILES_MAX))}${i}`, sha256))),
+    'files of long paths': (bytes) =>
+      manifest(each(bytes, (i) => file(`${fill('d/', Math.min(1_000, bytes / FILES_MAX))}${i}`, sha256))),
     'files of no path': (bytes) => manifest(each(bytes, () => file('../x', 'none'))),
     'files that are objects': (bytes) => manifest([fill('{},', bytes) + '{}']),
     'files that are numbers': (bytes) => manifest([fill('0,', bytes) + '0']),
     'one path of slashes': (bytes) => manifest([file(fill('/', bytes), sha256)]),
     'a long hash': (bytes) => manifest([file('a', fill('0', bytes))]),
     'metadata of lists': (bytes) => manifest([one], `,"metadata":{"x":${list('[0]', Math.min(bytes, 490_000))}}`),
-    'metadata of long integers': (bytes) => manifest([one], `,"metadata":{"x":${list('12345678901234567890', Math.min(bytes, 200_000))}}`),
+    'metadata of long integers': (bytes) =>
+      manifest([one], `,"metadata":{"x":${list('12345678901234567890', Math.min(bytes, 200_000))}}`),
     'deep metadata': (bytes) => manifest([one], `,"metadata":{"x":${deep(bytes)}}`),
-    'aliases': (bytes) => manifest([one], `,"aliases":${list('"a"', bytes)}`),
-  }; // prettier-ignore
+    aliases: (bytes) => manifest([one], `,"aliases":${list('"a"', bytes)}`),
+  };
 }

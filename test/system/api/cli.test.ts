@@ -95,7 +95,7 @@ describe('serve', () => {
       ['p/m', '1', '0.5', 'succeeded', 'just now', base],
     ]);
     expect((await run(['checkpoints', 'list', 'p/m'], env)).stdout).toMatch(
-      /^p\/m:step0 {2}20\d\d-.*\np\/m:step1 {2}20\d\d-.* train\/reward=0\.5/,
+      /^CHECKPOINT +CREATED \(UTC\) +METRICS\np\/m:step0 +20\d\d-.*\np\/m:step1 +20\d\d-.* train\/reward=0\.5/,
     );
     const tar = join(dataDirectory, 'm.tar');
     expect((await run(['checkpoints', 'best', 'p/m', '--metric', 'train/reward'], env)).stdout).toBe('p/m:step1\n');
@@ -128,7 +128,9 @@ describe('serve', () => {
 
     const pushed = await run(['artifacts', 'push', 'p/data', examples, '--alias', 'best'], env);
     expect(pushed).toMatchObject({ code: 0, stdout: 'p/data:v0\n' });
-    expect((await run(['artifacts', 'ls', 'p'], env)).stdout).toMatch(/p\/data:v0 +dataset  1 file .* best$/m);
+    expect((await run(['artifacts', 'ls', 'p'], env)).stdout).toMatch(
+      /^ARTIFACT +TYPE [^]*\np\/data:v0 +dataset  1 .* best$/m,
+    );
     const pulled = join(dataDirectory, 'pulled');
     expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).code).toBe(0);
     expect(await readFile(join(pulled, 'train.jsonl'), 'utf8')).toBe(await readFile(examples, 'utf8'));

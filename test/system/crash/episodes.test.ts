@@ -63,39 +63,43 @@ interface Chunk {
   choices?: { token_ids?: number[]; finish_reason: string | null }[];
 }
 
-test('after any kill, every answered call is in its episode once, with its tokens', { timeout: 900_000 }, async () => {
-  await server.client.registerModel({ project: 'demo', name: 'agent', base_model: 'whetstone/starter' });
-  const random = createRandom(7);
-  const answered = new Map<string, Answered[]>();
-  for (let kill = 0; kill < KILLS; kill++) {
-    const over = new AbortController();
-    const agents = Array.from({ length: AGENTS }, async (_, agent) => {
-      const episode = `agent-${kill}-${agent}`;
-      const got: Answered[] = [];
-      answered.set(episode, got);
-      for (let turn = 0; !over.signal.aborted; turn++) {
-        const answer = await ask(episode, `What is ${agent} + ${turn}?`, turn % 2 === 0);
-        if (answer) got.push(answer);
-        else await wait(50);
-      }
-    });
-    await wait(500 + 1_000 * random.next());
-    await server.kill('server');
-    over.abort();
-    await Promise.all(agents);
-    await server.start();
-  }
-  let calls = 0;
-  for (const [episode, got] of answered) {
-    if (got.length === 0) continue;
-    const stored = new Map<string, number[]>();
-    for await (const { answer_id: id, choices, cut } of server.client.listEpisodeTokens(episode)) {
-      expect(stored.has(id), `${episode} has ${id} once`).toBe(false);
-      if (!cut) stored.set(id, [...choices[0]!.token_ids]);
+test(
+  'after any kill, every answered call is in its episode once, with its tokens',
+  { timeout: 300_000 + 30_000 * KILLS },
+  async () => {
+    await server.client.registerModel({ project: 'demo', name: 'agent', base_model: 'whetstone/starter' });
+    const random = createRandom(7);
+    const answered = new Map<string, Answered[]>();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const over = new AbortController();
+      const agents = Array.from({ length: AGENTS }, async (_, agent) => {
+        const episode = `agent-${kill}-${agent}`;
+        const got: Answered[] = [];
+        answered.set(episode, got);
+        for (let turn = 0; !over.signal.aborted; turn++) {
+          const answer = await ask(episode, `What is ${agent} + ${turn}?`, turn % 2 === 0);
+          if (answer) got.push(answer);
+          else await wait(50);
+        }
+      });
+      await wait(500 + 1_000 * random.next());
+      await server.kill('server');
+      over.abort();
+      await Promise.all(agents);
+      await server.start();
     }
-    for (const { id, tokenIds } of got) expect(stored.get(id), `${episode} has ${id}`).toEqual(tokenIds);
-    calls += got.length;
-    expect(await server.client.rewardEpisode(episode, { reward: 1 })).toMatchObject({ status: 'rewarded' });
-  }
-  expect(calls).toBeGreaterThan(KILLS * AGENTS);
-});
+    let calls = 0;
+    for (const [episode, got] of answered) {
+      if (got.length === 0) continue;
+      const stored = new Map<string, number[]>();
+      for await (const { answer_id: id, choices, cut } of server.client.listEpisodeTokens(episode)) {
+        expect(stored.has(id), `${episode} has ${id} once`).toBe(false);
+        if (!cut) stored.set(id, [...choices[0]!.token_ids]);
+      }
+      for (const { id, tokenIds } of got) expect(stored.get(id), `${episode} has ${id}`).toEqual(tokenIds);
+      calls += got.length;
+      expect(await server.client.rewardEpisode(episode, { reward: 1 })).toMatchObject({ status: 'rewarded' });
+    }
+    expect(calls).toBeGreaterThan(KILLS * AGENTS);
+  },
+);

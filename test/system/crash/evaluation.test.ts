@@ -76,8 +76,8 @@ test('the checkpoint of an SFT job answers what it was taught, and gets its rewa
   await writeFile(join(directory, 'train.jsonl'), lines.join('\n'));
   const { uri } = await pushArtifact(client, 'default/p/animals', join(directory, 'train.jsonl'));
   const { id: pupil } = await client.registerModel({ project: 'p', name: 'pupil', base_model: 'whetstone/starter' });
-  const held = { messages: [{ role: 'user', content: 'Animal, please?' }] };
-  const evaluation = { prompts: [held], samples: 4, max_tokens: 8, temperature: 0 };
+  const question = { messages: [{ role: 'user', content: 'Animal, please?' }] };
+  const evaluation = { prompts: [question], samples: 4, max_tokens: 8, temperature: 0 };
   const config = { batch_size: 4, learning_rate: 2e-3 };
   const { id } = await client.submitSftJob({ model_id: pupil, training_data_url: uri, config, evaluation });
   await vi.waitFor(async () => {

@@ -24,7 +24,7 @@ describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('asks for a key, says so when it is not one, and keeps it in this tab only', async () => {
+  test('asks for a key, says so when it is not one, and keeps it until the tabs of the server are closed', async () => {
     const { page, faults } = await visit(browser!, server.url);
     await page.getByLabel('API key').fill('wk-not-a-key');
     await page.getByRole('button', { name: 'Open' }).click();
@@ -35,8 +35,59 @@ describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     const other = await page.context().newPage();
+    await other.goto(server.url); // the open tab hands it over
+    await other.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.close();
+    await other.close();
+    const later = await other.context().newPage();
+    await later.goto(server.url);
+    await later.getByLabel('API key').waitFor();
+    expect(faults).toEqual([]);
+    await later.context().close();
+  });
+
+  test('remembers the key on the device if asked to, until it is forgotten, in all tabs', async () => {
+    const { page, faults } = await visit(browser!, server.url);
+    await page.getByLabel('Remember it on this device').check();
+    await expectAccessible(page);
+    await enterKey(page, server.apiKey);
+    expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([1, 0, '']);
+    const later = await page.context().newPage();
+    await page.close();
+    await later.goto(server.url);
+    await later.getByRole('heading', { name: 'Home' }).waitFor();
+    const other = await later.context().newPage();
     await other.goto(server.url);
-    await other.getByLabel('API key').waitFor();
+    await other.getByRole('button', { name: 'Forget key' }).click();
+    await later.getByLabel('API key').waitFor();
+    expect(await other.evaluate('localStorage.length')).toBe(0);
+    expect(faults).toEqual([]);
+    await later.context().close();
+  });
+
+  test('every page leads to its documentation, which leads on inside the dashboard', async () => {
+    const { page, faults } = await visit(browser!, server.url, { viewport: { width: 390, height: 844 } });
+    await enterKey(page, server.apiKey);
+    const pages = page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link');
+    const titles: string[] = [];
+    for (const name of await pages.allInnerTexts()) {
+      await pages.filter({ hasText: name }).click();
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.getByRole('link', { name: 'Help' }).click();
+      await page.locator('.document h1').waitFor();
+      titles.push(await page.locator('.document h1').innerText());
+      await page.goBack();
+    }
+    expect(titles).toContain('Keys, entities and limits');
+    await openPage(page, '/documentation/training');
+    await page.locator('.document h1').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expectAccessible(page);
+    await page.locator('.document a[href*="?at="]').first().click();
+    await page.locator('.document h1').waitFor();
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.getByRole('link', { name: 'Glossary' }).click();
+    await page.getByText('low-rank adaptation').waitFor();
     expect(faults).toEqual([]);
     await page.context().close();
   });

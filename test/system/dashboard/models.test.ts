@@ -23,10 +23,14 @@ describe('models', skipWithout('CHROMIUM', browser !== null), () => {
     directory = await mkdtemp(join(tmpdir(), 'whetstone-models-'));
     server = await startServer(directory);
     client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
-    for (const [project, name] of [['demo', 'kept'], ['demo', 'old'], ['other', 'agent']] as const) {
+    for (const [project, name] of [
+      ['demo', 'kept'],
+      ['demo', 'old'],
+      ['other', 'agent'],
+    ] as const) {
       const { id } = await client.registerModel({ project, name, base_model: 'whetstone/starter' });
       ids[name] = id;
-    } // prettier-ignore
+    }
     await client.setOnlineTraining(ids['agent']!, { groups_per_step: 4 });
     await client.createEpisode({ model_id: ids['agent']!, group: 'first-group' });
     ({ page, faults } = await visit(browser!, server.url));

@@ -67,6 +67,12 @@ describe('runs', skipWithout('CHROMIUM', browser !== null), () => {
     await expect.poll(() => rows.nth(1).innerText()).toMatch(/r3[^]*0\.3/);
     await page.getByRole('button', { name: 'lr' }).click();
     await expect.poll(() => rows.nth(1).innerText()).toMatch(/r1[^]*0\.1/);
+    expect(page.url()).toMatch(/sort-runs=lr$/);
+    await page.reload(); // a link shows what its sender saw
+    await expect.poll(() => rows.nth(1).innerText()).toMatch(/r1[^]*0\.1/);
+    await page.getByRole('button', { name: 'Duration' }).click();
+    await page.goBack();
+    await expect.poll(() => rows.nth(1).innerText()).toMatch(/r1[^]*0\.1/);
     await page.getByLabel('Compare r1').check();
     await page.getByLabel('Compare r3').check();
     const comparison = page.getByRole('region', { name: 'Comparison' });

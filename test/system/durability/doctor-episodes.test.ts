@@ -52,5 +52,5 @@ test('a lost call is found, and cannot be repaired', async () => {
   sqlite('delete from episode_calls where ordinal = 1');
   const { findings } = await runDoctor(config, true, quiet);
   expect(findings).toMatchObject([{ kind: 'missing_data', where: `episode ${stored.episodeId}`, repaired: false }]);
-  expect(findings[0]!.problem).toMatch(/^episode played of team has 1 calls of \d+ bytes, but should have 2 of \d+$/);
+  expect(findings[0]!.problem).toMatch(/^episode played of team has 1 call of \d+ bytes, but should have 2 of \d+$/);
 });

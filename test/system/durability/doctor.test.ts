@@ -93,10 +93,19 @@ describe('events', () => {
     ['a gap', "delete from training_events where ordinal = 1 and job_id = 'ENDED'"],
     ['no beginning', "delete from training_events where ordinal = 0 and job_id = 'ENDED'"],
     ['no closing event of a job that has ended', "delete from training_events where ordinal = 2 and job_id = 'ENDED'"],
-    ['a closing event of a job that runs', "update training_events set type = 'training_failed' where job_id = 'RUNNING'"],
-    ['the wrong closing event', "update training_events set type = 'training_failed' where ordinal = 2 and job_id = 'ENDED'"],
-    ['an event after the closing one', "update training_events set ordinal = 3 - ordinal where ordinal > 0 and job_id = 'ENDED'"],
-  ]; // prettier-ignore
+    [
+      'a closing event of a job that runs',
+      "update training_events set type = 'training_failed' where job_id = 'RUNNING'",
+    ],
+    [
+      'the wrong closing event',
+      "update training_events set type = 'training_failed' where ordinal = 2 and job_id = 'ENDED'",
+    ],
+    [
+      'an event after the closing one',
+      "update training_events set ordinal = 3 - ordinal where ordinal > 0 and job_id = 'ENDED'",
+    ],
+  ];
   test.each(broken)('%s', async (what, statement) => {
     sqlite((database) => {
       const text = statement.replace('ENDED', stored.endedId).replace('RUNNING', stored.runningId);

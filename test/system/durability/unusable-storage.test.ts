@@ -43,7 +43,7 @@ interface Started {
 
 /** Returns how it exited: none of these servers starts. */
 async function serve(): Promise<Started> {
-  const args = [CLI, 'serve', '--port', '0', '--data', data];
+  const args = [CLI, 'serve', '--port', '0', '--data', data, '--log-format', 'json'];
   try {
     await promisify(execFile)(process.execPath, args, { ...SOMEBODY_ELSE, timeout: 50_000 });
     throw new Error('the server started');

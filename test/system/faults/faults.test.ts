@@ -41,9 +41,19 @@ test('a thousand faults on SQLite lose nothing, double nothing and change no byt
   report('SQLite', run);
   expect(run.faults).toBeGreaterThanOrEqual(1_000);
   expect([...run.counts.keys()].sort()).toEqual([
-    'clock jump', 'corrupt blob', 'database locked', 'disk fault', 'disk full', 'half-open socket', 'kill after', 'kill before',
-    'kill halfway', 'read-only disk', 'trainer dies', 'truncated blob',
-  ]); // prettier-ignore
+    'clock jump',
+    'corrupt blob',
+    'database locked',
+    'disk fault',
+    'disk full',
+    'half-open socket',
+    'kill after',
+    'kill before',
+    'kill halfway',
+    'read-only disk',
+    'trainer dies',
+    'truncated blob',
+  ]);
 }, 900_000);
 
 const postgres = await startPostgres();

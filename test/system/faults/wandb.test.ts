@@ -44,11 +44,19 @@ const md5 = (text: string) => createHash('md5').update(text).digest('base64');
 function createClient(url: () => string, faults: Faults) {
   async function once(method: string, path: string, body?: string): Promise<Response | null> {
     const key = Buffer.from(`api:${BOOTSTRAP_KEY}`).toString('base64');
-    const headers = { authorization: `Basic ${key}`, 'content-type': path.startsWith('/wandb') ? 'application/octet-stream' : 'application/json' }; // prettier-ignore
+    const headers = {
+      authorization: `Basic ${key}`,
+      'content-type': path.startsWith('/wandb') ? 'application/octet-stream' : 'application/json',
+    };
     const base = url(); // throws if no server can start any more
     try {
       const signal = AbortSignal.timeout(REQUEST_MS_MAX);
-      const response = await fetch(`${base}${path}`, { method, headers, signal, ...(body === undefined ? {} : { body }) }); // prettier-ignore
+      const response = await fetch(`${base}${path}`, {
+        method,
+        headers,
+        signal,
+        ...(body === undefined ? {} : { body }),
+      });
       return new Response(await response.arrayBuffer(), { status: response.status });
     } catch (error) {
       if ((error as Error).name !== 'TimeoutError') return null;
@@ -97,7 +105,10 @@ async function logRun(client: Client, number: number): Promise<void> {
   }
 }
 
-const filesOf = (number: number): Readonly<Record<string, string>> => ({ 'own.txt': `of ${number}`, 'shared.txt': 'of all' }); // prettier-ignore
+const filesOf = (number: number): Readonly<Record<string, string>> => ({
+  'own.txt': `of ${number}`,
+  'shared.txt': 'of all',
+});
 
 /** Returns what the commit has acknowledged, twice. */
 async function logArtifact(client: Client, number: number): Promise<{ id: string; versionIndex: number }> {
@@ -125,7 +136,11 @@ async function logArtifact(client: Client, number: number): Promise<{ id: string
 }
 
 async function readRun(client: Client, number: number) {
-  type Read = { project: { run: { historyLineCount: number; history: string[]; outputArtifacts: { edges: { node: { id: string } }[] } } } }; // prettier-ignore
+  type Read = {
+    project: {
+      run: { historyLineCount: number; history: string[]; outputArtifacts: { edges: { node: { id: string } }[] } };
+    };
+  };
   const { run } = (await client.ask<Read>(HISTORY, { name: `run-${number}` })).project;
   return { ...run, outputArtifacts: run.outputArtifacts.edges.map(({ node }) => node.id) };
 }
@@ -135,7 +150,9 @@ async function readVersions(client: Client) {
     readonly version: string;
     readonly node: { id: string; files: { edges: { node: { name: string; directUrl: string } }[] } };
   }
-  type Read = { project: { artifactType: { artifactCollection: { artifacts: { totalCount: number; edges: Version[] } } } } }; // prettier-ignore
+  type Read = {
+    project: { artifactType: { artifactCollection: { artifacts: { totalCount: number; edges: Version[] } } } };
+  };
   const { totalCount, edges } = (await client.ask<Read>(VERSIONS)).project.artifactType.artifactCollection.artifacts;
   const versions = [];
   for (const { version, node } of edges) {
@@ -174,12 +191,18 @@ test('a hundred faults lose and double no point and no version that the W&B prot
     faults.cease();
     for (const [number, { id }] of committed.entries()) {
       const lines = linesOf(number);
-      expect(await readRun(client, number)).toEqual({ historyLineCount: lines.length, history: lines, outputArtifacts: [id] }); // prettier-ignore
+      expect(await readRun(client, number)).toEqual({
+        historyLineCount: lines.length,
+        history: lines,
+        outputArtifacts: [id],
+      });
     }
     expect(committed.map(({ versionIndex }) => versionIndex)).toEqual(committed.map((_, number) => number));
     const versions = committed.map(({ id }, number) => ({ id, version: `v${number}`, files: filesOf(number) }));
     expect(await readVersions(client)).toEqual({ totalCount: versions.length, versions });
-    console.log(`SQLite, seed ${SEED}: ${faults.total()} faults, ${committed.length} rounds, ${server.restarts()} restarts.`); // prettier-ignore
+    console.log(
+      `SQLite, seed ${SEED}: ${faults.total()} faults, ${committed.length} rounds, ${server.restarts()} restarts.`,
+    );
     expect(server.restarts()).toBeGreaterThan(10);
   } finally {
     await server.close();

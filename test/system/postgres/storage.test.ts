@@ -67,15 +67,15 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     const storage = await open(url);
     const [ours, theirs] = [await addModel(storage), await addModel(storage, { entity: 'other' })];
     const [mine, next] = [await storage.jobs.create(aJob(ours.id)), aJob(ours.id)];
-    const held = await storage.jobs.create(aJob(theirs.id, 'other'));
+    const locked = await storage.jobs.create(aJob(theirs.id, 'other'));
     expect(await storage.jobs.claim('w', 10, 1_000_000, null)).toMatchObject({ id: mine.id });
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();
     try {
       // Somebody else changes their job and has not committed yet: its cancellation waits, inside its transaction.
       await holder.query('begin');
-      await holder.query('select * from training_jobs where id = $1 for update', [held.id]);
-      const waiting = storage.jobs.requestCancel(held.id, 20, closing(held.id, 0).event);
+      await holder.query('select * from training_jobs where id = $1 for update', [locked.id]);
+      const waiting = storage.jobs.requestCancel(locked.id, 20, closing(locked.id, 0).event);
       waiting.catch(() => {}); // awaited below
       await vi.waitFor(async () => {
         const { rows } = await holder.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
@@ -123,8 +123,8 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     try {
       // Somebody else writes the same events and has not committed yet.
       await holder.query('begin');
-      const held = 'insert into training_events select * from jsonb_populate_record(null::training_events, $1)';
-      for (const job of blocked) await holder.query(held, [JSON.stringify(fromEvent(anEvent(job, 0)))]);
+      const insert = 'insert into training_events select * from jsonb_populate_record(null::training_events, $1)';
+      for (const job of blocked) await holder.query(insert, [JSON.stringify(fromEvent(anEvent(job, 0)))]);
       const waiting = Promise.all(blocked.map((job) => storages[0].events.append(anEvent(job, 0))));
       waiting.catch(() => {}); // awaited below
       await vi.waitFor(async () => {

@@ -204,8 +204,16 @@ describe('malformed', () => {
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['TLS to the plain port', Buffer.from('160301020001000001fc0303', 'hex'), 400],
     ['a method that nobody knows', 'FROBNICATE /v1/health HTTP/1.1\r\nhost: x\r\n\r\n', 405],
-    ['two lengths', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}', 400],
-    ['a length and chunks', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}', 400],
+    [
+      'two lengths',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}',
+      400,
+    ],
+    [
+      'a length and chunks',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}',
+      400,
+    ],
     ['a negative length', 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n', 400],
     ['a folded header', 'GET /v1/health HTTP/1.1\r\nhost: x\r\nx-a: b\r\n c: d\r\n\r\n', 400],
     ['a null byte in a header', 'GET /v1/health HTTP/1.1\r\nhost: x\r\nx-a: b\0c\r\n\r\n', 400],
@@ -213,8 +221,10 @@ describe('malformed', () => {
   ])('requests are refused: %s', async (_, bytes, status) => {
     const answer = await exchange(bytes);
     expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))).toMatchObject({ error: { code: 'malformed_request' } });
-  }); // prettier-ignore
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))).toMatchObject({
+      error: { code: 'malformed_request' },
+    });
+  });
 
   test('chunks end the connection without harm', async () => {
     const answer = await exchange(`${head({ ...JSON_TYPE, 'transfer-encoding': 'chunked' })}zz\r\n{}\r\n`);
@@ -328,13 +338,42 @@ describe('bombs inside', () => {
   test.each([
     ['a pattern that counts too far', { structured_outputs: { regex: 'a{1,9999999999}' } }],
     ['a pattern that leaves nothing', { structured_outputs: { regex: 'a(?!b)b' } }],
-    ['patterns that multiply', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { allOf: Array.from({ length: 12 }, (_, i) => ({ type: 'string', pattern: `^.*a.{${i + 5}}b.*c.{${i + 3}}$` })) } } } }],
+    [
+      'patterns that multiply',
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: {
+            name: 'x',
+            schema: {
+              allOf: Array.from({ length: 12 }, (_, i) => ({
+                type: 'string',
+                pattern: `^.*a.{${i + 5}}b.*c.{${i + 3}}$`,
+              })),
+            },
+          },
+        },
+      },
+    ],
     ['a pattern that is broken', { structured_outputs: { regex: '((((' } }],
-    ['a schema that refers to itself only', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { $ref: '#' } } } }],
-    ['a schema that refers elsewhere', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { $ref: 'http://127.0.0.1/x' } } } }],
+    [
+      'a schema that refers to itself only',
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { $ref: '#' } } } },
+    ],
+    [
+      'a schema that refers elsewhere',
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { $ref: 'http://127.0.0.1/x' } } } },
+    ],
     ['a grammar without end', { structured_outputs: { grammar: 'root ::= root' } }],
-    ['a grammar of many rules', { structured_outputs: { grammar: `root ::= r0\n${Array.from({ length: 2_000 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}`).join('\n')}` } }],
-  ])('grammars: %s', async (_, fields) => refused(fields)); // prettier-ignore
+    [
+      'a grammar of many rules',
+      {
+        structured_outputs: {
+          grammar: `root ::= r0\n${Array.from({ length: 2_000 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}`).join('\n')}`,
+        },
+      },
+    ],
+  ])('grammars: %s', async (_, fields) => refused(fields));
 });
 
 test('connections above the limit are closed at once, and the others continue', async () => {

@@ -224,9 +224,9 @@ describe('every route that needs a key', () => {
       worker: ['chat', 'train', 'read', 'admin'],
     };
     for (const route of await routes()) {
-      for (const held of route.scope ? without[route.scope] : []) {
-        const response = await call(route, bearer(secrets[held]!));
-        expect(response.statusCode, `${route.method} ${route.path} with ${held}`).toBe(403);
+      for (const other of route.scope ? without[route.scope] : []) {
+        const response = await call(route, bearer(secrets[other]!));
+        expect(response.statusCode, `${route.method} ${route.path} with ${other}`).toBe(403);
         expect(response.json()).toMatchObject({ error: { code: 'missing_scope', type: 'permission_error' } });
         expect(response.body).toContain(`scope ${route.scope}`);
       }

@@ -99,8 +99,8 @@ describe('requests in flight', () => {
   });
 
   test('of one key do not block other keys', async () => {
-    const [held, free] = [await keyWith({ requestsInFlight: 0 }), await keyWith({})];
-    expectRefusal(await ask(held), /0 requests in flight/);
+    const [limited, free] = [await keyWith({ requestsInFlight: 0 }), await keyWith({})];
+    expectRefusal(await ask(limited), /0 requests in flight/);
     expect((await ask(free)).statusCode).toBe(200);
   });
 });
@@ -336,7 +336,10 @@ test('points of runs and files of artifacts in the W&B protocol are charged once
     expect(answer.statusCode, answer.body).toBe(200);
     return answer.json<{ data: T }>().data;
   };
-  await gql(`mutation($of: String) { upsertBucket(input: { name: "r", modelName: "p", entityName: $of }) { inserted } }`, { of: entity }); // prettier-ignore
+  await gql(
+    `mutation($of: String) { upsertBucket(input: { name: "r", modelName: "p", entityName: $of }) { inserted } }`,
+    { of: entity },
+  );
   const points = (offset: number, count: number) => {
     const content = Array.from({ length: count }, () => JSON.stringify({ text: 'a'.repeat(3_000) }));
     const body = { files: { 'wandb-history.jsonl': { offset, content } } };
@@ -359,7 +362,14 @@ test('points of runs and files of artifacts in the W&B protocol are charged once
   interface Links {
     createArtifactFiles: { files: { edges: [{ node: { uploadUrl: string } }] } };
   }
-  const input = { entityName: entity, projectName: 'p', artifactTypeName: 'dataset', artifactCollectionName: 'data', digest: '', clientID: 'c' }; // prettier-ignore
+  const input = {
+    entityName: entity,
+    projectName: 'p',
+    artifactTypeName: 'dataset',
+    artifactCollectionName: 'data',
+    digest: '',
+    clientID: 'c',
+  };
   const { id } = (
     await gql<Created>('mutation($input: CreateArtifactInput!) { createArtifact(input: $input) { artifact { id } } }', {
       input,
@@ -368,10 +378,16 @@ test('points of runs and files of artifacts in the W&B protocol are charged once
   const drafted = await used();
   const file = 'b'.repeat(20_000);
   const files = [{ artifactID: id, name: 'b', md5: createHash('md5').update(file).digest('base64') }];
-  const LINKS = 'mutation($files: [CreateArtifactFileSpecInput!]!) { createArtifactFiles(input: { artifactFiles: $files }) { files { edges { node { uploadUrl } } } } }'; // prettier-ignore
+  const LINKS =
+    'mutation($files: [CreateArtifactFileSpecInput!]!) { createArtifactFiles(input: { artifactFiles: $files }) { files { edges { node { uploadUrl } } } } }';
   const { edges } = (await gql<Links>(LINKS, { files })).createArtifactFiles.files;
   const { pathname, search } = new URL(edges[0].node.uploadUrl);
-  const put = await send(server, { method: 'PUT', url: `${pathname}${search}`, headers: { authorization: '' }, body: file }); // prettier-ignore
+  const put = await send(server, {
+    method: 'PUT',
+    url: `${pathname}${search}`,
+    headers: { authorization: '' },
+    body: file,
+  });
   expect(put.statusCode, put.body).toBe(429);
   expect(await used()).toBe(drafted);
 });

@@ -24,13 +24,18 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
 /** Paths that other users may read or write, with their modes. */
 async function openTo(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true });
   const modes = await Promise.all(
     ['.', ...entries].map(async (entry) => {
-      const { mode } = await lstat(join(directory, entry));
-      return (mode & 0o077) === 0 ? [] : [`${entry} ${(mode & 0o777).toString(8)}`];
+      const found = await lstat(join(directory, entry)).catch(nullIfMissing); // SQLite deletes files of its own at any time
+      return found === null || (found.mode & 0o077) === 0 ? [] : [`${entry} ${(found.mode & 0o777).toString(8)}`];
     }),
   );
   return modes.flat();

@@ -48,9 +48,15 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   { name: 'a body over its limit', method: 'POST', path: '/v1/preview/training-jobs', key: BOOTSTRAP_KEY, status: 413 },
-  { name: 'a file over its limit', method: 'PUT', path: '/v1/artifacts/default/p/big/a.bin', key: BOOTSTRAP_KEY, status: 413 },
+  {
+    name: 'a file over its limit',
+    method: 'PUT',
+    path: '/v1/artifacts/default/p/big/a.bin',
+    key: BOOTSTRAP_KEY,
+    status: 413,
+  },
   { name: 'a wrong key', method: 'POST', path: '/v1/preview/training-jobs', key: 'wk-wrong', status: 401 },
-]; // prettier-ignore
+];
 
 const url = ({ path }: Refusal) => `http://127.0.0.1:${listening.port}${path}`;
 const headersOf = ({ key }: Refusal) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
@@ -241,7 +247,12 @@ describe('the rest of a refused body', () => {
 
   test.each([
     { name: 'drips for ever', limits: { lingerMs: 2_000, lingerMsMax: 500 }, everyMs: 20, piece: ' ' },
-    { name: 'is more than the bound', limits: { lingerMs: 1_000, lingerBytesMax: 5_000_000 }, everyMs: 1, piece: upload.subarray(0, 1_000_000) },
+    {
+      name: 'is more than the bound',
+      limits: { lingerMs: 1_000, lingerBytesMax: 5_000_000 },
+      everyMs: 1,
+      piece: upload.subarray(0, 1_000_000),
+    },
   ])('ends the connection if it $name', async ({ limits, everyMs, piece }) => {
     const { server, port } = await listen(limits);
     const { socket, received, closed } = await open(port);
@@ -251,5 +262,5 @@ describe('the rest of a refused body', () => {
     clearInterval(sending);
     expect(received()).toMatch(/^HTTP\/1\.1 401 /);
     await server.close();
-  }); // prettier-ignore
+  });
 });

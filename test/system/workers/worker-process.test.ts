@@ -38,7 +38,7 @@ function startWorker(args: readonly string[], key = BOOTSTRAP_KEY) {
 
 /** `ended`: resolves once no process holds its stderr, which its own children inherit. */
 function start([program, ...args]: readonly string[], variables: Readonly<Record<string, string>>) {
-  const env = { ...process.env, WHETSTONE_URL: lab.url, HF_HOME: home, ...variables };
+  const env = { ...process.env, WHETSTONE_URL: lab.url, HF_HOME: home, WHETSTONE_LOG_FORMAT: 'json', ...variables };
   const child = spawn(program!, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
