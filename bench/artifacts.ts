@@ -93,9 +93,9 @@ const server = await startBenchServer(join(directory, 'data'));
 try {
   const client = createClient({ baseUrl: server.url, apiKey: server.key });
   const large = await transfer(client, server.pid, directory);
-  const told = ({ seconds, grownBytes }: { seconds: number; grownBytes: number }) =>
+  const costs = ({ seconds, grownBytes }: { seconds: number; grownBytes: number }) =>
     `${seconds.toFixed(1)} s, memory +${(grownBytes / 1e6).toFixed(0)} MB`;
-  say(`1 GB up: ${told(large.upload)}; down: ${told(large.download)}`);
+  say(`1 GB up: ${costs(large.upload)}; down: ${costs(large.download)}`);
   const rows = await timeRows(client, directory);
   say(`${ROWS} rows: submit → training_started ${(rows.startedMs / 1000).toFixed(2)} s`);
   const results = { cpu: cpuName(), node: process.version, large, rows };

@@ -29,8 +29,12 @@ export async function copyEpisodes(path: string, times: number): Promise<number>
       episode_id: idOf('o.episode_id'),
       parent_id: sql`case when o.parent_id is null then null else ${idOf('o.parent_id')} end`,
     });
-    await sql`insert into episodes (${episodes.names}) select ${episodes.values} from originals o, ${numbers}`.execute(db); // prettier-ignore
-    await sql`insert into episode_calls (${calls.names}) select ${calls.values} from original_calls o, ${numbers}`.execute(db); // prettier-ignore
+    await sql`insert into episodes (${episodes.names}) select ${episodes.values} from originals o, ${numbers}`.execute(
+      db,
+    );
+    await sql`insert into episode_calls (${calls.names}) select ${calls.values} from original_calls o, ${numbers}`.execute(
+      db,
+    );
   }
   await sql`pragma wal_checkpoint(truncate)`.execute(db);
   await db.destroy();

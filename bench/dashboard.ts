@@ -91,8 +91,10 @@ async function stayOpen(minutes: number): Promise<void> {
   for (let second = 0; second <= 60 * minutes; second++) {
     if (second % 60 === 0) {
       await devtools.send('HeapProfiler.collectGarbage');
-      const held = await metricsOf(devtools);
-      const [heap, nodes, listeners] = ['JSHeapUsedSize', 'Nodes', 'JSEventListeners'].map((name) => held.get(name)!);
+      const metrics = await metricsOf(devtools);
+      const [heap, nodes, listeners] = ['JSHeapUsedSize', 'Nodes', 'JSEventListeners'].map((name) =>
+        metrics.get(name)!,
+      );
       say(
         `open for ${second / 60} min, ${10 * second} steps: ${(heap! / 1e6).toFixed(2)} MB, ${nodes} nodes, ${listeners} listeners`,
       );

@@ -162,13 +162,22 @@ await rm(data, { recursive: true, force: true });
 for (const [what, { p50, p99 }] of Object.entries(lists)) say(`${what.padEnd(14)} ${p50} / ${p99} ms`);
 
 const machine = { cpu: cpuName(), cores: availableParallelism(), node: process.version };
-const stored = { calls: copies * calls, promptTokens: copies * prompt, sampledTokens: copies * sampled, bytes, storedBytesPerToken }; // prettier-ignore
+const stored = {
+  calls: copies * calls,
+  promptTokens: copies * prompt,
+  sampledTokens: copies * sampled,
+  bytes,
+  storedBytesPerToken,
+};
 if (model === undefined)
   await writeFile(
     'bench/results/episodes.json',
     `${JSON.stringify({ ...machine, streams: STREAMS, ...cost, stored, lists }, null, 2)}\n`,
   );
-const slowest = quantile(Object.values(lists).map(({ p50 }) => p50), 1); // prettier-ignore
+const slowest = quantile(
+  Object.values(lists).map(({ p50 }) => p50),
+  1,
+);
 if (
   cost.processorShare > LIMITS.processorShare ||
   lastChunkMs.recorded.p99 - lastChunkMs.plain.p99 > LIMITS.lastChunkMs ||

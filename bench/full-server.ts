@@ -50,26 +50,38 @@ async function seed(db: Kysely<unknown>, nowMs: number): Promise<void> {
   const ms = (value: number) => sql.lit(value);
   await sql`insert into models (id, ordinal, entity, project, name, base_model, created_at_ms, last_step, active_at_ms)
     select 'm-' || i, ${ms(1_000_000)} + i, 'default', 'project-' || (i % 20), 'model-' || i, 'whetstone/starter',
-      ${ms(nowMs)} - i * ${ms(MINUTE_MS)}, ${ms(Math.floor(others / rest))}, ${ms(nowMs)} - i * ${ms(MINUTE_MS)} from ${numbers(models)}`.execute(db);
+      ${ms(nowMs)} - i * ${ms(MINUTE_MS)}, ${ms(Math.floor(others / rest))}, ${ms(nowMs)} - i * ${ms(MINUTE_MS)} from ${numbers(models)}`.execute(
+    db,
+  );
   await sql`update models set last_step = ${ms(ownSteps)} where id = 'm-1'`.execute(db);
   await sql`insert into training_jobs (id, ordinal, type, model_id, entity, status, body_blob, attempt, cancel_requested, step, progress, skipped, created_at_ms, started_at_ms, ended_at_ms)
     select 'j-' || i, ${ms(1_000_000)} + i, case when i % 7 = 0 then 'sft' else 'rl' end, 'm-' || (2 + i % ${ms(rest)}), 'default', 'succeeded',
       '', 1, 0, 1 + (i - 1) / ${ms(rest)}, 1, case when i % 5 = 0 then '{"equal_rewards":4}' else '{}' end, ${ms(nowMs)} - (${ms(others)} - i) * ${ms(MINUTE_MS)},
-      ${ms(nowMs)} - (${ms(others)} - i) * ${ms(MINUTE_MS)}, ${ms(nowMs)} - (${ms(others)} - i) * ${ms(MINUTE_MS)} + 40000 from ${numbers(others)}`.execute(db);
+      ${ms(nowMs)} - (${ms(others)} - i) * ${ms(MINUTE_MS)}, ${ms(nowMs)} - (${ms(others)} - i) * ${ms(MINUTE_MS)} + 40000 from ${numbers(others)}`.execute(
+    db,
+  );
   await sql`insert into training_jobs (id, ordinal, type, model_id, entity, status, body_blob, attempt, cancel_requested, step, progress, skipped, created_at_ms, started_at_ms, ended_at_ms)
     select 'l-' || i, ${ms(2_000_000)} + i, case when i < 20 then 'sft' else 'rl' end, 'm-1', 'default', 'succeeded', '', 1, 0, i, 1, '{}',
       ${ms(nowMs)} - (${ms(steps)} - i) * ${ms(MINUTE_MS)}, ${ms(nowMs)} - (${ms(steps)} - i) * ${ms(MINUTE_MS)},
-      ${ms(nowMs)} - (${ms(steps)} - i) * ${ms(MINUTE_MS)} + 30000 + (i * 7919) % 20000 from ${numbers(ownSteps)}`.execute(db);
+      ${ms(nowMs)} - (${ms(steps)} - i) * ${ms(MINUTE_MS)} + 30000 + (i * 7919) % 20000 from ${numbers(ownSteps)}`.execute(
+    db,
+  );
   await sql`insert into checkpoints (id, model_id, step, metrics, blob_prefix, created_at_ms)
-    select 'c-' || id, model_id, step, ${checkpointMetrics}, 'checkpoints/' || model_id || '/' || id, ended_at_ms from training_jobs`.execute(db);
+    select 'c-' || id, model_id, step, ${checkpointMetrics}, 'checkpoints/' || model_id || '/' || id, ended_at_ms from training_jobs`.execute(
+    db,
+  );
   await sql`insert into checkpoints (id, model_id, step, metrics, blob_prefix, created_at_ms, fresh)
     select 'c-' || id, id, 0, '{}', 'checkpoints/' || id || '/0', created_at_ms, 1 from models`.execute(db);
   await sql`insert into training_events (id, job_id, ordinal, part, type, data, created_at_ms)
-    select 'e-' || id, id, 0, 0, 'gradient_step', ${eventData(sql`step`, sql`1`)}, ended_at_ms from training_jobs where id <> ${sql.lit(`l-${ownSteps}`)}`.execute(db);
+    select 'e-' || id, id, 0, 0, 'gradient_step', ${eventData(sql`step`, sql`1`)}, ended_at_ms from training_jobs where id <> ${sql.lit(`l-${ownSteps}`)}`.execute(
+    db,
+  );
   await sql`insert into training_events (id, job_id, ordinal, part, type, data, created_at_ms)
-    select 'el-' || i, ${sql.lit(`l-${ownSteps}`)}, i - 1, 0, 'gradient_step', ${eventData(sql`i`, sql`i`)}, ${ms(nowMs)} from ${numbers(LONG_JOB_STEPS)} cross join (select 'rl' as type) as t`.execute(db);
+    select 'el-' || i, ${sql.lit(`l-${ownSteps}`)}, i - 1, 0, 'gradient_step', ${eventData(sql`i`, sql`i`)}, ${ms(nowMs)} from ${numbers(LONG_JOB_STEPS)} cross join (select 'rl' as type) as t`.execute(
+    db,
+  );
   await sql`analyze`.execute(db);
-} // prettier-ignore
+}
 
 /** A curve with noise, by step: rises to 1. */
 const rising = sql`1 - 1.0 / (1 + step / 120.0) + ((step * 7919) % 97) / 900.0`;

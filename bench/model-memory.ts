@@ -33,7 +33,7 @@ const PHASES = ['idle', 'sampling', 'rested', 'sampling and training'] as const;
 /** Of one process. */
 export interface HeldMemory {
   /** In each phase of the work, what it held at most. */
-  readonly held: Readonly<Record<(typeof PHASES)[number], ProcessMemory>>;
+  readonly byPhase: Readonly<Record<(typeof PHASES)[number], ProcessMemory>>;
   /** Of the server, which prepares weights: at its first start and at the next. */
   readonly startBytes?: readonly [first: number, next: number];
   readonly plannedBytes: number;
@@ -139,8 +139,10 @@ async function measure(config: DecoderConfig, model: string, precision: MemoryWi
     await next.server.stop();
     const planned = plannedBytes(config, wishes);
     const [server, sampler, trainer] = PROCESSES.map((_, process): HeldMemory => {
-      const held = Object.fromEntries(PHASES.map((phase, i) => [phase, phases[i]![process]!])) as HeldMemory['held'];
-      return { held, plannedBytes: planned[process]! };
+      const byPhase = Object.fromEntries(
+        PHASES.map((phase, i) => [phase, phases[i]![process]!]),
+      ) as HeldMemory['byPhase'];
+      return { byPhase: byPhase, plannedBytes: planned[process]! };
     }) as [HeldMemory, HeldMemory, HeldMemory];
     const memory: ModelMemory = {
       server: { ...server, startBytes: [first.peakBytes, next.peakBytes] },
@@ -166,8 +168,8 @@ async function keep(shape: string, precision: string, memory: ModelMemory): Prom
   await writeFile(path, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-const largest = (held: HeldMemory['held']): number =>
-  Math.max(...Object.values(held).map(({ anonymousBytes, fileBytes }) => anonymousBytes + fileBytes));
+const largest = (byPhase: HeldMemory['byPhase']): number =>
+  Math.max(...Object.values(byPhase).map(({ anonymousBytes, fileBytes }) => anonymousBytes + fileBytes));
 
 for (const name of flags.shapes.split(',')) {
   const config = SHAPES[name];
@@ -185,8 +187,8 @@ for (const name of flags.shapes.split(',')) {
       const key = trainingPrecision === 'float32' ? precision : `${precision}, trained in ${trainingPrecision}`;
       await keep(name, key, memory);
       say(`${name}, ${key}: first start ${seconds[0]!.toFixed(1)} s, next ${seconds[1]!.toFixed(1)} s`);
-      for (const [process, { held, plannedBytes }] of Object.entries(memory))
-        say(`  ${process}: at most ${gigabytes(largest(held), 2)}, planned ${gigabytes(plannedBytes, 2)}`);
+      for (const [process, { byPhase, plannedBytes }] of Object.entries(memory))
+        say(`  ${process}: at most ${gigabytes(largest(byPhase), 2)}, planned ${gigabytes(plannedBytes, 2)}`);
     }
   } finally {
     await rm(model, { recursive: true, force: true });

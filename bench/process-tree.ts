@@ -9,7 +9,10 @@ const SAMPLE_MS = 100;
 /** `roots` and their descendants that are alive. */
 function treeOf(roots: readonly number[]): readonly number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const parents = table.trim().split('\n').map((line) => line.trim().split(/\s+/).map(Number) as [number, number]); // prettier-ignore
+  const parents = table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
   const tree = new Set(roots);
   for (let size = 0; size < tree.size;) {
     size = tree.size;
@@ -30,7 +33,10 @@ function read(pid: number, file: string): string | null {
 /** So far, with the time of children that have ended. */
 function processorSecondsOf(roots: readonly number[]): number {
   const ticks = treeOf(roots).map((pid) => {
-    const fields = read(pid, 'stat')?.replace(/^.*\) /s, '').split(' ') ?? []; // prettier-ignore
+    const fields =
+      read(pid, 'stat')
+        ?.replace(/^.*\) /s, '')
+        .split(' ') ?? [];
     return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0); // utime, stime, cutime, cstime
   });
   return ticks.reduce((sum, each) => sum + each, 0) / TICKS;

@@ -121,7 +121,10 @@ async function measureRl(name: string, model: string): Promise<Pick<Result, 'whe
   }
   const [ours, theirs] = [await opened.whetstone(), await opened.trl()];
   if (String(ours.promptTokens) !== String(theirs.promptTokens)) throw new Error('The prompts have different tokens.');
-  const [whetstone, trl] = await run([['Whetstone', ours], ['TRL', theirs]]); // prettier-ignore
+  const [whetstone, trl] = await run([
+    ['Whetstone', ours],
+    ['TRL', theirs],
+  ]);
   return { whetstone: whetstone!, trl: trl! };
 }
 
@@ -148,7 +151,8 @@ async function measureRows(kind: 'sft' | 'dpo', model: string): Promise<Pick<Res
 
 function show({ task, whetstone, trl }: Result): void {
   const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
-  const both = (of: (side: Side) => number, digits = 1) => `${of(whetstone).toFixed(digits)} against ${of(trl).toFixed(digits)}`; // prettier-ignore
+  const both = (of: (side: Side) => number, digits = 1) =>
+    `${of(whetstone).toFixed(digits)} against ${of(trl).toFixed(digits)}`;
   const processorSeconds = (side: Side) => median(side.processorSeconds);
   const last = ({ rewards, losses }: Side) => (rewards ? mean(rewards.slice(-3)) : losses!.at(-1)!);
   say(

@@ -96,9 +96,9 @@ export async function runTinkerLoad(
 
   async function timed<T>(kind: keyof typeof slowest, answer: Promise<T>): Promise<T> {
     const fromMs = performance.now();
-    const told = await answer;
+    const result = await answer;
     slowest[kind] = Math.max(slowest[kind], (performance.now() - fromMs) / 1000);
-    return told;
+    return result;
   }
 
   async function trainOn(open: OpenTrainer): Promise<void> {
@@ -163,7 +163,8 @@ export async function runTinkerLoad(
   }
   const seconds = 'seconds' in until ? until.seconds : elapsedSeconds();
 
-  const told = (step: number) => new Set(lossesOf.filter(({ length }) => step < length).map((losses) => losses[step]));
+  const lossesAt = (step: number) =>
+    new Set(lossesOf.filter(({ length }) => step < length).map((losses) => losses[step]));
   const longest = Math.max(...lossesOf.map(({ length }) => length));
   const undisturbed = await replay(server, new Set(adapters.map(({ steps }) => steps)));
   const digests = await Promise.all(adapters.map(({ runId }) => digestOfRun(server.client, runId, 1)));
@@ -171,7 +172,7 @@ export async function runTinkerLoad(
     steps: lossesOf.reduce((sum, { length }) => sum + length, 0),
     samples,
     kills,
-    lossesApart: Array.from({ length: longest }, (_, step) => told(step)).filter(({ size }) => size > 1).length,
+    lossesApart: Array.from({ length: longest }, (_, step) => lossesAt(step)).filter(({ size }) => size > 1).length,
     adaptersApart: adapters.filter(({ steps }, i) => digests[i] !== undisturbed.get(steps)).length,
     samplesApart: [...answers.values()].filter(({ size }) => size > 1).length,
     slowestSeconds: { training: Math.round(slowest.training), sampling: Math.round(slowest.sampling) },
@@ -196,8 +197,8 @@ async function openTrainer(server: KilledServer): Promise<LoadTrainer> {
   return {
     async step(batch, count) {
       const loss = run.forwardBackward(batch);
-      const [told] = await Promise.all([loss, run.optimStep({ learning_rate: LEARNING_RATE }, 1 + (count % 2))]);
-      return told;
+      const [value] = await Promise.all([loss, run.optimStep({ learning_rate: LEARNING_RATE }, 1 + (count % 2))]);
+      return value;
     },
     async end() {
       await run.saveState('end');

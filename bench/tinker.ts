@@ -51,7 +51,9 @@ say(
 );
 
 const overhead = await measureOverhead();
-say(`forward_backward of ${DATA} × ${TOKENS} tokens: server ${overhead.serverMs} ms, trainer ${overhead.trainerMs} ms of processor time, ${(100 * overhead.share).toFixed(1)} %`); // prettier-ignore
+say(
+  `forward_backward of ${DATA} × ${TOKENS} tokens: server ${overhead.serverMs} ms, trainer ${overhead.trainerMs} ms of processor time, ${(100 * overhead.share).toFixed(1)} %`,
+);
 await server.stop();
 await rm(data, { recursive: true, force: true });
 const machine = { cpu: cpuName(), cores: availableParallelism(), node: process.version };

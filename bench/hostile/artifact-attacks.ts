@@ -20,11 +20,16 @@ const FRAGMENTS = once(() => {
   return `{ ...f0 } ${doubling.join(' ')} fragment f30 on Query { __typename }`;
 });
 
+let introspection = 'name';
+for (let level = 0; level < 4; level++) introspection = `fields { type { ${introspection} } }`;
+
 const GRAPHQL: readonly Attack[] = [
   graphql('lists in lists', ofArtifact(listsIn(4))),
   graphql('forty names of one history', ofRun(names(40, 'history'))),
   graphql('forty names of its samples', ofRun(names(40, 'sampledHistory(specs: [])'))),
   graphql('forty pages of files', ofArtifact(names(40, 'files { edges { node { id } } }'))),
+  graphql('types of types', `{ __schema { types { ${introspection} } } }`),
+  graphql('one field many times', `{ project(name: "hostile") { ${'run(name: "r") { id } '.repeat(450)} } }`),
   graphql('deep values', `{ project(name: ${'['.repeat(3_000)}`),
   graphql('deep objects', `{ a ${'{ a '.repeat(2_000)}`),
   graphql('fragments that double', FRAGMENTS()),
@@ -83,6 +88,14 @@ export const artifactAttacks = (): readonly Attack[] => [
     attempt: (client) => client.post('/files/default/hostile/tiny/file_stream', TINY_LINES()),
   },
   {
+    name: 'a run of many lines that is deleted',
+    async attempt(client) {
+      await client.post('/graphql', { query: UPSERT });
+      await client.post('/files/default/hostile/short/file_stream', TINY_LINES());
+      await client.send('DELETE', '/v1/runs/default/hostile/short');
+    },
+  },
+  {
     name: 'a file stream of one wide line',
     attempt: (client) => client.post('/files/default/hostile/wide/file_stream', WIDE_LINE()),
   },
@@ -115,6 +128,7 @@ export const artifactAttacks = (): readonly Attack[] => [
   },
 ];
 
+const UPSERT = 'mutation { upsertBucket(input: {name: "short", modelName: "hostile"}) { inserted } }';
 const TINY_LINES = once(() =>
   JSON.stringify({ files: { 'wandb-history.jsonl': { offset: 0, content: Array(240_000).fill('{}') } } }),
 );

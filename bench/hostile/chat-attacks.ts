@@ -59,17 +59,45 @@ const LONG = 'hello world '.repeat(1_200_000);
 const NESTED = `${'['.repeat(3_000)}${']'.repeat(3_000)}`;
 const OTHER_PROTOCOLS: Readonly<Record<string, (model: string) => [path: string, body: string]>> = {
   'completions: long text': (model) => ['/v1/completions', JSON.stringify({ model, prompt: LONG, max_tokens: 1 })],
-  'completions: a hundred thousand prompts': (model) => ['/v1/completions', JSON.stringify({ model, prompt: Array(100_000).fill('a'), max_tokens: 1 })],
-  'messages: many parts': (model) => ['/v1/messages', JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: Array(60_000).fill({ type: 'text', text: 'a' }) }] })],
-  'messages: counting long text': (model) => ['/v1/messages/count_tokens', JSON.stringify({ model, messages: [{ role: 'user', content: LONG }] })],
-  'responses: many items': (model) => ['/v1/responses', JSON.stringify({ model, max_output_tokens: 16, input: Array(60_000).fill({ role: 'user', content: 'a' }) })],
-  'responses: long metadata': (model) => ['/v1/responses', `{"model":"${model}","input":"a","metadata":{"x":${NESTED}}}`],
-  'embeddings: ten thousand inputs': (model) => ['/v1/embeddings', JSON.stringify({ model, input: Array(10_000).fill('a b c') })],
-  'generate: a million token ids': (model) => ['/inference/v1/generate', `{"model":"${model}","token_ids":[${'5,'.repeat(1_000_000)}5],"sampling_params":{"max_tokens":1}}`],
+  'completions: a hundred thousand prompts': (model) => [
+    '/v1/completions',
+    JSON.stringify({ model, prompt: Array(100_000).fill('a'), max_tokens: 1 }),
+  ],
+  'messages: many parts': (model) => [
+    '/v1/messages',
+    JSON.stringify({
+      model,
+      max_tokens: 1,
+      messages: [{ role: 'user', content: Array(60_000).fill({ type: 'text', text: 'a' }) }],
+    }),
+  ],
+  'messages: counting long text': (model) => [
+    '/v1/messages/count_tokens',
+    JSON.stringify({ model, messages: [{ role: 'user', content: LONG }] }),
+  ],
+  'responses: many items': (model) => [
+    '/v1/responses',
+    JSON.stringify({ model, max_output_tokens: 16, input: Array(60_000).fill({ role: 'user', content: 'a' }) }),
+  ],
+  'responses: long metadata': (model) => [
+    '/v1/responses',
+    `{"model":"${model}","input":"a","metadata":{"x":${NESTED}}}`,
+  ],
+  'embeddings: ten thousand inputs': (model) => [
+    '/v1/embeddings',
+    JSON.stringify({ model, input: Array(10_000).fill('a b c') }),
+  ],
+  'generate: a million token ids': (model) => [
+    '/inference/v1/generate',
+    `{"model":"${model}","token_ids":[${'5,'.repeat(1_000_000)}5],"sampling_params":{"max_tokens":1}}`,
+  ],
   'tokenize: long text': (model) => ['/tokenize', JSON.stringify({ model, prompt: LONG })],
   'tokenize: no spaces': (model) => ['/tokenize', JSON.stringify({ model, prompt: 'x'.repeat(15_000_000) })],
-  'detokenize: two hundred thousand ids': (model) => ['/detokenize', JSON.stringify({ model, tokens: Array(200_000).fill(5) })],
-}; // prettier-ignore
+  'detokenize: two hundred thousand ids': (model) => [
+    '/detokenize',
+    JSON.stringify({ model, tokens: Array(200_000).fill(5) }),
+  ],
+};
 
 const leaves = (client: HostileClient, ms: number) =>
   client.onSocket(async (socket) => {

@@ -40,7 +40,7 @@ function poisonJobs({ pupil: model_id, rows }: HostileClient): Readonly<Record<s
     'a reward that is no reward': [JOBS, JSON.stringify(huge)],
     'fifty thousand rows in one batch': [SFT_JOBS, sft(65_536)],
     'fifty thousand batches': [SFT_JOBS, sft(1)],
-  }; // prettier-ignore
+  };
 }
 
 const brokenJobs = (bytes: number): readonly (string | Uint8Array)[] => [

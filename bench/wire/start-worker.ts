@@ -19,8 +19,8 @@ export interface StartedWorker {
 
 /** Resolves when the server knows it. */
 export async function startWorker(lab: WorkerLab, modelDirectory: string, engine: WireEngine): Promise<StartedWorker> {
-  const told: WireWorker = { url: lab.url, key: BOOTSTRAP_KEY, modelId: lab.model.id, modelDirectory, engine };
-  const child = fork(WORKER, [JSON.stringify(told)], { stdio: ['ignore', 2, 2, 'ipc'] });
+  const settings: WireWorker = { url: lab.url, key: BOOTSTRAP_KEY, modelId: lab.model.id, modelDirectory, engine };
+  const child = fork(WORKER, [JSON.stringify(settings)], { stdio: ['ignore', 2, 2, 'ipc'] });
   const [{ enginePid }] = (await once(child, 'message')) as [{ enginePid: number | null }];
   while (!lab.isThere()) await new Promise((resolve) => setTimeout(resolve, 20));
   return {
