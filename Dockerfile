@@ -31,6 +31,7 @@ RUN ln -s /opt/whetstone/dist/cli.js /usr/local/bin/whetstone \
 USER 1000:1000
 ENV NODE_ENV=production \
     WHETSTONE_DATA=/var/lib/whetstone \
+    WHETSTONE_LOG_FORMAT=json \
     HF_HOME=/var/cache/whetstone
 VOLUME ["/var/lib/whetstone", "/var/cache/whetstone"]
 EXPOSE 8484

@@ -3,7 +3,8 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config';
-import { TEST_PROJECTS, type TestProject } from './test/projects.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { LONGEST, TEST_PROJECTS, type TestProject } from './test/projects.ts';
 
 const src = fileURLToPath(new URL('./src/', import.meta.url));
 
@@ -21,14 +22,33 @@ const THREADS: TestOptions = { pool: 'threads', isolate: false, unstubEnvs: true
 /** A process per file. Children that the tests fork (engine workers) inherit execArgv, so they run from source as well. */
 const FORKS: TestOptions = { pool: 'forks', execArgv: ['--import', 'tsx', '-C', 'source'] };
 
+/** Two processes for all files: loading the server's modules takes two seconds of a processor, more than most files. */
+const SHARED_FORKS: TestOptions = { ...FORKS, isolate: false, unstubEnvs: true };
+
+const HOW: Partial<Record<TestProject['name'], TestOptions>> = { unit: THREADS, service: SHARED_FORKS };
+
 /** Projects whose tests start the product from dist. */
 const NEEDS_DIST: readonly TestProject['name'][] = ['system', 'python', 'install'];
 
-const projectOf = ({ name, include, exclude }: TestProject) => ({
+/** Within a project, the files that take minutes begin first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return [project.config.sequence.groupOrder, at < 0 ? LONGEST.length : at] as const;
+    };
+    const ranked = (await super.sort(files)).map((file) => ({ file, rank: rank(file) }));
+    return ranked.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]).map(({ file }) => file);
+  }
+}
+
+const projectOf = ({ name, include, exclude, filesAtOnce }: TestProject, groupOrder: number) => ({
   extends: true as const,
   test: {
-    ...(name === 'unit' ? THREADS : FORKS),
+    ...(HOW[name] ?? FORKS),
     name,
+    maxWorkers: filesAtOnce,
+    sequence: { groupOrder },
     ...(NEEDS_DIST.includes(name) ? { globalSetup: ['test/support/build.ts'] } : {}),
     include: [...include],
     exclude: [...configDefaults.exclude, ...exclude, ...excluded.map(String)],
@@ -38,7 +58,7 @@ const projectOf = ({ name, include, exclude }: TestProject) => ({
 export default defineConfig({
   resolve: { alias: [{ find: /^#(.+)$/, replacement: `${src}$1.ts` }] },
   test: {
-    maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     reporters: ['./scripts/skip-reporter.ts', 'default'],
     // For what hangs; a busy machine takes its time.
     testTimeout: 120_000,

@@ -53,7 +53,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'dashboard',
-    from: ['dashboard', 'src/client'],
+    from: ['dashboard', 'src/client', 'docs'],
     makes: ['dist/dashboard/index.html'],
     commands: [
       [`${NPM}/vite/bin/vite.js`, 'build', 'dashboard', '--config', 'dashboard/vite.config.ts', '--logLevel', 'warn'],
@@ -78,7 +78,7 @@ function hashOf(paths: readonly string[]): string {
 }
 
 /** Files that the server reads as they are: the compiler leaves them out. */
-const DATA = /\.graphql$/;
+const DATA = /\.(graphql|json)$/;
 
 function copyData(): void {
   const files = filesIn(join(ROOT, 'src')).filter((file) => DATA.test(file));

@@ -25,7 +25,7 @@ const LOOKS = [
   { ...MIDDLE, colorScheme: 'light' },
 ] as const;
 
-const DOCS = { size: 'docs', viewport: { width: 1200, height: 750 }, colorScheme: 'light' } as const;
+const DOCS = { size: 'docs', viewport: { width: 1200, height: 1000 }, colorScheme: 'light' } as const;
 const OF_DOCS = ['home', 'model', 'group'];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

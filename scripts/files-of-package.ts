@@ -96,8 +96,8 @@ async function unpack(wanted: WantedFiles, archive: string, directory: string): 
 
 export async function keepFilesOfPackage(wanted: WantedFiles): Promise<void> {
   const target = join(DIST, wanted.directory);
-  const told = join(target, 'package.json');
-  if (existsSync(told) && readFileSync(told, 'utf8') === manifest(wanted)) return;
+  const manifestPath = join(target, 'package.json');
+  if (existsSync(manifestPath) && readFileSync(manifestPath, 'utf8') === manifest(wanted)) return;
   await mkdir(DIST, { recursive: true });
   const work = await mkdtemp(join(DIST, `.${wanted.directory}-`));
   try {

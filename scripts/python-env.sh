@@ -83,10 +83,9 @@ if [ -n "$certificates" ]; then export SSL_CERT_FILE="${SSL_CERT_FILE:-$certific
 export UV_HTTP_TIMEOUT="${UV_HTTP_TIMEOUT:-180}"
 
 # As pip does, uv takes the best version that any of the indexes has. Its cache is shared: torch is downloaded once.
-# Modules are compiled, because workers are tested with PYTHONDONTWRITEBYTECODE; programs of frameworks are not.
-case $name in frameworks) uv_compiles= pip_compiles=--no-compile ;; *) uv_compiles=--compile-bytecode pip_compiles=--compile ;; esac
-with_uv() { "$uv" pip install --quiet --python "$venv/bin/python" --index-strategy unsafe-best-match $uv_compiles $as_pip "$@" >&2; }
-with_pip() { "$venv/bin/pip" install --quiet --disable-pip-version-check $pip_compiles "$@" >&2; }
+# Nothing is compiled: Python keeps the bytecode of what it imports, a small part of what is installed.
+with_uv() { "$uv" pip install --quiet --python "$venv/bin/python" --index-strategy unsafe-best-match $as_pip "$@" >&2; }
+with_pip() { "$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile "$@" >&2; }
 install() {
   if has_uv; then
     with_uv "$@" && return

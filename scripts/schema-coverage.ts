@@ -133,7 +133,11 @@ for (const { set, files } of chosen) {
   if (peer !== null) process.stdout.write(`${set}: ${ours} accepted, ${peer} by the peer\n`);
   if (ours < (peer ?? 0) || (set === 'Github_trivial' && count.refused > 0)) failures++;
   const perToken = tokens === 0 ? 'not walked' : `${(walkMs / tokens).toFixed(2)} ms a token`;
-  process.stdout.write(`${set}: ${Object.entries(count).map(([name, number]) => `${name} ${number}`).join(', ')}, ${perToken}\n`); // prettier-ignore
+  process.stdout.write(
+    `${set}: ${Object.entries(count)
+      .map(([name, number]) => `${name} ${number}`)
+      .join(', ')}, ${perToken}\n`,
+  );
 }
 function quantilesOf(all: number[]): string {
   all.sort((a, b) => a - b);

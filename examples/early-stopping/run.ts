@@ -32,10 +32,10 @@ async function run(server: RunningServer): Promise<boolean> {
   const onEvent = ({ type, data }: TrainingEvent): void => {
     if (type === 'training_ended') last = data;
     if (type !== 'gradient_step' || data['val/loss'] === undefined) return;
-    const [held, trained] = [data['val/loss'], data['loss']!];
-    losses.push(held);
+    const [heldOut, trained] = [data['val/loss'], data['loss']!];
+    losses.push(heldOut);
     say(
-      `  ${String(data['gradient_step']).padStart(3)}  ${bar(held)} held out ${held.toFixed(3)}, trained ${trained.toFixed(3)}`,
+      `  ${String(data['gradient_step']).padStart(3)}  ${bar(heldOut)} held out ${heldOut.toFixed(3)}, trained ${trained.toFixed(3)}`,
     );
   };
   const config = {
@@ -58,6 +58,6 @@ await rm(DATA_DIRECTORY, { recursive: true, force: true });
 await mkdir(DATA_DIRECTORY, { recursive: true });
 const startedMs = performance.now();
 const server = await startServer(DATA_DIRECTORY);
-const held = await run(server).finally(() => server.stop());
-say(`\n${held ? 'Done' : 'Failed'} after ${((performance.now() - startedMs) / 1000).toFixed(0)} s.`);
-process.exitCode = held ? 0 : 1;
+const isDone = await run(server).finally(() => server.stop());
+say(`\n${isDone ? 'Done' : 'Failed'} after ${((performance.now() - startedMs) / 1000).toFixed(0)} s.`);
+process.exitCode = isDone ? 0 : 1;

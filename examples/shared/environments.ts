@@ -63,9 +63,9 @@ export async function learn(environment: Environment): Promise<void> {
       rewards.push(reward);
       lastJobId = jobId;
       const { heldOut } = environment;
-      const held = heldOut ? `, held-out ${(await heldOutReward(client, jobId, heldOut)).toFixed(3)}` : '';
+      const heldOutText = heldOut ? `, held-out ${(await heldOutReward(client, jobId, heldOut)).toFixed(3)}` : '';
       const number = String(step + 1).padStart(2);
-      say(`  step ${number}  ${bar(reward)} ${reward.toFixed(3)}   ${gradientSteps} gradient steps${held}`);
+      say(`  step ${number}  ${bar(reward)} ${reward.toFixed(3)}   ${gradientSteps} gradient steps${heldOutText}`);
     }
     const [before, after] = [mean(rewards.slice(0, 3)), mean(rewards.slice(-3))];
     say(`\n${curve(`Mean reward, ${environment.name}`, rewards)}`);
