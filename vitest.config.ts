@@ -6,6 +6,9 @@ import { configDefaults, defineConfig, type ViteUserConfig } from 'vitest/config
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LONGEST, TEST_PROJECTS, type TestProject } from './test/projects.ts';
 
+// Programs in Python then keep the bytecode of what they import: half of the processor time of most of them is compiling libraries.
+delete process.env['PYTHONDONTWRITEBYTECODE'];
+
 const src = fileURLToPath(new URL('./src/', import.meta.url));
 
 /** Vitest applies `--exclude` of the command line to the root only, and not to projects. */

@@ -17,14 +17,14 @@ import { collect } from './collect.ts';
 import { CLI } from '../../support/cli-command.ts';
 import { createDistServer, type DistServer } from './dist-server.ts';
 import { learnWhileTheyDie } from './learn-while-they-die.ts';
-import { startRayCluster, type ClusterWorker, type RayCluster } from './ray-cluster.ts';
+import { startRayCluster, STATUS_MS, type ClusterWorker, type RayCluster } from './ray-cluster.ts';
 import { streamUntil } from './streams.ts';
 
 const BASE = 'whetstone/starter';
 const STARTER = fileURLToPath(new URL('../../../models/starter', import.meta.url));
 const ART = fileURLToPath(new URL('../../../python/clients/check_art.py', import.meta.url));
 /** For what takes seconds on an idle machine. */
-const SOON = { timeout: 180_000, interval: 500 };
+const SOON = { timeout: 180_000, interval: STATUS_MS };
 const UP = [
   ...['--model', STARTER, '--model-id', BASE, '--gpus-per-sampler', '0', '--gpus-per-trainer', '0'],
   ...['--sampler-command', `${process.execPath} ${CLI} workers run --model starter --roles sample --name {name}`],
@@ -65,7 +65,7 @@ describe('a cluster', skipWithoutPython('WHETSTONE_RAY_PYTHON'), () => {
     expect((await cluster.status()).workers.map(({ pid }) => pid)).toEqual(before.map(({ pid }) => pid));
   });
 
-  // Here only the samplers, and what only our engines promise; vllm-cluster.test.ts has all kills.
+  // What only our engines promise; vllm-cluster.test.ts has the other kills.
   test(
     'a model learns while workers and the server are killed, and every stream equals the one of its seed',
     { timeout: 900_000 },

@@ -7,7 +7,7 @@ import { evaluate, inferenceName, reinforce, type Task } from '../../../examples
 import { yesNoMaybe } from '../../../examples/demo/tasks.ts';
 import { collect } from './collect.ts';
 import type { DistServer } from './dist-server.ts';
-import type { ClusterWorker, RayCluster } from './ray-cluster.ts';
+import { STATUS_MS, type ClusterWorker, type RayCluster } from './ray-cluster.ts';
 
 export type Victim = 'sampler' | 'trainer' | 'node' | 'server';
 export interface Death {
@@ -27,7 +27,7 @@ export interface LearningCluster {
 
 /** A sampler takes a while to start, and the answer is 503 until it is there. */
 const RETRIES = 100;
-const SOON = { timeout: 120_000, interval: 500 };
+const SOON = { timeout: 120_000, interval: STATUS_MS };
 
 /** One kill in each step, the first step's first; then two steps without. Returns the model that learnt. */
 export async function learnWhileTheyDie(there: LearningCluster, deaths: readonly Death[]): Promise<Model> {

@@ -31,6 +31,9 @@ export interface ClusterWorker {
   readonly gpus?: readonly string[];
 }
 
+/** Between two questions for the status: each starts a Python that imports Ray, which takes two seconds of a processor. */
+export const STATUS_MS = 4_000;
+
 export interface RayCluster {
   /** Stdout of `whetstone-worker ray`; rejects with its output if it fails. */
   command(action: string, ...flags: string[]): Promise<string>;

@@ -1,7 +1,11 @@
 // A client that streams one answer after another while workers, nodes and the server die: each stream reaches its last token, or
 // ends with an error that says why. No stream ends silently, and none stalls.
+import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources';
+
+/** Between two answers: workers that start need the processors too. */
+const REST_MS = 1_000;
 
 /** Without a token: longer than an engine may be away before its streams end. */
 const HANG_MS = 240_000;
@@ -21,6 +25,7 @@ export async function streamUntil(openai: OpenAI, model: string, signal: AbortSi
     if ('fault' in answer) faults.add(answer.fault);
     else if (answer.isWhole) texts.add(answer.text);
     else throw new Error(`A stream ended or stood still for ${HANG_MS} ms without a word, after: ${answer.text}`);
+    await delay(REST_MS);
   }
   return { texts, faults };
 }
