@@ -18,6 +18,7 @@ import make_rl  # noqa: E402
 import make_rope  # noqa: E402
 import make_safetensors  # noqa: E402
 import make_schedules  # noqa: E402
+import make_sent_values  # noqa: E402
 import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
 import make_templates  # noqa: E402
@@ -40,5 +41,6 @@ make_tinker.main()
 make_sampling.main()
 make_gguf.main()
 make_literals.main()
+make_sent_values.main()
 make_peft_fields.main()
 make_templates.main()

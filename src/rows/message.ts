@@ -4,6 +4,7 @@ import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { boolean, union } from '#validation/lax';
 import type { ValidationItem } from '#validation/parse';
+import { asSent } from '#validation/read-ahead';
 
 const text = z.string();
 const part = union({ str: text, dict: z.looseObject({ type: text }) });
@@ -95,7 +96,7 @@ const toPart = (value: z.output<typeof part>): Readonly<Record<string, unknown>>
 export const functionFields = z.looseObject({
   name: text,
   description: text.nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish(),
+  parameters: asSent(z.record(z.string(), z.unknown())).nullish(),
   strict: boolean().nullish(),
 });
 

@@ -5,6 +5,7 @@ import { nonEmpty } from '#base/non-empty';
 import type { ToolDefinition } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
 import { parseJson } from '#validation/json-text';
+import { asSent } from '#validation/read-ahead';
 import { tool } from './message.ts';
 
 /** `tools`, or OpenAI's older `functions`: a list or its JSON text, of tools or of bare functions. */
@@ -33,7 +34,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const variables = z.record(z.string(), z.unknown()).nullish();
+const variables = asSent(z.record(z.string(), z.unknown())).nullish();
 
 export const rowFields = { tools: tools.optional(), functions: tools.optional(), chat_template_kwargs: variables };
 

@@ -2,11 +2,12 @@
 // objects), ShareGPT's and Axolotl's (from and value, train). Becomes the form of a chat request, and which messages are trained.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
+import { PYTHON_SEPARATORS, stringifySentJson } from '#base/sent-json';
 import type { ChatMessage } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
 import { messageOf } from './message.ts';
 import { ValidationError } from '#validation/parse';
-import { parseRow } from './row-json.ts';
+import { parseJson } from '#validation/json-text';
 
 export interface RowMessages {
   readonly messages: readonly ChatMessage[];
@@ -164,7 +165,7 @@ function spoken({ from, value, ...rest }: Readonly<Record<string, unknown>>, ref
 function callsIn(value: unknown): unknown[] | null {
   if (typeof value !== 'string') return null;
   try {
-    const read = parseRow(value);
+    const read = parseJson(value);
     const calls: unknown[] = Array.isArray(read) ? read : [read];
     return calls.every((call) => isObject(call) && typeof call['name'] === 'string') ? calls : null;
   } catch {
@@ -183,6 +184,9 @@ function inCallForm(call: unknown): unknown {
       : null;
   if (called === null) return call;
   const { arguments: given } = called;
-  const text = given === undefined || given === null || typeof given === 'string' ? given : JSON.stringify(given);
+  const text =
+    given === undefined || given === null || typeof given === 'string'
+      ? given
+      : stringifySentJson(given, PYTHON_SEPARATORS);
   return { type: 'function', ...(isObject(call['function']) ? call : rest), function: { ...called, arguments: text } };
 }

@@ -80,7 +80,7 @@ test.each([
     functions: [tool.function],
   });
   expect(row.messages[1]!.tool_calls).toEqual([
-    { type: 'function', function: { name: 'add', arguments: JSON.stringify(call.arguments) } },
+    { type: 'function', function: { name: 'add', arguments: '{"a": 2, "b": 2}' } },
   ]);
   expect(row.tools).toEqual([tool]);
 });

@@ -11,6 +11,7 @@ import { compileJinja, runJinja, type JinjaFunction, type Program } from './jinj
 import { jinjaNodes } from './jinja/syntax.ts';
 import { trim, trimEnd } from './jinja/white-space.ts';
 import { strftime } from './strftime.ts';
+import { pythonEntries } from './python-json.ts';
 import { templateMessages, type TemplateMessage } from './template-messages.ts';
 import { readTemplateTraits, type TemplateTraits } from './template-traits.ts';
 import { toolForms } from './tool-forms.ts';
@@ -95,7 +96,7 @@ export function createChatTemplate(
           ...Object.fromEntries(namedTokens),
           add_generation_prompt: addGenerationPrompt,
           documents: null,
-          ...variables,
+          ...Object.fromEntries(pythonEntries(variables)),
           messages: turns,
           tools: given,
         },

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '#base/is-object';
 import type { ChatMessage, ToolCall, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import { parsePythonJson, PythonFloat, pythonJson } from './python-json.ts';
+import { parsePythonJson, pythonEntries, PythonFloat, pythonItems, pythonJson } from './python-json.ts';
 import type { TemplateTraits } from './template-traits.ts';
 import type { UnreadArguments } from './unread-arguments.ts';
 
@@ -57,9 +57,9 @@ function withTools(turns: readonly TemplateMessage[], tools: readonly ToolDefini
 
 /** As pythonJson writes dicts. */
 function asMaps(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(asMaps);
+  if (Array.isArray(value)) return pythonItems(value).map(asMaps);
   if (!isObject(value) || value instanceof PythonFloat) return value;
-  return new Map(Object.entries(value).map(([key, item]) => [key, asMaps(item)]));
+  return new Map(pythonEntries(value).map(([key, item]) => [key, asMaps(item)]));
 }
 
 function templateMessage(

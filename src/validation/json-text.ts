@@ -1,7 +1,6 @@
-// Parses request bodies: bytes → JSON as Python's clients write it. It preserves two things that JSON.parse would lose: integers beyond
-// 2^53 (seeds, limits in JSON schemas), also with `.0`, as bigints (with an exponent they are doubles, as in Python); and the bare
-// tokens NaN and Infinity as strings, which the lax schemas read.
-import { randomUUID } from 'node:crypto';
+// Parses request bodies and rows: text → JSON as Python's clients write it (base/sent-json.ts), within limits, or the error and its place
+// in Python's words.
+import { endOfString, NumberLimitError, parseSentJson, type LongIntegers, type NumberLimits } from '#base/sent-json';
 import { ValidationError } from './parse.ts';
 
 /** Templates, grammars and schemas traverse values recursively; real requests are nested far less deeply. */
@@ -16,25 +15,30 @@ export interface Shape {
 
 const ANY_SHAPE: Shape = { valuesMax: Infinity, keysMax: Infinity };
 
-type Mode = 'exact integers' | 'inexact integers';
-
 /** Both of the steps below at once. Returns undefined if the text is empty. */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   const scan = scanShape(text, ANY_SHAPE);
   while (!scan.next().done);
-  return readJson(text, 'exact integers');
+  return readJson(text, 'exact');
 }
 
-/** `inexact integers`: those beyond 2^53 are rounded, as JSON.parse does, so that logprobs with many digits need no second pass. */
-export function readJson(text: string, mode: Mode): unknown {
-  const mark = `${randomUUID()}:`; // unguessable, so that no client can send a string with this prefix
-  const marks = mode === 'exact integers' && /\d{16}/.test(text);
-  const marked = quoteTokens(text, mark, marks);
+/** A number that is not finite takes longer to read than ten others, a long integer longer still; trajectories and schemas have fewer. */
+const LIMITS: NumberLimits = {
+  notFiniteMax: 250_000,
+  longIntegersMax: 10_000,
+  /** As Python's int() by default: longer numbers are not real input, and take quadratic time to convert. */
+  digitsMax: 4_300,
+  /** Each takes as long as a long integer; no prompt has as many. */
+  notesMax: 10_000,
+};
+
+/** `rounded`: without notes too, so that log-probabilities need no second pass. */
+export function readJson(text: string, integers: LongIntegers): unknown {
   try {
-    const value = JSON.parse(marked) as unknown;
-    return marks && marked !== text ? exactIntegers(value, mark) : value;
-  } catch {
+    return parseSentJson(text, integers, integers === 'exact' ? LIMITS : { ...LIMITS, notesMax: 0 });
+  } catch (error) {
+    if (error instanceof NumberLimitError) throw notJson(error.offset, error.message);
     if (text.length > LOCATED_CHARACTERS_MAX) throw notJson(0, 'Not valid JSON, somewhere after this position');
     const { offset, reason } = locateSyntaxError(text);
     throw notJson(offset, reason);
@@ -43,20 +47,6 @@ export function readJson(text: string, mode: Mode): unknown {
 
 /** Locating the error in a longer text would take longer than a tenth of a second. */
 const LOCATED_CHARACTERS_MAX = 4_000_000;
-
-/** In place: a reviver of JSON.parse takes a microsecond for each part of a value, whatever it is. */
-function exactIntegers(value: unknown, mark: string): unknown {
-  if (typeof value === 'string') return value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  const parts = value as Record<PropertyKey, unknown>;
-  const replace = (key: string | number) => {
-    const part = parts[key];
-    if (typeof part === 'string' || typeof part === 'object') parts[key] = exactIntegers(part, mark);
-  };
-  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) replace(i);
-  else for (const key in value) replace(key);
-  return value;
-}
 
 /** A long text takes a tenth of a second; other requests can be served between its slices. */
 export const SCANNED_CHARACTERS = 1_000_000;
@@ -91,88 +81,13 @@ export function* scanShape(text: string, { valuesMax, keysMax }: Shape): Generat
 const [SPACE, QUOTE, BACKSLASH, COMMA, COLON] = [0x20, 0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** For the string that opens there: the position of its closing quote, or the end of the text if it has none. */
-function endOfString(text: string, opening: number): number {
-  const quote = text.indexOf('"', opening + 1);
-  if (quote < 0) return text.length;
-  const escape = text.slice(opening + 1, quote).indexOf('\\');
-  if (escape < 0) return quote;
-  for (let at = opening + 1 + escape; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === BACKSLASH) at++;
-    else if (character === QUOTE) return at;
-  }
-  return text.length;
-}
-
 /** Where the nesting level opens. */
 export const tooDeep = (offset: number): ValidationError => notJson(offset, `More than ${DEPTH_MAX} levels of nesting`);
-
-const tooLong = (offset: number): ValidationError => notJson(offset, `An integer of more than ${DIGITS_MAX} digits`);
 
 export const notJson = (offset: number, reason: string): ValidationError =>
   new ValidationError([
     { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {}, ctx: { error: reason } },
   ]);
-
-/** As Python's int() by default: longer numbers are not real input, and take quadratic time to convert. */
-const DIGITS_MAX = 4_300;
-
-const isLongInteger = (token: string, offset: number): boolean => {
-  if (token.length < 16 || !/^-?[1-9]\d*(?:\.0+)?$/.test(token)) return false;
-  if (token.length > DIGITS_MAX) throw tooLong(offset);
-  return !Number.isSafeInteger(Number(token));
-};
-
-const isNotFinite = (token: string): boolean => token === 'NaN' || token === 'Infinity' || token === '-Infinity';
-
-/** Each takes longer to read than ten other numbers; a trajectory has fewer tokens. */
-const QUOTED_MAX = 250_000;
-/** Those take longer still; seeds and limits in schemas are few. */
-const LONG_INTEGERS_MAX = 10_000;
-
-/**
- * Outside of strings, non-finite numbers become strings, and integers beyond 2^53 become strings that start with `mark`. Works by
- * character: a regular expression overflows V8's stack on texts of a few megabytes.
- */
-function quoteTokens(text: string, mark: string, marksLongIntegers: boolean): string {
-  if (!marksLongIntegers && !/NaN|Infinity/.test(text)) return text;
-  let [result, copied, count, longIntegers] = ['', 0, 0, 0];
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === QUOTE) at = endOfString(text, at);
-    else if (isTokenPart(character)) {
-      const start = at;
-      while (isTokenPart(text.charCodeAt(at + 1))) at++;
-      if (!marksLongIntegers && isDigit(character)) continue;
-      const token = text.slice(start, at + 1);
-      const quoted = isNotFinite(token)
-        ? token
-        : marksLongIntegers && isLongInteger(token, start)
-          ? mark + token.split('.')[0]!
-          : null;
-      if (quoted === null) continue;
-      if (++count > QUOTED_MAX)
-        throw notJson(start, `More than ${QUOTED_MAX} numbers that are not valid JSON (NaN, Infinity)`);
-      if (quoted !== token && ++longIntegers > LONG_INTEGERS_MAX)
-        throw notJson(start, `More than ${LONG_INTEGERS_MAX} integers beyond 2^53`);
-      result += `${text.slice(copied, start)}"${quoted}"`;
-      copied = at + 1;
-    }
-  }
-  return result + text.slice(copied);
-}
-
-const isDigit = (character: number): boolean => character >= 0x30 && character <= 0x39;
-
-/** Letters, digits, `+`, `-`, `.` */
-const isTokenPart = (character: number): boolean =>
-  isDigit(character) ||
-  (character >= 0x41 && character <= 0x5a) ||
-  (character >= 0x61 && character <= 0x7a) ||
-  character === 0x2b ||
-  character === 0x2d ||
-  character === 0x2e;
 
 interface SyntaxErrorAt {
   readonly offset: number;

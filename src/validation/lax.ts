@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { Complaint } from './parse.ts';
+import { readAhead } from './read-ahead.ts';
 
 export interface Bounds {
   readonly ge?: number;
@@ -36,6 +37,15 @@ export const record = <V extends z.ZodType>(value: V) =>
     },
     z.record(z.string(), value),
   );
+
+/** A map to texts, as it was sent: its keys keep their order in the prompt. */
+export const sentTexts = () =>
+  readAhead(record(z.string()), (value) => {
+    const texts = isObject(value) ? Object.values(value) : null;
+    return texts && texts.length <= ENTRIES_MAX && texts.every((text) => typeof text === 'string')
+      ? (value as Record<string, string>)
+      : null;
+  });
 
 /** Counted before the items are read; zod would read them first. */
 export const list = <V extends z.ZodType>(item: V, itemsMax: number) =>

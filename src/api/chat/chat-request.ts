@@ -18,9 +18,10 @@ import {
   truncationFields,
 } from './generation-fields.ts';
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
-import { boolean, integer, record, union } from '#validation/lax';
+import { boolean, integer, sentTexts, union } from '#validation/lax';
 import { message, tool } from '#rows/message';
 import { parse } from '#validation/parse';
+import { asSent } from '#validation/read-ahead';
 
 const MAX_DOCUMENTS = 1024;
 export const MAX_MESSAGES = 2_000; // as in a trajectory: templates iterate over them
@@ -73,7 +74,7 @@ export const chatRequestSchema = z
       .describe('Add special tokens of the tokenizer (such as BOS) in addition to those of the template.'),
     ...truncationFields,
     documents: z
-      .array(record(z.string()))
+      .array(sentTexts())
       .max(MAX_DOCUMENTS)
       .nullish()
       .describe('The variable `documents` of templates that support retrieval.'),
@@ -81,8 +82,7 @@ export const chatRequestSchema = z
       .string()
       .nullish()
       .describe("A Jinja template to use instead of the model's. Refused unless the operator trusts such templates."),
-    chat_template_kwargs: z
-      .looseObject({})
+    chat_template_kwargs: asSent(z.looseObject({}))
       .nullish()
       .describe('Variables for the chat template, such as enable_thinking.'),
     reasoning_effort: z

@@ -12,6 +12,7 @@ import { boolean, integer, list } from '#validation/lax';
 import { message, tool } from '#rows/message';
 import { unknownFields, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
+import { asSent } from '#validation/read-ahead';
 
 export const tokenizeSchema = z.looseObject({
   model: modelField,
@@ -26,7 +27,7 @@ export const tokenizeSchema = z.looseObject({
   add_generation_prompt: boolean().nullish().describe('With `messages`: as in chat.'),
   continue_final_message: boolean().nullish().describe('With `messages`: as in chat.'),
   chat_template: z.string().nullish().describe('With `messages`: as in chat.'),
-  chat_template_kwargs: z.looseObject({}).nullish().describe('With `messages`: as in chat.'),
+  chat_template_kwargs: asSent(z.looseObject({})).nullish().describe('With `messages`: as in chat.'),
   return_token_strs: boolean().nullish().describe('Return the text of each token.'),
 });
 

@@ -92,7 +92,7 @@ function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser
 async function readWhole(text: string): Promise<unknown> {
   if (text.trim() === '') return undefined;
   for (const _ of scanShape(text, WHOLE_SHAPE)) await setImmediate();
-  return readJson(text, 'exact integers');
+  return readJson(text, 'exact');
 }
 
 /** As in FastAPI: the body is a string, not an object. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { boolean, integer, list, number, union } from '#validation/lax';
 import type { Loc } from '#validation/parse';
+import { asSent } from '#validation/read-ahead';
 import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
 import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionFields, MAX_STOPS } from '../chat/generation-fields.ts';
@@ -11,6 +12,7 @@ import { BLOCK_DECISIONS, OUTPUT_CONFIG_DECISIONS, THINKING_DECISIONS, TOOL_DECI
 
 const text = z.string();
 const anything = z.looseObject({});
+const inPrompt = asSent(anything);
 
 /** A block of any type; toMessages() decides which types are accepted, and where. */
 export const block = z
@@ -41,10 +43,10 @@ export const tool = z
     type: text.nullish(),
     name: text.min(1).optional().describe('Required of your own tools.'),
     description: text.nullish(),
-    input_schema: anything.optional().describe('JSON schema of the arguments.'),
+    input_schema: inPrompt.optional().describe('JSON schema of the arguments.'),
     strict: boolean().nullish().describe('true: arguments of calls always match the schema.'),
     input_examples: z
-      .array(anything)
+      .array(inPrompt)
       .max(EXAMPLES_MAX)
       .nullish()
       .describe('Arguments as the model should write them: given to it as `examples` of the schema.'),
@@ -107,7 +109,7 @@ const conversationFields = {
     .nullish()
     .describe('effort: for templates that support it. format: JSON that matches a schema; the answer always matches.'),
   cache_control: anything.nullish().describe('No effect: prompts are always cached.'),
-  chat_template_kwargs: anything.nullish().describe('Variables for the chat template; an extension of vLLM.'),
+  chat_template_kwargs: inPrompt.nullish().describe('Variables for the chat template; an extension of vLLM.'),
 };
 
 export const countTokensSchema = z.looseObject(conversationFields).meta({ title: 'CountTokensRequest' });

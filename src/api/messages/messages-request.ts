@@ -1,7 +1,8 @@
 // POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
 // results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
 import { nonEmpty } from '#base/non-empty';
-import { stringifyExactJson } from '#base/exact-json';
+import { asPythonKnows } from '#base/python-form';
+import { stringifySentJson } from '#base/sent-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { AppError } from '#domain/errors';
 import type {
@@ -130,7 +131,7 @@ function promptOptions(wire: Conversing, messages: readonly ChatMessage[]): Prom
     mergesSystem: true,
     // A call is complete: the answer cannot continue it.
     continueFinalMessage: last.role === 'assistant' && !last.tool_calls,
-    chatTemplateKwargs: { ...enabled, ...wire.chat_template_kwargs },
+    chatTemplateKwargs: asPythonKnows({ ...enabled, ...wire.chat_template_kwargs }, wire.chat_template_kwargs ?? {}),
     reasoningEffort: thinking?.type === 'disabled' ? null : effortOf(wire),
   };
 }
@@ -209,7 +210,7 @@ function toAssistant(parts: readonly Block[], loc: Loc, warnings: string[]): Cha
 
 function toCall({ id, name, input }: Block, loc: Loc) {
   if (name === undefined) refuse([...loc, 'name'], 'A tool_use block must have a name.', null);
-  return { id, type: 'function', function: { name, arguments: stringifyExactJson(input ?? {}) } };
+  return { id, type: 'function', function: { name, arguments: stringifySentJson(input ?? {}) } };
 }
 
 /** Templates expect results right after the calls, and Anthropic's servers refuse text before them: they come first, as in vLLM. */
@@ -250,7 +251,7 @@ function toTool(
     function: {
       name,
       ...(description ? { description } : {}),
-      parameters: examples && examples.length > 0 ? { ...schema, examples } : schema,
+      parameters: examples && examples.length > 0 ? asPythonKnows({ ...schema, examples }, schema) : schema,
       ...(strict ? { strict: true } : {}),
       ...(deferred ? { defer_loading: true } : {}),
     },

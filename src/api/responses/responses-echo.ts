@@ -1,4 +1,5 @@
 // The request fields that a Responses answer repeats.
+import { roundLongIntegers } from '#base/sent-json';
 import type { Wire } from './responses-fields.ts';
 
 /** The repeated fields of the request. */
@@ -30,12 +31,15 @@ export function echo(wire: Wire): EchoedRequest {
     topP: wire.top_p ?? null,
     topLogprobs: wire.top_logprobs ?? 0,
     toolChoice: wire.tool_choice ?? 'auto',
-    tools: (wire.tools ?? []).map((tool) => (tool.type === 'function' ? echoedFunction(tool) : tool)),
-    text: { ...wire.text, format: wire.text?.format ?? { type: 'text' } },
+    tools: plain((wire.tools ?? []).map((tool) => (tool.type === 'function' ? echoedFunction(tool) : tool))),
+    text: plain({ ...wire.text, format: wire.text?.format ?? { type: 'text' } }),
     reasoning: { effort: wire.reasoning?.effort ?? null, summary: null },
     truncation: wire.truncation ?? 'disabled',
   };
 }
+
+/** Schemas may have integers beyond 2^53, which answers cannot. */
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value, roundLongIntegers)) as T;
 
 const echoedFunction = ({ parameters, strict, ...rest }: NonNullable<Wire['tools']>[number]) => ({
   ...rest,

@@ -4,19 +4,21 @@ import { MAX_TOOLS } from '../chat/chat-request.ts';
 import { extensionFields, modelField, samplingFields, stoppingFields } from '../chat/generation-fields.ts';
 import { NOT_IN_PROMPT } from '../chat/structured-output.ts';
 import { boolean, integer, list, number, union } from '#validation/lax';
+import { asSent } from '#validation/read-ahead';
 import { inputItem, ITEMS_MAX } from './responses-input.ts';
 
 const text = z.string();
 const anything = z.looseObject({});
+const inPrompt = asSent(anything);
 const METADATA_MAX = 16; // as OpenAI
 
 export const functionTool = z.looseObject({
   type: text,
   name: text.min(1).optional(),
   description: text.nullish(),
-  parameters: anything.nullish(),
+  parameters: inPrompt.nullish(),
   strict: boolean().nullish().describe('true: arguments of calls always match the schema. Default: false.'),
-  output_schema: anything.nullish().describe('Schema of the results: given to the model as `return` of the function.'),
+  output_schema: inPrompt.nullish().describe('Schema of the results: given to the model as `return` of the function.'),
   defer_loading: boolean().nullish().describe('For templates that know it.'),
 });
 export const tool = functionTool.extend({
@@ -66,7 +68,7 @@ export const responsesRequestSchema = z.looseObject({
   top_p: number({ gt: 0, le: 1 }).nullish(),
   top_k: samplingFields.top_k,
   stop: stoppingFields.stop,
-  chat_template_kwargs: anything.nullish().describe('Variables for the chat template; an extension of vLLM.'),
+  chat_template_kwargs: inPrompt.nullish().describe('Variables for the chat template; an extension of vLLM.'),
   include_reasoning: boolean().nullish().describe('false: the reasoning is generated and counted, but not returned.'),
   top_logprobs: integer({ ge: 0 })
     .nullish()

@@ -1,11 +1,10 @@
 // Shared by jobs that train on rows of an artifact (sft.ts, dpo.ts): the artifact, batching and learning rates.
 import { z } from 'zod';
-import { isObject } from '#base/is-object';
 import { SCHEDULER_TYPES, type BatchConfigInput } from '#domain/sft';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { boolean, integer, number, union } from '#validation/lax';
-import { readAhead } from '#validation/read-ahead';
+import { asSent, readAhead } from '#validation/read-ahead';
 import { unknownFields } from '#validation/unknown-fields';
 import { parse, refuse, ValidationError } from '#validation/parse';
 
@@ -94,7 +93,7 @@ export function readBatchConfig(wire: z.output<z.ZodObject<BatchFields>>): Batch
 }
 
 /** URI of an artifact, whatever it contains. */
-const anything = readAhead(z.record(z.string(), z.unknown()), (value) => (isObject(value) ? value : null));
+const anything = asSent(z.record(z.string(), z.unknown()));
 
 const url = z.string().nullish();
 

@@ -8,6 +8,7 @@ import { integer, list, number, union } from '#validation/lax';
 import { refuse } from '#validation/parse';
 import { seed } from '#validation/seed';
 import { unknownFields } from '#validation/unknown-fields';
+import { asSent } from '#validation/read-ahead';
 
 /** Only a sanity check: the server's setting limits how many prompts are answered. */
 const PROMPTS_MAX = 100_000;
@@ -45,7 +46,7 @@ const settings = z
         'Default 0: every checkpoint draws the same random numbers. Answer i of prompt p samples with seed + p · samples + i.',
     }),
     tools: tools.describe('Tools for prompts that have none of their own.'),
-    chat_template_kwargs: z.looseObject({}).nullish().describe('Variables for the chat template.'),
+    chat_template_kwargs: asSent(z.looseObject({})).nullish().describe('Variables for the chat template.'),
   })
   .meta({ title: 'EvaluationRequest' });
 

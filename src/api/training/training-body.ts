@@ -65,7 +65,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
       const text = bytes.toString('utf8');
       for (const _ of scanShape(text, PIECE_SHAPE)) await setImmediate();
       await step();
-      const value = readJson(text, 'inexact integers');
+      const value = readJson(text, 'rounded');
       await step();
       packLogprobs(value);
       if (countChecked(value, CHECKED_VALUES_MAX + 1) > CHECKED_VALUES_MAX) {
@@ -119,7 +119,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
         if (text.trim() === '') return;
         for (const _ of scanShape(text, SKELETON_SHAPE)) await setImmediate();
         await step();
-        body = readJson(text, 'inexact integers');
+        body = readJson(text, 'rounded');
         await step();
         for (const group of elements(body, GROUPS)) {
           const trajectories = elements(group, TRAJECTORIES);

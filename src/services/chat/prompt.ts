@@ -1,5 +1,6 @@
 // Turns messages into prompt tokens: chat template with the request's variables, tokenization, truncation. Errors here come before
 // anything is generated.
+import { asPythonKnows } from '#base/python-form';
 import { AppError } from '#domain/errors';
 import type { ChatTemplate } from '#text/chat-template';
 import { renderRequestTemplate } from '#text/request-template';
@@ -75,12 +76,13 @@ function templateVariables(options: PromptOptions, template: ChatTemplate | null
   const known = Object.entries(chatTemplateKwargs).filter(
     ([name, value]) => value !== null && (template === null || template.accepts(name)),
   );
-  return {
+  const variables = {
     ...(reasoningEffort === null ? {} : { enable_thinking: reasoningEffort !== 'none' }),
     ...Object.fromEntries(known),
     ...(documents === null ? {} : { documents }),
     ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort }),
   };
+  return asPythonKnows(variables, chatTemplateKwargs);
 }
 
 /** Fields of the request that a variable of the same name would not change. */

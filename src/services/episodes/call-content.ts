@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib';
+import { roundLongIntegers } from '#base/sent-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 
 export interface SaidAnswer {
@@ -39,8 +40,11 @@ const inflate = promisify<Uint8Array, object, Buffer>(inflateRaw);
 /** Shorter texts are compressed at once, which costs an eighth of handing them to a thread, and less than half a millisecond. */
 const SHORT_TEXT = 16_384;
 
+/** Tools may have integers beyond 2^53, which the stored content has rounded. */
+const jsonOf = (value: unknown): string => JSON.stringify(value, roundLongIntegers);
+
 export async function packContent(content: PackedContent): Promise<Uint8Array> {
-  const text = JSON.stringify(content);
+  const text = jsonOf(content);
   return text.length > SHORT_TEXT ? deflate(text) : deflateRawSync(text);
 }
 
@@ -51,4 +55,4 @@ export async function unpackContent(bytes: Uint8Array): Promise<PackedContent> {
 
 /** Tells whether two messages, or two lists of tools, are the same. */
 export const digestOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+  createHash('sha256').update(jsonOf(value)).digest('base64url').slice(0, 22);

@@ -1,6 +1,7 @@
 // Turns a client's evaluation request into what is stored. Its prompts are validated and copied before the job is accepted: an invalid
 // line is reported at once instead of after an hour of training, and deleting the artifact later does no harm.
 import { counted } from '#base/counted';
+import { parseSentJson, stringifySentJson } from '#base/sent-json';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { EvaluationBody, EvaluationPrompt, PromptFile, RequestedEvaluation } from '#domain/evaluation';
@@ -50,9 +51,9 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
         `${what}, may be ${tokens} tokens, more than the ${limits.tokensMax} of one evaluation`,
       );
     }
-    const body = JSON.stringify({ settings, source, prompts } satisfies EvaluationBody, rounded);
+    const body = stringifySentJson({ settings, source, prompts } satisfies EvaluationBody);
     if (Buffer.byteLength(body) > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
-    return JSON.parse(body) as EvaluationBody;
+    return parseSentJson(body, 'rounded') as EvaluationBody; // answers repeat tools and metadata, as JSON
   };
 
   async function readPrompts(caller: Caller, { artifact: named, path: wanted }: PromptFile) {
@@ -78,9 +79,6 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
     return { source, prompts };
   }
 }
-
-/** JSON cannot represent integers beyond 2^53, which tools and metadata may contain. */
-const rounded = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
 
 const FILES = ['prompts.jsonl', 'val.jsonl', 'validation.jsonl', 'test.jsonl'];
 

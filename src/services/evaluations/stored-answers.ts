@@ -1,10 +1,11 @@
 // Prompts and answers of evaluations in the blob store: one blob for all prompts, one per prompt for its answers, each with a checksum.
 // An existing answer is never made again.
+import { parseSentJson, stringifySentJson } from '#base/sent-json';
 import { answersBlob, evaluationBodyBlob } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import type { Evaluation, EvaluationBody, PromptAnswers } from '#domain/evaluation';
 import type { BlobStore } from '#storage/blobs';
-import { parseSealedJson, sealJson } from '../jobs/data/sealed-json.ts';
+import { openSealed, parseSealedJson, sealJson, sealText } from '../jobs/data/sealed-json.ts';
 
 type EvaluatedJob = Pick<Evaluation, 'jobId' | 'modelId'>;
 
@@ -12,7 +13,7 @@ export const putEvaluationBody = (
   blobs: Pick<BlobStore, 'put'>,
   { modelId, jobId }: EvaluatedJob,
   body: EvaluationBody,
-): Promise<{ sizeBytes: number }> => blobs.put(evaluationBodyBlob(modelId, jobId), sealJson(body));
+): Promise<{ sizeBytes: number }> => blobs.put(evaluationBodyBlob(modelId, jobId), sealText(stringifySentJson(body)));
 
 /** Throws `damaged_data`, or `not_found` if they have been deleted. */
 export async function readEvaluationBody(
@@ -21,8 +22,8 @@ export async function readEvaluationBody(
 ): Promise<EvaluationBody> {
   const bytes = await blobs.find(evaluationBodyBlob(modelId, jobId));
   if (!bytes) throw new AppError('not_found', `The prompts of the evaluation of job ${jobId} are not stored any more.`);
-  const opened = parseSealedJson<EvaluationBody>(bytes);
-  if (opened) return opened.value;
+  const text = openSealed(bytes);
+  if (text !== null) return parseSentJson(text, 'rounded') as EvaluationBody;
   throw new AppError('damaged_data', `The stored prompts of the evaluation of job ${jobId} are damaged.`);
 }
 

@@ -1,6 +1,6 @@
 // The content of a stored response, in its blob: the conversation, the answer as clients read it, and until it is answered, what is
 // needed to make it. Items, answers and events are in wire form; only their ids and statuses are interpreted here.
-import { parseExactJson, stringifyExactJson } from '#base/exact-json';
+import { parseSentJson, stringifySentJson } from '#base/sent-json';
 import { AppError } from '#domain/errors';
 import type { StoredResponse } from '#domain/stored-response';
 import type { BlobStore } from '#storage/blobs';
@@ -43,8 +43,8 @@ export interface ResponseWriter {
   ending(response: WireObject, number: number): ResponseEvent;
 }
 
-/** As JSON text: numbers from clients keep all their digits. */
-export const sealContent = (content: ResponseContent): Uint8Array => sealJson(stringifyExactJson(content));
+/** As JSON text: values from clients stay as they were sent. */
+export const sealContent = (content: ResponseContent): Uint8Array => sealJson(stringifySentJson(content));
 
 /** Returns null if it was deleted meanwhile. */
 export async function findContent(
@@ -54,8 +54,14 @@ export async function findContent(
   const bytes = await blobs.find(blob);
   if (bytes === null) return null;
   const sealed = parseSealedJson<string>(bytes);
-  if (sealed) return parseExactJson(sealed.value) as ResponseContent;
+  if (sealed) return readContent(sealed.value);
   throw new AppError('damaged_data', `The stored content of response ${id} is damaged. Send the request again.`);
+}
+
+/** Clients read all but the work, as JSON: integers beyond 2^53 are rounded there. */
+function readContent(text: string): ResponseContent {
+  const shown = parseSentJson(text, 'rounded') as ResponseContent;
+  return shown.work === null ? shown : { ...shown, work: (parseSentJson(text) as ResponseContent).work };
 }
 
 /** Overwrites fields that the row knows better: it is written when the state changes. */

@@ -2,7 +2,7 @@
 // array. The other types are classes here. Knows how values become true or false, are counted and iterated; arithmetic, texts and
 // methods are elsewhere.
 import { isObject } from '#base/is-object';
-import { PythonFloat } from '../python-json.ts';
+import { PythonFloat, pythonEntries, pythonItems } from '../python-json.ts';
 import { TemplateError } from './errors.ts';
 
 export type Value =
@@ -160,16 +160,16 @@ export class Callable {
 export const found = (value: Value | undefined, message: string): Value =>
   value === undefined ? new Undefined(message) : value;
 
-/** A value of JavaScript: numbers with a fraction are floats; objects and Maps are dicts. */
+/** A value of JavaScript: numbers with a fraction are floats, and those that were sent as such; objects and Maps are dicts. */
 export function toValue(given: unknown): Value {
   if (given === null || typeof given === 'string' || typeof given === 'boolean') return given;
   if (given === undefined) return new Undefined('the value is undefined');
   if (typeof given === 'number') return Number.isSafeInteger(given) ? given + 0 : new PythonFloat(given);
   if (typeof given === 'bigint') return toInteger(given);
   if (given instanceof PythonFloat || given instanceof Callable) return given;
-  if (Array.isArray(given)) return given.map(toValue);
+  if (Array.isArray(given)) return pythonItems(given).map(toValue);
   const dict = new Dict();
-  const entries = given instanceof Map ? (given as Map<string, unknown>) : Object.entries(isObject(given) ? given : {});
+  const entries = given instanceof Map ? (given as Map<string, unknown>) : pythonEntries(isObject(given) ? given : {});
   for (const [key, item] of entries) if (item !== undefined) dict.set(key, toValue(item));
   return dict;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#base/clock';
+import { parseSentJson } from '#base/sent-json';
 import { createChatTemplate } from '../chat-template.ts';
 import { createTokenizer } from '../tokenizer.ts';
 import { readTokenizerFiles } from '../tokenizer-files.ts';
@@ -44,6 +45,21 @@ test('a template in place of the model’s own is that of long prompts too', asy
   const instead = await readTextModel(directory, undefined, undefined, template);
   for (const content of ['Hi', LONG])
     expect((await instead.prompts.make(call(content), by('a'))).text).toBe(`${content}!`);
+});
+
+test('values that Python knows better are written as it writes them, in the thread too', async () => {
+  const template = join(directory, 'values.jinja');
+  await writeFile(template, '{{ messages[0].content }}{{ tools[0].function.parameters | tojson }}{{ value | tojson }}');
+  const instead = await readTextModel(directory, undefined, undefined, template);
+  const parameters = parseSentJson('{"minimum": 1.0, "2": [1e5], "1": 12345678901234567890}') as object;
+  const variables = parseSentJson('{"value": -0.0}') as Record<string, unknown>;
+  for (const content of ['Hi', LONG]) {
+    const messages = [{ role: 'user', content }];
+    const tools = [{ type: 'function', function: { name: 'f', parameters } }];
+    const prompt = { messages, tools, variables, addGenerationPrompt: true };
+    const { text } = await instead.prompts.make(call('', { prompt }), by('a'));
+    expect(text).toBe(`${content}{"minimum": 1.0, "2": [100000.0], "1": 12345678901234567890}-0.0`);
+  }
 });
 
 test('many short prompts of one request give the event loop back between them', async () => {

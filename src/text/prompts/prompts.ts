@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import pTimeout from 'p-timeout';
+import { pythonFormsWithin, type PythonForm } from '#base/python-form';
+import { stringifySentJson } from '#base/sent-json';
 import { startThread } from '#base/start-thread';
 import { TimeLimitError, withinMs } from '#base/time-limit';
 import { createSharedTurn } from '#base/yield-to-loop';
@@ -19,6 +21,12 @@ import { makePrompt, type MadePrompt, type PromptCall, type PromptMaker } from '
 export interface Prompts {
   /** Throws what the template throws, `invalid_request` (it takes too long), `too_many_requests`, `cancelled`. */
   make(call: PromptCall, by: OnBehalf): Promise<MadePrompt>;
+}
+
+/** `forms`: on the values of the call. */
+export interface ToPromptThread {
+  readonly call: PromptCall;
+  readonly forms: ReadonlyMap<object, PythonForm>;
 }
 
 /** Tokens are packed; errors lose their class. */
@@ -109,7 +117,7 @@ export function createPrompts(files: PromptFiles, here: PromptMaker, { makeMs, h
       end(worker);
       throw error;
     });
-    worker.postMessage(call);
+    worker.postMessage({ call, forms: pythonFormsWithin(call) } satisfies ToPromptThread);
     const answer = await pTimeout(made, {
       milliseconds: makeMs,
       fallback: () => `Rendering the chat template and encoding its text took longer than ${makeMs / 1000} s`,
@@ -145,7 +153,7 @@ const unmade = (why: string): AppError =>
 const waitedInVain = (why: string): AppError =>
   new AppError('too_many_requests', `The prompt was not built. ${why}`, { retryAfterSeconds: 5 });
 
-const digestOf = (call: PromptCall): string => createHash('sha256').update(JSON.stringify(call)).digest('base64');
+const digestOf = (call: PromptCall): string => createHash('sha256').update(stringifySentJson(call)).digest('base64');
 
 /** Judged by characters and values: what takes at most a few hundredths of a second needs no thread. */
 const SHORT_COST_MAX = 20_000;

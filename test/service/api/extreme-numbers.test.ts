@@ -1,6 +1,6 @@
 // Rewards and metrics at the limits of a double, over HTTP: stored and read back to the bit, and everything computed from them
 // is a number, because clients call float() on it. training/advantage.test.ts checks that a job trains on them.
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { register, type List } from '../../support/api/registered-model.ts';
 import { send, shareTestServer } from '../../support/api/test-server.ts';
 
@@ -91,5 +91,45 @@ describe('rewards and metrics of ±1e308', () => {
     for (const { advantages } of groups) areNumbers(advantages!);
     expect(groups[1]!.advantages).toEqual([0, 0]);
     expect(groups[2]!.advantages).toEqual([1, -1]);
+  });
+});
+
+describe('a schema with an integer beyond 2^53', () => {
+  const LONG = '12345678901234567890';
+  const schema = (number: string) =>
+    `{"type": "object", "properties": {"a": {"type": "integer", "maximum": ${number}}}}`;
+  const tool = `{"type": "function", "function": {"name": "f", "parameters": ${schema(LONG)}}}`;
+  const ofResponses = `{"type": "function", "name": "f", "parameters": ${schema(LONG)}}`;
+  const format = `{"type": "json_schema", "name": "n", "schema": ${schema(LONG)}}`;
+  const messages = '"messages": [{"role": "user", "content": "Hi"}]';
+  const said = (fields: string) => `{"model": "p/long", ${fields}}`;
+  beforeAll(() => register(server, 'long'));
+
+  test.each([
+    ['/v1/chat/completions', `"max_tokens": 2, ${messages}, "tools": [${tool}]`],
+    ['/v1/messages', `"max_tokens": 2, ${messages}, "tools": [{"name": "f", "input_schema": ${schema(LONG)}}]`],
+    ['/v1/responses', `"max_output_tokens": 16, "input": "Hi", "tools": [${ofResponses}]`],
+    ['/v1/responses', `"max_output_tokens": 16, "input": "Hi", "store": true, "text": {"format": ${format}}`],
+  ])('is served by %s, in an episode too: %s', async (url, fields) => {
+    for (const headers of [{}, { 'x-whetstone-episode': 'long' }]) {
+      const answer = await send(server, { url, body: said(fields), headers });
+      expect(answer.statusCode, answer.body).toBe(200);
+    }
+  });
+
+  test('waits with a response in the background', async () => {
+    const body = said(`"max_output_tokens": 16, "input": "Hi", "background": true, "tools": [${ofResponses}]`);
+    const { id } = (await send(server, { url: '/v1/responses', body })).json<{ id: string }>();
+    await vi.waitFor(async () => {
+      const { status } = await get<{ status: string }>(`/v1/responses/${id}`);
+      expect(['completed', 'incomplete']).toContain(status);
+    }, 20_000);
+  });
+
+  test('is repeated as a JSON number', async () => {
+    const body = said(`"max_output_tokens": 16, "input": "Hi", "tools": [${ofResponses}]`);
+    const { id, tools } = (await send(server, { url: '/v1/responses', body })).json<{ id: string; tools: object[] }>();
+    expect(tools).toMatchObject([{ parameters: JSON.parse(schema(LONG)) as object }]);
+    expect(await get<object>(`/v1/responses/${id}`)).toMatchObject({ tools });
   });
 });
