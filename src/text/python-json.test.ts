@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseSentJson, stringifySentJson } from '#base/sent-json';
+import { compileJinja, runJinja } from './jinja/jinja.ts';
 import { parsePythonJson, PythonFloat, pythonFloatText, pythonJson } from './python-json.ts';
 
 const PLAIN = { indent: null, separators: null, ensureAscii: false };
@@ -126,4 +128,38 @@ describe('writing', () => {
   test('with separators', () => {
     expect(pythonJson(dict([1, { a: true }]), { ...PLAIN, separators: [',', ':'] })).toBe('[1,{"a":true}]');
   });
+});
+
+/** JSON texts in which numbers, keys and duplicates have every form. */
+const jsonTexts = fc.letrec<{ any: string; list: string; object: string }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 4 },
+    fc.stringMatching(/^-?(0|[1-9]\d{0,18})(\.(\d{1,3}|0{1,20}))?([eE][+-]?\d{1,3})?$/),
+    fc.constantFrom('NaN', 'Infinity', '-Infinity', 'null', 'true', '"1.0"', '"\\"2\\": 1e5"', '"é\\u0031"'),
+    tie('list'),
+    tie('object'),
+  ),
+  list: fc.array(tie('any'), { maxLength: 4 }).map((items) => `[${items.join(', ')}]`),
+  object: fc
+    .array(
+      fc.tuple(fc.constantFrom('"2"', '"1"', '"\\u0032"', '"10"', '"a"', '"b"', '"01"', '"__proto__"'), tie('any')),
+    )
+    .map((entries) => `{${entries.map((entry) => entry.join(' : ')).join(',')}}`),
+})).any;
+
+test('values of requests are written as arguments are, which are read as Python reads them', () => {
+  const program = compileJinja('{{ value | tojson }}');
+  const limits = { stepsMax: 1e6, sizeMax: 1e7, depthMax: 100 };
+  const written = (value: unknown) => runJinja(program, { value }, {}, { limits, marks: null });
+  fc.assert(
+    fc.property(jsonTexts, (text) => {
+      const inList = `[${text}]`;
+      const sent = parseSentJson(inList);
+      const wanted = written(parsePythonJson(inList));
+      expect(written(sent)).toBe(wanted);
+      expect(written(parseSentJson(stringifySentJson(sent)))).toBe(wanted);
+      expect(written(parsePythonJson(stringifySentJson(sent)))).toBe(wanted);
+    }),
+    { numRuns: 500 },
+  );
 });
