@@ -8,8 +8,8 @@ import type { WorkerLab } from './worker-lab.ts';
 
 /** Options that a lab must be opened with: a window for a tenth of the answers below. */
 export const LITTLE_ROOM = { unackedBytesMax: 512 << 10 };
-/** Allowance for what was in flight when the window was full. */
-const OVERSHOOT_BYTES = 256 << 10;
+/** Allowance for what was in flight when the window was full: vLLM joins the tokens for which its reader was late. */
+const OVERSHOOT_BYTES = 512 << 10;
 /** If nothing arrives for so long, the worker waits. Longer than an engine keeps an unread stream before it gives its slot to another. */
 const STILL_MS = 3_000;
 const SOON = { timeout: 240_000, interval: 50 };
