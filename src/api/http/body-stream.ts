@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '#domain/errors';
+import { hadTinyChunks } from './tiny-chunks.ts';
 import { askForBody } from './unread-bodies.ts';
 
 export interface Pace {
@@ -36,7 +37,7 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const decode = decoderOf(request);
   askForBody(request.raw);
-  const sent = joined(withLittleFraming(request.raw, readPaced(payload, pace)));
+  const sent = joined(readPaced(payload, pace));
   let size = 0;
   try {
     for await (const piece of decode === null ? sent : decoded(sent, decode())) {
@@ -45,7 +46,7 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
       yield piece;
     }
   } catch (error) {
-    if (request.raw.readableAborted && !(error instanceof AppError)) throw brokenOff(error);
+    if (request.raw.readableAborted && !(error instanceof AppError)) throw brokenOff(request.raw, error);
     if (!isZlibError(error)) throw error;
     const encoding = String(request.headers['content-encoding']).slice(0, 50);
     throw new AppError('invalid_request', `The body cannot be decoded with its Content-Encoding, ${encoding}.`, {
@@ -55,38 +56,16 @@ export async function* readBytes(request: FastifyRequest, payload: Readable, pac
 }
 
 /** Only logged: gives a lost connection a cause of its own, so that it is not mistaken for that of a store. */
-const brokenOff = (cause: unknown): AppError =>
-  new AppError('invalid_request', 'The body is incomplete: the connection was closed before its end.', { cause });
+function brokenOff(request: IncomingMessage, cause: unknown): AppError {
+  const message = hadTinyChunks(request)
+    ? 'The body was sent in chunks of a few bytes, so its connection was closed. Send larger chunks.'
+    : 'The body is incomplete: the connection was closed before its end.';
+  return new AppError('invalid_request', message, { cause });
+}
 
 const isZlibError = (error: unknown): boolean =>
   error instanceof Error &&
   /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ERR_PADDING)/.test(String((error as NodeJS.ErrnoException).code));
-
-/** Of a body in chunks: bytes on the connection that are none of the body, beyond as many as the body has. */
-const FRAMING_BYTES_MAX = 262_144;
-
-/**
- * Node calls back for each chunk of a body, also for millions of one byte. No client sends such chunks for long but to keep the server busy,
- * so the connection is destroyed: reading on until an answer can be sent would do what it wants.
- */
-async function* withLittleFraming(request: IncomingMessage, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const { socket, headers } = request;
-  if (headers['transfer-encoding'] === undefined) {
-    yield* chunks;
-    return;
-  }
-  const before = socket.bytesRead;
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (socket.bytesRead - before > FRAMING_BYTES_MAX + 2 * size) {
-      socket.destroy();
-      const message = `The body is sent in chunks of a few bytes: ${size} bytes of it came in ${socket.bytesRead - before}. Send larger chunks.`;
-      throw new AppError('invalid_request', message);
-    }
-    yield chunk;
-  }
-}
 
 /** Chunks are joined up to this size. */
 const JOINED_BYTES = 65_536;

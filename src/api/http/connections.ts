@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { createRequestId } from '#base/ids';
 import type { Log } from '#base/log';
+import { endTinyChunks } from './tiny-chunks.ts';
 import { lingerOverBodies, type LingerLimits } from './unread-bodies.ts';
 
 export interface ConnectionLimits extends LingerLimits {
@@ -37,6 +38,7 @@ export function watchConnections(app: FastifyInstance, limits: ConnectionLimits)
   // Not for event streams (sse.ts), which may be idle.
   app.addHook('onSend', async (_request, { raw }) => void raw.setTimeout(writeStallMs, () => raw.destroy()));
   lingerOverBodies(app.server, limits);
+  endTinyChunks(app.server);
 }
 
 interface ParserError extends Error {
