@@ -42,10 +42,14 @@ export const anyText = (terms: Terms, form: TextForm): Term =>
 
 const SLASHES_LISTED = 3;
 
+/** Each slash nests the terms behind it: more than are paid for would be too deep for the stack. */
+const SLASH_WORK = 80;
+
 /** A text with many slashes, in every spelling. */
 function slashedTerm(terms: Terms, parts: readonly string[]): Term {
+  terms.spend(SLASH_WORK * parts.length);
   const slash = terms.words(['/', '\\/']);
-  return terms.concat(...parts.flatMap((part, i) => (i === 0 ? [terms.word(part)] : [slash, terms.word(part)])));
+  return terms.concat(parts.flatMap((part, i) => (i === 0 ? [terms.word(part)] : [slash, terms.word(part)])));
 }
 
 const spellings = ([first, ...rest]: readonly string[]): string[] =>
@@ -76,5 +80,5 @@ function utf8(terms: Terms, from: number, to: number): Term[] {
     if ((to & mask) !== mask) return [...utf8(terms, from, (to & ~mask) - 1), ...utf8(terms, to & ~mask, to)];
   }
   const [first, last] = [Buffer.from(String.fromCodePoint(from)), Buffer.from(String.fromCodePoint(to))];
-  return [terms.concat(...Array.from(first, (byte, i) => terms.bytes(byte, last[i]!)))];
+  return [terms.concat(Array.from(first, (byte, i) => terms.bytes(byte, last[i]!)))];
 }

@@ -12,7 +12,7 @@ export function expressionTerm(terms: Terms, expression: Expression, named?: (na
     case 'class':
       return characterTerm(terms, expression.ranges, 'plain');
     case 'sequence':
-      return terms.concat(...expression.parts.map(of));
+      return terms.concat(expression.parts.map(of));
     case 'choice': {
       const words: string[] = [];
       const others: Term[] = [];

@@ -179,11 +179,11 @@ function spellings(terms: Terms, value: JsonNumber): Term {
   const zeros = terms.repeat(terms.bytes(0x30, 0x30), 0, Infinity);
   const end =
     fraction === ''
-      ? terms.optional(terms.concat(terms.word('.'), zeros))
-      : terms.concat(terms.word(`.${fraction}`), zeros);
+      ? terms.optional(terms.concat([terms.word('.'), zeros]))
+      : terms.concat([terms.word(`.${fraction}`), zeros]);
   const sign =
     whole === 0n && fraction === '' ? terms.optional(terms.word('-')) : negative ? terms.word('-') : terms.empty;
-  return terms.concat(sign, terms.word(whole.toString()), end);
+  return terms.concat([sign, terms.word(whole.toString()), end]);
 }
 
 /**
@@ -193,14 +193,14 @@ function spellings(terms: Terms, value: JsonNumber): Term {
  */
 function multipleTerm(terms: Terms, step: JsonNumber, low: Limit | null, high: Limit | null, all = false): Term {
   const sign = terms.optional(terms.word('-'));
-  const point = terms.optional(terms.concat(terms.word('.'), terms.repeat(terms.bytes(0x30, 0x30), 1, Infinity)));
+  const point = terms.optional(terms.concat([terms.word('.'), terms.repeat(terms.bytes(0x30, 0x30), 1, Infinity)]));
   if (Number.isInteger(Number(step))) {
     if (step > STEP_MAX) {
       const listed = all ? null : listedMultiples(BigInt(step), low, high);
       if (listed === null) throw new Error(`\`multipleOf\` ${step} is too large here`);
       return terms.words(listed);
     }
-    return terms.concat(sign, terms.multiple(Number(step)), point);
+    return terms.concat([sign, terms.multiple(Number(step)), point]);
   }
   if (all) throw new Error(`excluding multiples of ${step} is not supported`);
   const { fraction, whole } = decimalOf(step);
@@ -214,7 +214,7 @@ function multipleTerm(terms: Terms, step: JsonNumber, low: Limit | null, high: L
     [1, 3, 7, 19, 99, 1001, 77777, 123457].every((i) => isExact(i * integers)) &&
     isSafe(Number(step), over, scale)
   )
-    parts.push(terms.concat(sign, terms.multiple(integers)));
+    parts.push(terms.concat([sign, terms.multiple(integers)]));
   const words: string[] = [];
   terms.spend(WRITTEN_OUT_MAX);
   for (let i = 0n; i < WRITTEN_OUT_MAX; i++) {

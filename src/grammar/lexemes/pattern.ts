@@ -18,7 +18,7 @@ export function patternTerm(terms: Terms, pattern: string, form: TextForm, exten
   const open = openBehind(node);
   const later = compiler(openBefore(open), any, false);
   const some = terms.repeat(characterTerm(terms, ANY, form), 1, Infinity);
-  return texts(terms.or([compiler(open, any, true), terms.concat(some, later)]));
+  return texts(terms.or([compiler(open, any, true), terms.concat([some, later])]));
 }
 
 const UNROLLED_MAX = 16;
@@ -27,7 +27,7 @@ const UNROLLED_MAX = 16;
 function createCompiler(terms: Terms, form: TextForm, any: Term) {
   const classes = new Map<readonly Range[], Term>();
   function compile(node: Node, then: Term, atStart: boolean): Term {
-    if (!hasWidthless(node)) return terms.concat(plain(node), then);
+    if (!hasWidthless(node)) return terms.concat([plain(node), then]);
     switch (node.kind) {
       case 'start':
         return atStart ? then : terms.none;
@@ -66,7 +66,7 @@ function createCompiler(terms: Terms, form: TextForm, any: Term) {
         return known;
       }
       case 'sequence':
-        return terms.concat(...node.parts.map(plain));
+        return terms.concat(node.parts.map(plain));
       case 'choice': {
         const words = node.parts.map(wordOf);
         const others = node.parts.filter((_, i) => words[i] === null).map(plain);
@@ -146,7 +146,7 @@ function minLength(node: Node): number {
     case 'sequence':
       return node.parts.reduce((sum, part) => sum + minLength(part), 0);
     case 'choice':
-      return Math.min(...node.parts.map(minLength));
+      return node.parts.reduce((least, part) => Math.min(least, minLength(part)), Infinity);
     case 'repeat':
       return node.min * minLength(node.of);
     case 'start':

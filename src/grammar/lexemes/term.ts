@@ -61,7 +61,7 @@ export interface Terms {
   word(text: string | Uint8Array): Term;
   words(texts: readonly string[]): Term;
   multiple(step: number): Term;
-  concat(...parts: readonly Term[]): Term;
+  concat(parts: readonly Term[]): Term;
   or(parts: readonly Term[]): Term;
   and(parts: readonly Term[]): Term;
   not(of: Term): Term;

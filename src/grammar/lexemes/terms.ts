@@ -25,7 +25,7 @@ export function createTerms(sizeMax = 400_000): Terms {
     word,
     words: (texts) => (texts.length === 1 ? word(texts[0]!) : make.words(texts.map((text) => Buffer.from(text)))),
     multiple: (step) => make.multiple(step),
-    concat: (...parts) => parts.reduceRight((rest, part) => make.concat(part, rest), make.empty),
+    concat: (parts) => parts.reduceRight((rest, part) => make.concat(part, rest), make.empty),
     or: (parts) => make.or(parts),
     and: (parts) => make.and(parts),
     not: (of) => make.not(of),

@@ -30,7 +30,7 @@ function look(terms: Terms, term: Term, symbol: number): ByClass | null {
     case 'concat': {
       const first = classOf(terms, term.first, symbol);
       if (!first?.isWhole) return alikeIfBytes(terms, term, symbol);
-      const next = terms.concat(first.next, term.rest);
+      const next = terms.concat([first.next, term.rest]);
       if (!term.first.nullable) return { next, isWhole: true };
       const rest = classOf(terms, term.rest, symbol);
       return rest && { next: terms.or([next, rest.next]), isWhole: rest.isWhole };
@@ -52,7 +52,7 @@ function look(terms: Terms, term: Term, symbol: number): ByClass | null {
       const of = classOf(terms, term.of, symbol);
       if (!of?.isWhole) return null;
       const rest = terms.repeat(term.of, Math.max(0, term.min - 1), term.max - 1);
-      return { next: terms.concat(of.next, rest), isWhole: true };
+      return { next: terms.concat([of.next, rest]), isWhole: true };
     }
     case 'words': {
       const { words, depth } = term;

@@ -129,12 +129,14 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
     return node(at, pointer, within);
   }
 
-  /** Throws if a chain of references leads back to its start. */
-  function checkCircle(start: SchemaNode): void {
-    let at = start;
-    for (let hops = 0; isObject(at.raw) && typeof at.raw.$ref === 'string'; hops++) {
+  /** Throws if a chain of references leads back to itself, or is too long. */
+  function checkReferences(start: SchemaNode): void {
+    const seen = new Set([start]);
+    for (let at = start; isObject(at.raw) && typeof at.raw.$ref === 'string'; seen.add(at)) {
       at = follow(at, at.raw.$ref);
-      if (at === start || hops > DEPTH_MAX) throw refusal(`${start.pointer}/$ref`, 'its references form a cycle');
+      if (seen.has(at)) throw refusal(`${start.pointer}/$ref`, 'its references form a cycle');
+      if (seen.size > DEPTH_MAX)
+        throw refusal(`${start.pointer}/$ref`, `its references form a chain of more than ${DEPTH_MAX}`);
     }
   }
 
@@ -142,7 +144,7 @@ export function readDocument(rawRoot: unknown, spend: (units: number) => void): 
     root: node(rawRoot, '', home),
     node,
     follow(from, reference) {
-      checkCircle(from);
+      checkReferences(from);
       return follow(from, reference);
     },
     followDynamic(from, reference, scope) {

@@ -52,8 +52,8 @@ export class Expansion {
     while (work.length > 0) {
       spendStep();
       const added = applier.apply(work.pop()!, alternative);
-      work.push(...added.work);
-      open.push(...added.choices);
+      for (const each of added.work) work.push(each);
+      for (const each of added.choices) open.push(each);
       if (added.choices.some(({ options }) => options.length === 0)) return;
     }
     this.reduce(alternative, guess);

@@ -139,6 +139,7 @@ function* disjunctions(reading: Reading, owners: Owners): Iterable<Choice> {
   if (reading.says('anyOf')) yield { options: reading.parts('anyOf').map((lit) => ({ work: [{ lit, owners }] })) };
   if (reading.says('oneOf')) {
     const parts = reading.parts('oneOf');
+    reading.context.spend(parts.length ** 2 / 10); // each option lists the others
     const others = (lit: number) => ({ excluding: parts.filter((_, other) => other !== lit) });
     yield { options: parts.map((lit, i) => ({ work: [{ lit, owners }], ...(parts.length > 1 && others(i)) })) };
   }

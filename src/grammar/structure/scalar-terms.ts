@@ -27,7 +27,7 @@ export class ScalarTerms {
   }
 
   quoted(characters: Term): Term {
-    return this.terms.concat(this.quote, characters, this.quote);
+    return this.terms.concat([this.quote, characters, this.quote]);
   }
 
   /** The characters between the quotes. */

@@ -24,7 +24,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
 
   /** Any text that contains none of these. */
   const without = (texts: readonly string[]): Term =>
-    terms.and([any, terms.not(terms.concat(any, terms.words(texts), any))]);
+    terms.and([any, terms.not(terms.concat([any, terms.words(texts), any]))]);
 
   function format(part: unknown, depth: number, end: readonly string[] = []): Form {
     if (depth > DEPTH_MAX) throw new Error(`the tag is nested more than ${DEPTH_MAX} deep`);
@@ -85,11 +85,11 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     const tags = listOf(part, 'tags');
     const anyTrigger = terms.words(triggers);
     const some = terms.and([any, terms.not(terms.empty)]);
-    const earlier = terms.not(terms.concat(any, anyTrigger, some));
+    const earlier = terms.not(terms.concat([any, anyTrigger, some]));
     const calls = triggers.flatMap((trigger): Form[] => {
       const own = tags.filter((each) => isObject(each) && String(each.begin).startsWith(trigger));
       if (own.length === 0) return [];
-      const text = terms.and([terms.concat(any, terms.word(trigger)), earlier]);
+      const text = terms.and([terms.concat([any, terms.word(trigger)]), earlier]);
       return [
         {
           kind: 'sequence',

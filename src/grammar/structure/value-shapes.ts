@@ -126,7 +126,7 @@ export function createValueShapes(options: ValueShapesOptions): ValueShapes {
     return classes
       .filter(({ key }) => terms.isAlive(key))
       .map(({ key, matched }): KeyClass => ({
-        key: terms.concat(key, quote),
+        key: terms.concat([key, quote]),
         value: obligationOf(
           describing(to, true, ({ patterns: own }) =>
             own.filter((each) => matched.has(each.key)).map(({ lit }) => lit),

@@ -157,6 +157,7 @@ function* ofSchemas(reading: Reading): Iterable<Option> {
   if (reading.says('oneOf')) {
     yield { work: parts('oneOf', true) };
     const all = parts('oneOf', false);
+    reading.context.spend(all.length ** 2 / 10);
     for (const [i, a] of all.entries()) for (const b of all.slice(i + 1)) yield { work: [a, b] };
   }
   if (reading.says('not')) yield { work: [one('not', false)] };

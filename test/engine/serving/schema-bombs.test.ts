@@ -35,6 +35,8 @@ const COMPILE: Readonly<Record<string, Constraint>> = {
   'catastrophic for backtracking': jsonSchema({ type: 'string', pattern: '^(a+)+$' }),
   'catastrophic and negated': jsonSchema({ type: 'string', pattern: '^[ab]*$', not: { pattern: '(a|b)*a(a|b){30}$' } }),
   'a large enum': jsonSchema({ enum: list(50_000, (i) => `word-${i}`) }),
+  'a constant of 5,000 slashes': jsonSchema({ const: '/'.repeat(5_000) }),
+  'a grammar of 150,000 words in a row': ebnf(`root ::= ${'"x" '.repeat(150_000)}`),
   'a large enum of paths': jsonSchema({ enum: list(20_000, (i) => `/word/${i}`) }),
   '2^31 repetitions of 2^31': jsonSchema({ type: 'string', pattern: '^(a{2147483648}){2147483648}$' }),
   '2^31 characters': jsonSchema({ type: 'string', minLength: 2 ** 31 }),
@@ -81,6 +83,32 @@ const REFUSED: Readonly<Record<string, Constraint>> = {
 
 test.each(Object.entries(COMPILE))('%s: it compiles within the work of one constraint', (_, constraint) => {
   expect(engine.compile(constraint).work).toBeLessThanOrEqual(WORK_OF_COMPILING);
+});
+
+const MANY = 150_000;
+const numbers = list(MANY, (i) => ({ const: i }));
+/** More than the arguments of a call, and lists of lists of them are more than the memory. */
+const TOO_MANY: Readonly<Record<string, Constraint>> = {
+  'a constant of slashes': jsonSchema({ const: '/'.repeat(MANY) }),
+  'exactly one of many': jsonSchema({ oneOf: numbers }),
+  'not exactly one of many': jsonSchema({ not: { oneOf: numbers } }),
+  'all of many': jsonSchema({ allOf: numbers.map(() => ({ type: 'integer' })) }),
+  'many alternatives in a pattern': jsonSchema({ type: 'string', pattern: `^(${'a|'.repeat(MANY)}b)$` }),
+};
+
+test.each(Object.entries(TOO_MANY))('%s: the refusal says that it is too much work', (_, constraint) => {
+  expect(() => engine.compile(constraint)).toThrow(/takes too much work to compile/);
+});
+
+test.each([
+  ['two references to each other', 2, 'its references form a cycle'],
+  ['a chain of 20,000 references', 20_000, 'its references form a chain of more than 200'],
+])('%s: the refusal names it', (_, length, reason) => {
+  const chain = list(length, (i): [string, object] => [
+    `d${i}`,
+    i === length - 1 && length > 2 ? {} : { $ref: `#/$defs/d${(i + 1) % length}` },
+  ]);
+  expect(() => engine.compile(jsonSchema({ $ref: '#/$defs/d0', $defs: Object.fromEntries(chain) }))).toThrow(reason);
 });
 
 test.each(Object.entries(REFUSED))('%s: it is refused', (_, constraint) => {
