@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createRandom } from '#base/random';
 import { createServerProcess, type ServerProcess } from '../../support/crash/server-process.ts';
 
@@ -72,17 +72,23 @@ test(
     const answered = new Map<string, Answered[]>();
     for (let kill = 0; kill < KILLS; kill++) {
       const over = new AbortController();
+      let answers = 0;
       const agents = Array.from({ length: AGENTS }, async (_, agent) => {
         const episode = `agent-${kill}-${agent}`;
         const got: Answered[] = [];
         answered.set(episode, got);
         for (let turn = 0; !over.signal.aborted; turn++) {
           const answer = await ask(episode, `What is ${agent} + ${turn}?`, turn % 2 === 0);
-          if (answer) got.push(answer);
-          else await wait(50);
+          if (!answer) {
+            await wait(50);
+            continue;
+          }
+          got.push(answer);
+          answers++;
         }
       });
-      await wait(500 + 1_000 * random.next());
+      await vi.waitUntil(() => answers > AGENTS, WAIT_MS);
+      await wait(1_000 * random.next());
       await server.kill('server');
       over.abort();
       await Promise.all(agents);

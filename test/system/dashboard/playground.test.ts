@@ -39,8 +39,8 @@ describe('the playground', skipWithout('CHROMIUM', browser !== null), () => {
       })) as { choices: { message: { content: string }; logprobs: { content: { logprob: number }[] } }[] };
       const shown = lane(step + 1);
       await shown.getByText('mean logprob').waitFor();
-      const text = (await shown.locator('.token').allTextContents()).join('');
-      expect(text.replace('<|im_end|>', '')).toBe(choices[0]!.message.content);
+      const text = async () => (await shown.locator('.token').allTextContents()).join('').replace('<|im_end|>', '');
+      await expect.poll(text).toBe(choices[0]!.message.content); // it is shown as it comes
       const logprobs = choices[0]!.logprobs.content.map(({ logprob }) => logprob);
       const mean = logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length;
       const told = /mean logprob ([−\d.]+)/.exec(await shown.innerText())![1]!.replace('−', '-');

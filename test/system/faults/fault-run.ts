@@ -19,6 +19,8 @@ import { doRound, readBack, type Round } from './rounds.ts';
 export interface FaultRun {
   readonly seed: number;
   readonly faultsMin: number;
+  /** The run goes on until each of them has occurred: how soon depends on the machine. */
+  readonly kinds?: readonly string[];
   /** Of operations. */
   readonly rate: number;
   readonly databaseFaults: readonly Fault[];
@@ -66,7 +68,7 @@ export async function runWithFaults(run: FaultRun) {
   }
 
   async function play(
-    { seed, rate, faultsMin, databaseFaults, exclusive, openDialect, prepare, store }: FaultRun,
+    { seed, rate, faultsMin, kinds = [], databaseFaults, exclusive, openDialect, prepare, store }: FaultRun,
     roundsMax: number,
     directory: string,
   ) {
@@ -95,7 +97,8 @@ export async function runWithFaults(run: FaultRun) {
       const client = createFaultyClient(server.url, faults);
       const rounds: Round[] = [];
       const total = store?.total ?? faults.total;
-      while (rounds.length < roundsMax && (rounds.length === 0 || total() < faultsMin)) {
+      const isOver = () => total() >= faultsMin && kinds.every((kind) => faults.counts.has(kind));
+      while (rounds.length < roundsMax && (rounds.length === 0 || !isOver())) {
         rounds.push(await doRound(client, rounds.length));
       }
       const results = [];
