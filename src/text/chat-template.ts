@@ -4,7 +4,7 @@ import { nonEmpty } from '#base/non-empty';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
-import { BLOCK_MARKS, readBlocks, type RenderedBlocks } from './generation-blocks.ts';
+import { freeMarks, readBlocks, type BlockMarks, type RenderedBlocks } from './generation-blocks.ts';
 import type { BudgetLimits } from './jinja/budget.ts';
 import { BudgetError } from './jinja/errors.ts';
 import { compileJinja, runJinja, type JinjaFunction, type Program } from './jinja/jinja.ts';
@@ -77,7 +77,7 @@ export function createChatTemplate(
   const templateFor = ({ template, tools }: RenderRequest): Compiled =>
     compiled.get(template ?? '') ?? (tools && tools.length > 0 ? compiled.get('tool_use') : undefined) ?? plain;
 
-  function renderWith(request: RenderRequest, template: Compiled, marks: typeof BLOCK_MARKS | null): string {
+  function renderWith(request: RenderRequest, template: Compiled, marks: BlockMarks | null): string {
     const { traits, program } = template;
     const { tools, addGenerationPrompt, continueFinalMessage = false, variables = {} } = request;
     if (addGenerationPrompt && continueFinalMessage) {
@@ -130,7 +130,9 @@ export function createChatTemplate(
     render: (request) => renderWith(request, templateFor(request), null),
     renderBlocks(request) {
       const template = templateFor(request);
-      return template.hasBlocks ? readBlocks(renderWith(request, template, BLOCK_MARKS)) : null;
+      if (!template.hasBlocks) return null;
+      const marks = freeMarks(renderWith(request, template, null));
+      return readBlocks(renderWith(request, template, marks), marks);
     },
   };
 }

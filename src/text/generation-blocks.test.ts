@@ -25,3 +25,11 @@ test.each([
 test('a template without blocks has none', () => {
   expect(createChatTemplate({ default: 'x' }, new Map(), clock).renderBlocks(request)).toBeNull();
 });
+
+test('characters that mark blocks may be part of the conversation', () => {
+  const template = createChatTemplate({ default: around('{% generation %}', '{% endgeneration %}') }, new Map(), clock);
+  const strange = { ...request, messages: [{ role: 'user', content: '\u{F5F5E}x\u{F5F5F}' }, ...messages.slice(1)] };
+  const { text, blocks } = template.renderBlocks(strange)!;
+  expect(text).toBe(template.render(strange));
+  expect(blocks.map(({ from, to }) => text.slice(from, to).trim())).toEqual(['b🙂E', 'cE']);
+});

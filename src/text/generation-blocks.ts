@@ -7,18 +7,24 @@ export interface RenderedBlocks {
   readonly blocks: readonly { readonly from: number; readonly to: number }[];
 }
 
-/** Private-use characters, which no template writes; a conversation with them has no blocks. */
-const [OPEN, CLOSE] = ['\u{F5F5E}', '\u{F5F5F}'];
-export const BLOCK_MARKS = [OPEN, CLOSE] as const;
+export type BlockMarks = readonly [open: string, close: string];
 
-/** Null: `text` has no marks that belong together, because a block was not reached or the conversation has the marks itself. */
-export function readBlocks(text: string): RenderedBlocks | null {
+/** Two private-use characters that the text does not have. */
+export function freeMarks(text: string): BlockMarks {
+  for (let code = 0xf5f5e; ; code += 2) {
+    const marks = [String.fromCodePoint(code), String.fromCodePoint(code + 1)] as const;
+    if (!marks.some((mark) => text.includes(mark))) return marks;
+  }
+}
+
+/** Null: the marks do not belong together, because the end of a block was not reached. */
+export function readBlocks(text: string, [open, close]: BlockMarks): RenderedBlocks | null {
   const blocks: { from: number; to: number }[] = [];
   let plain = '';
   let from: number | null = null;
-  for (const part of text.split(new RegExp(`(${OPEN}|${CLOSE})`, 'u'))) {
-    if (part !== OPEN && part !== CLOSE) plain += part;
-    else if ((part === OPEN) !== (from === null)) return null;
+  for (const part of text.split(new RegExp(`(${open}|${close})`, 'u'))) {
+    if (part !== open && part !== close) plain += part;
+    else if ((part === open) !== (from === null)) return null;
     else if (from === null) from = plain.length;
     else {
       blocks.push({ from, to: plain.length });

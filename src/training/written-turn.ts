@@ -38,11 +38,11 @@ export function findWrittenTurn(
   const blocks = encoder.generatedBlocks(upTo, context);
   if (blocks === null) return { text, runs: [{ from, to: text.length }], end };
   const runs = blocks
-    .map((block) => ({ from: Math.max(block.from, from), to: Math.min(block.to, text.length) }))
-    .filter((run) => run.from < run.to);
+    .filter((block) => block.from >= from || block.to > from)
+    .map((block) => ({ from: Math.max(block.from, from), to: Math.min(block.to, text.length) }));
   const last = runs.pop();
   // The end of a turn is trained also where the block ends before it.
-  return last ? { text, runs: [...runs, { from: last.from, to: text.length }], end } : null;
+  return last ? { text, runs: [...runs, { from: Math.min(last.from, text.length), to: text.length }], end } : null;
 }
 
 /**
@@ -69,7 +69,7 @@ function turnBeforeOthers(
     const [closed, one, other] = [null, 'A', 'B'].map((content) => render(end, content));
     if (typeof closed !== 'string' || typeof one !== 'string' || typeof other !== 'string') continue;
     const parting = alike(one, other);
-    const opening = answerOpening(context, encoder).trimStart();
+    const opening = answerOpening(context, encoder);
     const at = opening === '' ? -1 : closed.lastIndexOf(opening, parting);
     const from = at >= 0 && at + opening.length <= parting ? at + opening.length : parting;
     const rest = one.slice(parting + 1); // behind the content
@@ -98,7 +98,11 @@ function findEnd(
   return { text: closed.slice(0, content), end: encoder.stops.length > 0 ? 'appended' : 'unknown' };
 }
 
-/** Where the prompt of the turn ends; where the two part early (a prompt that opens a thought which the turn lacks), the turn starts there. */
+/**
+ * Where the prompt of the turn ends. Where the two part early, the turn starts there (a prompt that opens a thought which the turn lacks), or
+ * behind the last opening of an answer before it: a prompt may write earlier turns in another way (their reasoning is dropped once an
+ * answer follows), and what lies before the turn is never trained.
+ */
 function turnStart(
   closed: string,
   upTo: readonly ChatMessage[],
@@ -106,12 +110,29 @@ function turnStart(
   encoder: ConversationEncoder,
 ): number {
   const before = upTo.slice(0, -1);
-  if (before.length === 0) return openingStart(closed, upTo, context, encoder);
-  const prompt = encoder.renderPrompt(before, context);
-  const from = alike(prompt, closed);
-  if (from === prompt.length) return from;
-  // A prompt may also write earlier turns in another way. What lies before the turn is never trained.
-  return beforeStop(closed, Math.max(from, alike(encoder.renderClosed(before, context), closed)), encoder.stops);
+  const opening = answerOpening(context, encoder);
+  const prompt = promptOf(before, context, encoder);
+  if (prompt !== null && closed.startsWith(prompt) && (before.length > 0 || prompt.includes(opening)))
+    return prompt.length;
+  const { opened, parting } = answerStart(closed, upTo, opening, context, encoder);
+  if (prompt === null || before.length === 0) return opened ?? parting;
+  const kept = Math.max(alike(prompt, closed), alike(encoder.renderClosed(before, context), closed));
+  const begun = opening === '' ? parting : (opened ?? 0);
+  return beforeStop(closed, Math.max(kept, begun), encoder.stops);
+}
+
+/** Null: the template refuses it, as many do a conversation that the assistant begins. */
+function promptOf(
+  before: readonly ChatMessage[],
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): string | null {
+  try {
+    return encoder.renderPrompt(before, context);
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
 }
 
 /** `<think>` and `</s>` begin alike: a place inside a token that stops generation is where that token begins. */
@@ -123,34 +144,32 @@ function beforeStop(closed: string, place: number, stops: readonly string[]): nu
   return place;
 }
 
-/**
- * For a conversation that the assistant begins: many templates refuse an empty one, or write it otherwise. Then the turn starts after what
- * the template writes to begin an answer, or else where two beginnings part.
- */
-function openingStart(
+/** Where the turn parts from other answers in its place, and where the last answer was opened before that; null: none was. */
+function answerStart(
   closed: string,
   upTo: readonly ChatMessage[],
+  opening: string,
   context: TemplateContext,
   encoder: ConversationEncoder,
-): number {
-  const opening = answerOpening(context, encoder).trimStart();
-  try {
-    const prompt = encoder.renderPrompt([], context);
-    if (closed.startsWith(prompt) && prompt.endsWith(opening)) return prompt.length;
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-  }
-  const [one, other] = ['A', 'B'].map((content) => encoder.renderClosed([{ role: upTo[0]!.role, content }], context));
+): { opened: number | null; parting: number } {
+  const { role } = upTo.at(-1)!;
+  const [one, other] = ['A', 'B'].map((content) =>
+    encoder.renderClosed([...upTo.slice(0, -1), { role, content }], context),
+  );
   const parting = alike(one!.slice(0, alike(one!, other!)), closed);
-  const at = opening === '' ? -1 : closed.indexOf(opening);
-  return at >= 0 && at + opening.length <= parting ? at + opening.length : parting;
+  const at = opening === '' ? -1 : closed.slice(0, parting).lastIndexOf(opening);
+  return { opened: at >= 0 ? at + opening.length : null, parting };
 }
 
-/** What the template writes to begin an answer; empty: nothing, or it cannot be told. */
+/** What the template writes to begin an answer, in a prompt and where it is known; empty: nothing, or it cannot be told. */
 function answerOpening(context: TemplateContext, encoder: ConversationEncoder): string {
   const asked = [{ role: 'user', content: 'Hello.' }];
   const [closed, prompt] = [encoder.renderClosed(asked, context), encoder.renderPrompt(asked, context)];
-  return prompt.startsWith(closed) ? prompt.slice(closed.length) : '';
+  if (!prompt.startsWith(closed)) return '';
+  const opening = prompt.slice(closed.length).trimStart();
+  const answered = encoder.renderClosed([...asked, { role: 'assistant', content: 'A' }], context);
+  const shared = alike(opening, answered.slice(alike(closed, answered)).trimStart());
+  return shared > 0 ? opening.slice(0, shared) : opening;
 }
 
 function alike(a: string, b: string): number {
