@@ -1,5 +1,6 @@
 // POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
 // results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
+import { given } from '#base/given';
 import { nonEmpty } from '#base/non-empty';
 import { asPythonKnows } from '#base/python-form';
 import { stringifySentJson } from '#base/sent-json';
@@ -213,7 +214,10 @@ function toCall({ id, name, input }: Block, loc: Loc) {
   return { id, type: 'function', function: { name, arguments: stringifySentJson(input ?? {}) } };
 }
 
-/** Templates expect results right after the calls, and Anthropic's servers refuse text before them: they come first, as in vLLM. */
+/**
+ * Templates expect results right after the calls, and Anthropic's servers refuse text before them: they come first, as in vLLM. A turn of
+ * empty blocks is none.
+ */
 function toTurns(role: string, parts: readonly Block[], loc: Loc): ChatMessage[] {
   const results: ChatMessage[] = [];
   const texts: { type: 'text'; text: string }[] = [];
@@ -222,10 +226,10 @@ function toTurns(role: string, parts: readonly Block[], loc: Loc): ChatMessage[]
     if (each.type === 'tool_result') results.push(toResult(each, here));
     else texts.push(textBlock(each, here));
   }
-  return texts.length > 0 ? [...results, { role, content: content(texts) }] : results;
+  return texts.some(({ text: words }) => words !== '') ? [...results, { role, content: content(texts) }] : results;
 }
 
-/** The error flag is passed on, because templates may read it. */
+/** Its texts are lines, as in vLLM. The error flag is passed on, because templates may read it. */
 function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, loc: Loc): ChatMessage {
   if (id === undefined)
     refuse([...loc, 'tool_use_id'], 'A tool_result block must have the tool_use_id of its call.', null);
@@ -233,7 +237,7 @@ function toResult({ tool_use_id: id, content: result, is_error: isError }: Block
   const said =
     typeof parts === 'string'
       ? parts
-      : content((parts ?? []).map((each, index) => textBlock(each, [...loc, 'content', index])));
+      : (parts ?? []).map((each, index) => textBlock(each, [...loc, 'content', index]).text).join('\n');
   return { role: 'tool', tool_call_id: id, content: said, ...(isError ? { is_error: true } : {}) };
 }
 
@@ -246,14 +250,14 @@ function toTool(
     refuse([...loc, 'type'], `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`, type);
   if (name === undefined) refuse([...loc, 'name'], 'A tool must have a name.', null);
   if (schema === undefined) refuse([...loc, 'input_schema'], 'A tool must have an input_schema.', null);
+  const more = { ...('type' in schema ? {} : { type: 'object' }), ...(nonEmpty(examples) ? { examples } : {}) };
   return {
     type: 'function',
     function: {
       name,
-      ...(description ? { description } : {}),
-      parameters: examples && examples.length > 0 ? asPythonKnows({ ...schema, examples }, schema) : schema,
-      ...(strict ? { strict: true } : {}),
-      ...(deferred ? { defer_loading: true } : {}),
+      ...given({ description }),
+      parameters: Object.keys(more).length > 0 ? asPythonKnows({ ...schema, ...more }, schema) : schema,
+      ...given({ strict, defer_loading: deferred }),
     },
   };
 }

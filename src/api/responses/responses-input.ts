@@ -29,9 +29,10 @@ export type Item = z.output<typeof inputItem>;
 /** A turn may have several. */
 export const ITEMS_MAX = 2 * MAX_MESSAGES;
 
-/** A message of the assistant that was cut off: as the last item, it is continued, as in vLLM. */
+/** Of the assistant, and cut off: as the last item, it is continued, as in vLLM. After reasoning, the answer begins. */
 export const isUnfinished = ({ type, role, status }: Item): boolean =>
-  (type ?? 'message') === 'message' && role === 'assistant' && (status === 'in_progress' || status === 'incomplete');
+  (type === 'reasoning' || ((type ?? 'message') === 'message' && role === 'assistant')) &&
+  (status === 'in_progress' || status === 'incomplete');
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
 
@@ -51,10 +52,13 @@ export function toMessages(input: readonly Item[], before: number, warnings: Set
   return turns.end();
 }
 
-/** Merges the items of one assistant turn: reasoning, text, calls. */
+/**
+ * Merges the items of one assistant turn, in whatever order they are: a message has one text, one piece of reasoning and all calls, as in
+ * vLLM. Unlike there, reasoning that directly follows reasoning continues it: most templates write a message of reasoning alone badly.
+ */
 function createTurns() {
   const messages: ChatMessage[] = [];
-  let open: { thought: string; content: ChatMessage['content'] | null; calls: ToolCall[] } | null = null;
+  let open: { thought: string | null; content: ChatMessage['content'] | null; calls: ToolCall[] } | null = null;
 
   function close(): void {
     if (open === null) return;
@@ -64,10 +68,10 @@ function createTurns() {
       role: 'assistant',
       content: content ?? (calls.length > 0 ? null : ''),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
-      ...(thought === '' ? {} : { reasoning_content: thought }),
+      ...(thought ? { reasoning_content: thought } : {}),
     });
   }
-  const assistant = () => (open ??= { thought: '', content: null, calls: [] });
+  const assistant = () => (open ??= { thought: null, content: null, calls: [] });
 
   return {
     say(role: string, content: ChatMessage['content']): void {
@@ -76,13 +80,14 @@ function createTurns() {
         messages.push({ role, content });
         return;
       }
-      if (open && (open.content !== null || open.calls.length > 0)) close();
+      if (open && open.content !== null) close();
       assistant().content = content;
     },
     call: (call: ToolCall): void => void assistant().calls.push(call),
     think(thought: string): void {
-      if (open && (open.content !== null || open.calls.length > 0)) close();
-      assistant().thought += thought;
+      if (open && open.thought !== null && (open.content !== null || open.calls.length > 0)) close();
+      const turn = assistant();
+      turn.thought = (turn.thought ?? '') + thought;
     },
     result(message: ChatMessage): void {
       close();

@@ -2,6 +2,7 @@
 // `namespace` are offered under one joined name, and their calls come back with the namespace. A `web_search` is an offer to the server,
 // which cannot take it: the model is not told of it. Other built-in tools are refused.
 import type { z } from 'zod';
+import { given } from '#base/given';
 import type { ToolDefinition } from '#domain/chat';
 import type { ToolChoice } from '#services/chat/chat-request';
 import { refuse, type Loc } from '#validation/parse';
@@ -83,11 +84,7 @@ function toFunction(sent: Tool, loc: Loc): ToolDefinition {
     type,
     function: {
       name,
-      ...(description ? { description } : {}),
-      ...(parameters ? { parameters } : {}),
-      ...(result ? { return: result } : {}),
-      ...(strict ? { strict: true } : {}),
-      ...(deferred ? { defer_loading: true } : {}),
+      ...given({ description, parameters, return: result, strict, defer_loading: deferred }),
     },
   };
 }
