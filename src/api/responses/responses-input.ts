@@ -68,7 +68,7 @@ function createTurns() {
       role: 'assistant',
       content: content ?? (calls.length > 0 ? null : ''),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
-      ...(thought ? { reasoning_content: thought } : {}),
+      ...(thought === null ? {} : { reasoning_content: thought }),
     });
   }
   const assistant = () => (open ??= { thought: null, content: null, calls: [] });
