@@ -24,6 +24,8 @@ const { cases } = JSON.parse(readFileSync(fixturePath('templates/sent-values.jso
   cases: readonly (readonly [text: string, written: string])[];
 };
 const objects = cases.filter(([text]) => text.trim().startsWith('{'));
+/** Messages makes every schema without a type an object's. */
+const schemas = objects.map((pair) => pair.map((text) => `{"type": "object", "default": ${text}}`) as [string, string]);
 const documents = objects.filter(([text]) =>
   Object.values(parseJson(text) as object).every((v) => typeof v === 'string'),
 );
@@ -80,7 +82,7 @@ const PLACES: readonly [string, Read, (text: string) => string, typeof cases][] 
     'tools of Messages',
     messages,
     (text) => `"max_tokens": 1, "messages": [${SAID}], "tools": [{"name": "f", "input_schema": ${text}}]`,
-    objects,
+    schemas,
   ],
   [
     'calls of Messages',
@@ -99,7 +101,7 @@ const PLACES: readonly [string, Read, (text: string) => string, typeof cases][] 
     'tools of count_tokens',
     countTokens,
     (text) => `"messages": [${SAID}], "tools": [{"name": "f", "input_schema": ${text}}]`,
-    objects,
+    schemas,
   ],
   [
     'tools of Responses',
@@ -136,7 +138,9 @@ test('the result of a function of Responses, and examples beside the schema of M
   );
   const withExamples = '{"name": "f", "input_schema": {"2": 1.0, "1": 2}, "input_examples": [{"b": 1.0, "1": 2}]}';
   const body = `{"model": "m", "max_tokens": 1, "messages": [${SAID}], "tools": [${withExamples}]}`;
-  expect(await promptOf(messages(parseJson(body)))).toBe('{"2": 1.0, "1": 2, "examples": [{"b": 1.0, "1": 2}]}');
+  expect(await promptOf(messages(parseJson(body)))).toBe(
+    '{"2": 1.0, "1": 2, "type": "object", "examples": [{"b": 1.0, "1": 2}]}',
+  );
 });
 
 test('a background response is answered from storage as it was sent', async () => {
