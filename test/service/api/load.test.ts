@@ -55,7 +55,9 @@ test(
     const leaving = new AbortController();
     const streams = await Promise.all(
       Array.from({ length: 512 }, (_, i) =>
-        post({ stream: true, seed: i, max_tokens: 100, ignore_eos: true }, i < 256 ? leaving.signal : undefined),
+        i < 256 // none may end before it leaves
+          ? post({ stream: true, seed: i, max_tokens: 1_000, ignore_eos: true }, leaving.signal)
+          : post({ stream: true, seed: i, max_tokens: 100, ignore_eos: true }),
       ),
     );
     leaving.abort();
