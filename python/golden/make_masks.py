@@ -9,13 +9,13 @@ reference says what is trained. Needs requirements-trl.txt; not part of make_all
 import hashlib
 import json
 import os
-import random
 import sys
 
 import make_examples
 from conversations import ADD, WEATHER, assistant, system, user
 from example_templates import FAMILIES, sources
 from make_examples import COMBINATIONS, MARKS_PROMPT, dressed, first_stop, freeze_clock, runs_of
+from odd_conversations import Chance
 from provenance import FIXTURES, made_with
 
 DIRECTORY = FIXTURES / "examples"
@@ -25,16 +25,7 @@ CALLS = [{"type": "function", "function": {"name": name, "arguments": arguments}
 FLAGS = [{"train": True}, {"train": False}, {"training": False}, {"weight": 0}, {"weight": 1}]
 
 
-class Writer:
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-
-    def now(self, probability: float) -> bool:
-        return self.random.random() < probability
-
-    def any(self, choices: list) -> object:
-        return self.random.choice(choices)
-
+class Writer(Chance):
     def answer(self, calls: list[dict]) -> dict:
         message = assistant(self.any(["", self.any(TEXTS)]) if calls else self.any(TEXTS), **({"tool_calls": calls} if calls else {}))
         return message | ({"reasoning_content": self.any(["because", "multi\nline\n"])} if self.now(0.3) else {}) | (self.any(FLAGS) if self.now(0.15) else {})

@@ -29,7 +29,9 @@ VARIABLES = [{"enable_thinking": False}, {"enable_thinking": None, "bos_token": 
 FIELDS = [{"documents": [{"title": "Sky", "text": "blue <b>"}, {"title": "é", "text": "東京"}]}, {"documents": []}, {"reasoning_effort": "none"}, {"reasoning_effort": "high"}, {"tool_choice": "none"}]
 
 
-class Writer:
+class Chance:
+    """Draws with a seed: the same on every machine."""
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
@@ -39,6 +41,8 @@ class Writer:
     def any(self, choices: list) -> object:
         return self.random.choice(choices)
 
+
+class Writer(Chance):
     def part(self) -> object:
         text = self.any(TEXTS)
         forms = [{"type": "text", "text": text}] * 3 + [text, {"type": "input_text", "text": text}, {"type": "output_text", "text": text}, {"type": "refusal", "refusal": "I cannot."}, {"type": "thinking", "thinking": "hmm " + text}]

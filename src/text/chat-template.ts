@@ -1,6 +1,7 @@
 // Renders messages into the prompt text that a model was trained on, with its Jinja template. Follows Transformers' apply_chat_template, so
 // that prompts equal those of the model's makers. chat-template-files.ts finds the templates; jinja/ runs them.
 import { nonEmpty } from '#base/non-empty';
+import { stringifySentJson } from '#base/sent-json';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { Clock } from '#base/clock';
 import { AppError } from '#domain/errors';
@@ -131,7 +132,7 @@ export function createChatTemplate(
     renderBlocks(request) {
       const template = templateFor(request);
       if (!template.hasBlocks) return null;
-      const marks = freeMarks(renderWith(request, template, null));
+      const marks = freeMarks(stringifySentJson([request.messages, request.tools, request.variables]));
       return readBlocks(renderWith(request, template, marks), marks);
     },
   };

@@ -110,10 +110,11 @@ function turnStart(
   encoder: ConversationEncoder,
 ): number {
   const before = upTo.slice(0, -1);
-  const opening = answerOpening(context, encoder);
   const prompt = promptOf(before, context, encoder);
-  if (prompt !== null && closed.startsWith(prompt) && (before.length > 0 || prompt.includes(opening)))
-    return prompt.length;
+  const isKept = prompt !== null && closed.startsWith(prompt);
+  if (isKept && before.length > 0) return prompt.length;
+  const opening = answerOpening(context, encoder);
+  if (isKept && prompt.includes(opening)) return prompt.length;
   const { opened, parting } = answerStart(closed, upTo, opening, context, encoder);
   if (prompt === null || before.length === 0) return opened ?? parting;
   const kept = Math.max(alike(prompt, closed), alike(encoder.renderClosed(before, context), closed));

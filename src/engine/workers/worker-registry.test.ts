@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { systemClock } from '#base/clock';
 import { createRecordingLog } from '../../../test/support/serving/recording-log.ts';
 import { decodeMessage, encodeMessage } from '../rpc/codec.ts';
-import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS } from './worker-registry.ts';
+import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type WorkerRegistry } from './worker-registry.ts';
 
 const SHA = 'a'.repeat(64);
 const MODEL = { id: 'm', configSha256: SHA, tokenizerSha256: SHA, contextLength: 8, vocabSize: 8 };
@@ -33,13 +33,8 @@ const hello = (id: string) => ({
   trainer: null,
 });
 
-test('a hello that meets an unexpected error closes its connection, and the next worker is welcome', async () => {
-  const log = createRecordingLog();
-  const registry = createWorkerRegistry(new Map([['m', MODEL]]), DEFAULT_REGISTRY_LIMITS, systemClock, log);
-  let isBroken = true;
-  registry.onChange(() => {
-    if (isBroken) throw new TypeError('a bug');
-  });
+/** Opens connections to it. */
+async function served(registry: WorkerRegistry): Promise<() => Promise<WebSocket>> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server.on('connection', (socket) => registry.accept(socket));
   await once(server, 'listening');
@@ -47,9 +42,23 @@ test('a hello that meets an unexpected error closes its connection, and the next
     registry.close();
     server.close();
   });
-  const connect = async (id: string) => {
+  return async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
     await once(socket, 'open');
+    return socket;
+  };
+}
+
+test('a hello that meets an unexpected error closes its connection, and the next worker is welcome', async () => {
+  const log = createRecordingLog();
+  const registry = createWorkerRegistry(new Map([['m', MODEL]]), DEFAULT_REGISTRY_LIMITS, systemClock, log);
+  let isBroken = true;
+  registry.onChange(() => {
+    if (isBroken) throw new TypeError('a bug');
+  });
+  const open = await served(registry);
+  const connect = async (id: string) => {
+    const socket = await open();
     socket.send(encodeMessage(hello(id)));
     return socket;
   };
@@ -69,15 +78,7 @@ test('a hello of a million bytes is refused before it is decoded', async () => {
     systemClock,
     createRecordingLog(),
   );
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  server.on('connection', (socket) => registry.accept(socket));
-  await once(server, 'listening');
-  onTestFinished(() => {
-    registry.close();
-    server.close();
-  });
-  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  await once(socket, 'open');
+  const socket = await (await served(registry))();
   socket.send(Buffer.concat([Buffer.alloc(1_000_000, 0x91), Buffer.from([0xc0])])); // a list in a list in a list …
   const [answer] = (await once(socket, 'message')) as [Buffer];
   expect(decodeMessage(answer)).toMatchObject({
