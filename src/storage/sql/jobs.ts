@@ -1,18 +1,17 @@
-// Jobs and the right to run them. Every write of a worker names its attempt: after its lease was taken over it matches no row.
+// Jobs and the right to run them: made, claimed, leased, ended and cancelled. Every write of a worker names its attempt: after its lease was
+// taken over it matches no row. Lists are job-lists.ts.
 import { sql, type Kysely } from 'kysely';
 import type { Checkpoint } from '#domain/checkpoint';
 import { toldDeletions } from '#domain/save-policy';
 import type { JobStatus, WaitingFor } from '#domain/training-job';
-import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
 import { markTrained, releaseTrained, UNFINISHED } from './episodes-of-jobs.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendBetween, appendEvent } from './events.ts';
 import { LEASES_AHEAD_MAX } from './lease.ts';
-import { listPage } from './listing.ts';
-import { nameContains, noteActivity } from './models.ts';
-import { listQueued } from './queued-jobs.ts';
+import { readingJobs } from './job-lists.ts';
+import { noteActivity } from './models.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
 import { enqueueDeliveries } from './webhooks.ts';
 import { ofEntity, orderOf as orderOfTable, transactionOf, transactionOfOwner } from './transaction.ts';
@@ -25,6 +24,8 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
     transactionOfOwner(db, { table: 'training_jobs', id, objects: [`job ${id}`] }, ifGone, work);
 
   return {
+    ...readingJobs(db),
+
     async create(job) {
       const insert = async (tx: Kysely<Tables>) => {
         const row = await tx
@@ -56,93 +57,6 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       return toTrainingJob(await transactionOf(db, [ofEntity(job.entity), orderOfTable('training_jobs')], insert));
     },
 
-    async find(id) {
-      const row = await db.selectFrom('training_jobs').selectAll().where('id', '=', id).executeTakeFirst();
-      return row ? toTrainingJob(row) : null;
-    },
-
-    list: ({ entity, modelId, status, type, search }, page, order = 'asc') =>
-      listPage(
-        db,
-        {
-          table: 'training_jobs',
-          of: { entity },
-          where: { model_id: modelId, status, type },
-          also: search === undefined ? [] : [ofModelsNamed(entity, search)],
-          by: orderOf(modelId, status),
-          order,
-        },
-        page,
-        toTrainingJob,
-      ),
-
-    async listFacts(ids) {
-      if (ids.length === 0) return [];
-      const rows = await db
-        .selectFrom('training_jobs as job')
-        .innerJoin('models', 'models.id', 'job.model_id')
-        .leftJoin('checkpoints as made', (join) =>
-          join
-            .onRef('made.model_id', '=', 'job.model_id')
-            .onRef('made.step', '=', 'job.step')
-            .on('job.status', '=', 'succeeded'),
-        )
-        .select(['job.id', 'models.project', 'models.name', 'made.metrics'])
-        .where('job.id', 'in', [...ids])
-        .execute();
-      return rows.map(({ id, project, name, metrics }) => ({
-        jobId: id,
-        project,
-        model: name,
-        metrics: metrics === null ? null : (JSON.parse(metrics) as Record<string, number>),
-      }));
-    },
-
-    async countByStatus({ entity, modelId, type, search }) {
-      let query = db
-        .selectFrom('training_jobs')
-        .select((eb) => ['status', eb.fn.countAll<number | string>().as('count')])
-        .where('entity', '=', entity)
-        .groupBy('status');
-      if (modelId !== undefined) query = query.where('model_id', '=', modelId);
-      if (type !== undefined) query = query.where('type', '=', type);
-      if (search !== undefined) query = query.where(ofModelsNamed(entity, search));
-      return Object.fromEntries((await query.execute()).map(({ status, count }) => [status, Number(count)]));
-    },
-
-    async listLatest(modelIds) {
-      if (modelIds.length === 0) return [];
-      const latest = sql<number>`(select max(of_model.ordinal) from training_jobs of_model where of_model.model_id = models.id)`;
-      const rows = await db
-        .selectFrom('models')
-        .innerJoin('training_jobs as job', (join) => join.on('job.ordinal', '=', latest))
-        .selectAll('job')
-        .where('models.id', 'in', [...modelIds])
-        .execute();
-      return rows.map(toTrainingJob);
-    },
-
-    async listReferences(entity) {
-      const rows = await db
-        .selectFrom('training_jobs')
-        .select(['model_id', 'kl_reference'])
-        .where('entity', '=', entity)
-        .where('status', 'in', UNFINISHED)
-        .where('kl_reference', 'is not', null)
-        .execute();
-      return rows.map((row) => ({ modelId: row.model_id, reference: JSON.parse(row.kl_reference!) as KlReference }));
-    },
-
-    async countQueued(account) {
-      let query = db
-        .selectFrom('training_jobs')
-        .select((eb) => eb.fn.countAll<number | string>().as('count'))
-        .where('status', '=', 'queued');
-      if (account) query = query.where('entity', '=', account.entity);
-      if (account?.keyId) query = query.where('key_id', '=', account.keyId);
-      return Number((await query.executeTakeFirstOrThrow()).count);
-    },
-
     async claim(worker, nowMs, leaseMs, baseModels) {
       const hosted =
         baseModels === null ? sql`` : sql`and job.model_id in (select id from models where ${over(baseModels)})`;
@@ -172,8 +86,6 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         .executeTakeFirst();
       return row ? toTrainingJob(row) : null;
     },
-
-    listQueued: (limit) => listQueued(db, limit),
 
     noteWaiting(id, attempt, { was, now }, event) {
       return transactionOf(db, `job ${id}`, async (tx) => {
@@ -272,20 +184,6 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       });
     },
 
-    async listWithOldBody(endedBeforeMs, limit) {
-      const rows = await db
-        .selectFrom('training_jobs')
-        .selectAll()
-        .where('type', '=', 'rl')
-        .where('body_blob', '<>', '')
-        .where('ended_at_ms', '<', endedBeforeMs)
-        .orderBy('ended_at_ms')
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map(toTrainingJob);
-    },
-
     async forgetBody(id) {
       await db
         .updateTable('training_jobs')
@@ -324,15 +222,6 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       });
     },
   };
-}
-
-/** Ordered like the index that contains these rows. */
-const ofModelsNamed = (entity: string, search: string) =>
-  sql<boolean>`model_id in (select id from models where entity = ${entity} and ${nameContains(search)})`;
-
-function orderOf(modelId: string | undefined, status: JobStatus | undefined) {
-  if (modelId !== undefined) return ['model_id', 'ordinal'] as const;
-  return status === undefined ? (['entity', 'ordinal'] as const) : (['entity', 'status', 'ordinal'] as const);
 }
 
 async function addCheckpoint(tx: Kysely<Tables>, checkpoint: Checkpoint): Promise<void> {

@@ -26,6 +26,17 @@ test('a statement is prepared once, and takes new values each time', () => {
   expect(prepared).toHaveBeenCalledTimes(2);
 });
 
+test('a statement that begins with a named query is kept, and so are those before it', () => {
+  const { all, run, prepared } = open();
+  const named = 'with few as materialized (select id from t limit ?) delete from t where id in (select id from few)';
+  for (let id = 0; id < 20; id++) {
+    run(INSERT, id, 'x');
+    run(named, 1);
+  }
+  expect(prepared).toHaveBeenCalledTimes(2);
+  expect(all('select count(*) as count from t')).toEqual([{ count: 0 }]);
+});
+
 test('a statement that failed is prepared again', () => {
   const { run, prepared } = open();
   run(INSERT, 1, 'one');

@@ -10,7 +10,7 @@ const KEPT_MAX = 256;
 /** SQLite keeps a copy of what was bound until other values are: a statement with more is not kept. Bytes or UTF-16 units. */
 const KEPT_VALUE_MAX = 16_384;
 
-const REUSABLE = /^\s*(?:select|insert|update|delete)\b/i;
+const REUSABLE = /^\s*(?:with|select|insert|update|delete)\b/i;
 /** They change no table, so that what was prepared stays valid. */
 const BETWEEN = /^\s*(?:begin|commit|rollback)\b/i;
 

@@ -1,12 +1,14 @@
 // One call as Python writes it, `f(a=1, b='x')`. The whole call is read before any of it is passed on, because only its end shows whether
 // it is one: brackets and strings are followed as they arrive, then python-literal.ts reads the arguments.
 import type { CallReader } from './call-reader.ts';
-import { closes, readPythonArguments } from './python-literal.ts';
+import { readPythonArguments } from './python-literal.ts';
 
 /** Only named arguments make a call: `[see f(x)]` is text. */
 const HEAD = /^\s*((?:[\p{XID_Start}_])[\p{XID_Continue}.-]*)\s*\(\s*(?:\)|[\p{XID_Start}_]\p{XID_Continue}*\s*=[^=])/u;
 const HEAD_PART =
   /^\s*(?:[\p{XID_Start}_][\p{XID_Continue}.-]*\s*(?:\(\s*(?:[\p{XID_Start}_]\p{XID_Continue}*\s*=?)?)?)?$/u;
+
+const CLOSING: Readonly<Record<string, string>> = { '[': ']', '(': ')', '{': '}' };
 
 export function createPythonCall(): CallReader {
   let state: CallReader['state'] = 'reading';
@@ -120,7 +122,7 @@ function createEndFinder() {
       else if (character === '#') isComment = true;
       else if ('([{'.includes(character)) open.push(character);
       else if (')]}'.includes(character)) {
-        if (!closes(open.pop() ?? '', character)) return 'wrong';
+        if (CLOSING[open.pop() ?? ''] !== character) return 'wrong';
         if (open.length === 0) return 'end';
       }
       return null;

@@ -1,0 +1,80 @@
+// Saved weights of Tinker's training runs, by run, kind and name.
+import { sql, type Kysely } from 'kysely';
+import type { TinkerStore } from '../tinker-store.ts';
+import type { Tables } from './rows.ts';
+import { sliced } from './tinker-lists.ts';
+import * as rows from './tinker-rows.ts';
+import { transactionOf } from './transaction.ts';
+
+const named = (runId: string, kind: string, name: string) =>
+  sql<boolean>`run_id = ${runId} and kind = ${kind} and name = ${name}`;
+
+export const checkpointsOfTinker = (
+  db: Kysely<Tables>,
+): Pick<
+  TinkerStore,
+  | 'putCheckpoint'
+  | 'findCheckpoint'
+  | 'listCheckpoints'
+  | 'listExpired'
+  | 'setExpiry'
+  | 'setPublished'
+  | 'deleteCheckpoint'
+> => ({
+  putCheckpoint: (checkpoint) =>
+    transactionOf(db, `tinker run ${checkpoint.runId}`, async (tx) => {
+      const { runId, kind, name } = checkpoint;
+      const old = await tx
+        .deleteFrom('tinker_checkpoints')
+        .where(named(runId, kind, name))
+        .returningAll()
+        .executeTakeFirst();
+      await tx.insertInto('tinker_checkpoints').values(rows.fromNamedCheckpoint(checkpoint)).execute();
+      return old ? rows.toNamedCheckpoint(old) : null;
+    }),
+  async findCheckpoint(runId, kind, name) {
+    const row = await db
+      .selectFrom('tinker_checkpoints')
+      .selectAll()
+      .where(named(runId, kind, name))
+      .executeTakeFirst();
+    return row ? rows.toNamedCheckpoint(row) : null;
+  },
+  listCheckpoints({ entity, runId, isPublished }, slice) {
+    let found = db.selectFrom('tinker_checkpoints');
+    if (entity !== undefined) found = found.where('entity', '=', entity);
+    if (runId !== undefined) found = found.where('run_id', '=', runId);
+    if (isPublished) found = found.where('published_at_ms', 'is not', null);
+    return sliced(found, slice, rows.toNamedCheckpoint);
+  },
+  async listExpired(nowMs, limit) {
+    const found = await db
+      .selectFrom('tinker_checkpoints')
+      .selectAll()
+      .where('expires_at_ms', '<=', nowMs)
+      .orderBy('expires_at_ms')
+      .limit(limit)
+      .execute();
+    return found.map(rows.toNamedCheckpoint);
+  },
+  async setExpiry({ runId, kind, name }, expiresAtMs) {
+    await db
+      .updateTable('tinker_checkpoints')
+      .set({ expires_at_ms: expiresAtMs })
+      .where(named(runId, kind, name))
+      .execute();
+  },
+  async setPublished({ runId, kind, name }, publishedAtMs) {
+    await db
+      .updateTable('tinker_checkpoints')
+      .set({ published_at_ms: publishedAtMs })
+      .where(named(runId, kind, name))
+      .execute();
+  },
+  async deleteCheckpoint(runId, kind, name) {
+    await db
+      .deleteFrom('tinker_checkpoints')
+      .where(named(runId, kind, name))
+      .execute();
+  },
+});
