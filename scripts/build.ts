@@ -39,7 +39,7 @@ const PARTS: readonly Part[] = [
     name: 'server',
     from: ['src', 'tsconfig.json', 'tsconfig.build.json'],
     makes: ['dist/cli.js', 'dist/main.js'],
-    commands: [[`${NPM}/typescript/bin/tsc`, '-p', 'tsconfig.build.json']],
+    commands: [[`${NPM}/typescript-7/bin/tsc`, '-p', 'tsconfig.build.json']], // decision 69
     after: () => {
       copyData();
       deleteOutputsWithoutSource();

@@ -4,7 +4,7 @@
 import { CommanderError } from 'commander';
 import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
-import { writeError } from './commands/terminal.ts';
+import { onReaderGone, writeError } from './commands/terminal.ts';
 import { createProgram, inOneLine } from './commands/program.ts';
 import { VERSION } from './config/version.ts';
 
@@ -20,11 +20,7 @@ function fail(error: unknown): never {
   process.exit(process.exitCode ?? exitCodeOf(error));
 }
 
-/** Whoever read the results, such as `head`, has seen enough of them. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-  throw error;
-});
+onReaderGone(() => process.exit(process.exitCode ?? 0));
 
 process.on('SIGINT', sayInterrupted);
 await program.parseAsync().catch(fail);

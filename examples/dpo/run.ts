@@ -61,6 +61,11 @@ await rm(DATA_DIRECTORY, { recursive: true, force: true });
 await mkdir(DATA_DIRECTORY, { recursive: true });
 const startedMs = performance.now();
 const server = await startServer(DATA_DIRECTORY);
-const learned = await run(server).finally(() => server.stop());
+let learned = false;
+try {
+  learned = await run(server);
+} finally {
+  await server.stop();
+}
 say(`\n${learned ? 'Done' : 'Failed'} after ${((performance.now() - startedMs) / 1000).toFixed(0)} s.`);
 process.exitCode = learned ? 0 : 1;

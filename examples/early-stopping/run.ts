@@ -58,6 +58,11 @@ await rm(DATA_DIRECTORY, { recursive: true, force: true });
 await mkdir(DATA_DIRECTORY, { recursive: true });
 const startedMs = performance.now();
 const server = await startServer(DATA_DIRECTORY);
-const isDone = await run(server).finally(() => server.stop());
+let isDone = false;
+try {
+  isDone = await run(server);
+} finally {
+  await server.stop();
+}
 say(`\n${isDone ? 'Done' : 'Failed'} after ${((performance.now() - startedMs) / 1000).toFixed(0)} s.`);
 process.exitCode = isDone ? 0 : 1;

@@ -106,7 +106,7 @@ function createTracing(
   function start(name: string, options: otel.SpanOptions, parent: otel.Context): Span {
     const span = tracer.startSpan(name, options, parent);
     const started: Span = {
-      child: (childName, attributes = {}, startMs = undefined) =>
+      child: (childName, attributes = {}, startMs) =>
         start(
           childName,
           { attributes, ...(startMs === undefined ? {} : { startTime: startMs }) },

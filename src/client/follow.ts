@@ -112,7 +112,7 @@ export async function follow(
 const warningsOf = ({ data }: TrainingEvent): readonly string[] =>
   'warnings' in data && Array.isArray(data.warnings) ? data.warnings.map(String) : [];
 
-// eslint-disable-next-line no-console -- warnings must be visible by default; callers that log them pass onWarning
+// oxlint-disable-next-line no-console -- warnings must be visible by default; callers that log them pass onWarning
 const warn = (warning: string): void => console.warn(`whetstone: ${visible(warning)}`);
 
 /** Resolves when the job's checkpoint has answered its held-out prompts. Null: the job has none. */

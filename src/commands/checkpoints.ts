@@ -140,7 +140,11 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
           }));
         await write({ base, adapter, out, name: `${model.name}-${fixed}` }, flags);
       };
-      await interruptible(interruption, exportTo).finally(() => rm(adapter, { recursive: true, force: true }));
+      try {
+        await interruptible(interruption, exportTo);
+      } finally {
+        await rm(adapter, { recursive: true, force: true });
+      }
       show(flags, { out }, () => [out]);
     });
 }

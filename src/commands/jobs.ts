@@ -36,7 +36,7 @@ import {
 } from './output.ts';
 import { showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
-import { writeError } from './terminal.ts';
+import { outColumns, writeError } from './terminal.ts';
 
 const TYPES = ['rl', 'sft', 'dpo'] as const;
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
@@ -69,7 +69,7 @@ export const withVerbose = (command: Command): Command =>
 /** Formats the events of one job, in order. */
 function eventFormat({ json = false, verbose = false }: EventFlags): (event: TrainingEvent) => readonly string[] {
   if (json) return (event) => [JSON.stringify(event)];
-  return verbose ? (event) => allOfEvent(event, process.stdout.columns) : createEventLines();
+  return verbose ? (event) => allOfEvent(event, outColumns()) : createEventLines();
 }
 
 export function addJobs(program: Command, remote: Remote): void {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { escapeUnseen } from '#base/unseen-characters';
 import { AppError, UsageError } from '#domain/errors';
-import { typing, writeError, writeOut } from './terminal.ts';
+import { errorTerminal, typing, writeError, writeOut } from './terminal.ts';
 
 export const say = (line: string): void => writeOut(`${line}\n`);
 /** For people: programs that read the output do not get it. */
@@ -86,7 +86,7 @@ export async function confirm({ yes = false }: YesFlag, question: string, termin
 }
 
 const processTerminal: Asking = {
-  isTTY: process.stdin.isTTY && process.stderr.isTTY,
+  isTTY: process.stdin.isTTY && errorTerminal().isTTY,
   async ask(question) {
     const lines = createInterface(typing());
     lines.once('SIGINT', () => process.emit('SIGINT')); // readline receives Ctrl-C in place of the process

@@ -1,6 +1,6 @@
 // A line on a terminal that shows the progress, the rate and the remaining time of long work. Shown on terminals only: results
 // go to stdout, and a progress bar does not belong in a log.
-import { overwriteLine, type Terminal } from './terminal.ts';
+import { errorTerminal, overwriteLine, type Terminal } from './terminal.ts';
 
 export interface ProgressLine {
   readonly onDone: (doing: string, done: number, of: number) => void;
@@ -12,7 +12,7 @@ const BETWEEN_MS = 200;
 const BAR_WIDTH = 24;
 
 export function showProgress(
-  stream: Terminal = process.stderr,
+  stream: Terminal = errorTerminal(),
   now: () => number = () => performance.now(),
   /** Formats a count. */
   unit: (count: number) => string = String,

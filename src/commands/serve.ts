@@ -8,6 +8,7 @@ import type { Flags } from '#config/setting';
 import type { SETTINGS } from '#config/settings';
 import { interruptible, sayInterrupted } from './interrupt.ts';
 import { say } from './output.ts';
+import { isOutTerminal, outColumns } from './terminal.ts';
 
 type ServeFlags = Flags<typeof SETTINGS>;
 
@@ -40,7 +41,7 @@ export function addServe(program: Command, { start, watchParent, fail }: Serving
       'after',
       ({ command }) => `
 Environment:
-${describeVariables(command.createHelp().helpWidth ?? process.stdout.columns ?? 80)}
+${describeVariables(command.createHelp().helpWidth ?? outColumns() ?? 80)}
 
 ${NOTE}`,
     )
@@ -60,7 +61,7 @@ ${NOTE}`,
       };
       const unwatch = watchParent(() => stop('parent.ended'));
       for (const signal of ENDS) process.on(signal, stop);
-      say(announce(server, process.stdout.isTTY));
+      say(announce(server, isOutTerminal()));
     });
 }
 

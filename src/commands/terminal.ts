@@ -1,7 +1,6 @@
 // The only way to stdout and stderr of all commands. Texts of a server (names, events, errors, answers) may hold characters that move the
 // cursor, change colours or turn the direction of writing: on a terminal they are shown as escapes. Into files and pipes the text goes as it
-// is. No other
-// file of src writes to them (eslint.config.js).
+// is. No other file of src names them (.oxlintrc.json).
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
@@ -26,6 +25,21 @@ export async function pipeOut(content: ReadableStream): Promise<void> {
   if (!process.stdout.isTTY) return pipeline(source, process.stdout, { end: false });
   const decoder = new TextDecoder();
   for await (const chunk of source as AsyncIterable<Uint8Array>) writeOut(decoder.decode(chunk, { stream: true }));
+}
+
+/** Whether results are read on a terminal, and how wide it is, if it says so. */
+export const isOutTerminal = (): boolean => process.stdout.isTTY;
+export const outColumns = (): number | undefined => process.stdout.columns;
+
+/** Where progress is shown. */
+export const errorTerminal = (): Terminal => process.stderr;
+
+/** Calls back where whoever read the results, such as `head`, has seen enough of them. Other failures are thrown. */
+export function onReaderGone(end: () => void): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    end();
+  });
 }
 
 /** Where questions are asked and conversations are typed. */

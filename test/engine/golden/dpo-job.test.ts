@@ -32,7 +32,11 @@ afterAll(async () => {
 async function withSession<T>(from: string | null, work: (session: TrainingSession) => Promise<T>): Promise<T> {
   const lora = { rank: 2, alpha: 4, seed: 0 };
   const session = await engine.open(aSession({ from, lora }), AbortSignal.timeout(30_000));
-  return work(session).finally(() => session.close());
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
 }
 
 const referenceOf = async (plan: DpoPlan, from: string | null): Promise<ReferenceScores> =>

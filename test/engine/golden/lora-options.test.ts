@@ -52,7 +52,11 @@ test.each(Object.entries(cases))('%s: logits, loss, gradients and a step are tho
 
   async function withSession(work: (session: TrainingSession) => Promise<void>): Promise<void> {
     const session = await engine.open(aSession({ from: fixturePath(`lora/${name}`) }), AbortSignal.timeout(30_000));
-    await work(session).finally(() => session.close());
+    try {
+      await work(session);
+    } finally {
+      await session.close();
+    }
   }
 
   const config = await readDecoderConfig(model);

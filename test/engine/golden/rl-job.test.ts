@@ -40,7 +40,11 @@ async function withSession<T>(
 ): Promise<T> {
   const lora = { rank: 4, alpha: 8, seed: 0 };
   const session = await engine.open(aSession({ from: fixture.adapter, lora, ...options }), AbortSignal.timeout(30_000));
-  return work(session).finally(() => session.close());
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
 }
 
 async function policiesOf({ config, rows }: RlPlan): Promise<ComparisonPolicies> {

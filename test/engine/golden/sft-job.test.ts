@@ -28,7 +28,11 @@ afterAll(async () => {
 async function withSession<T>(work: (session: TrainingSession) => Promise<T>): Promise<T> {
   const lora = { rank: 2, alpha: 4, seed: 0 };
   const session = await engine.open(aSession({ from: SFT_ADAPTER, lora }), AbortSignal.timeout(30_000));
-  return work(session).finally(() => session.close());
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
 }
 
 const relative = (value: number, expected: number) => Math.abs(value / expected - 1);

@@ -64,7 +64,11 @@ async function withSession<T>(from: string | null, work: (session: TrainingSessi
     aSession({ from, lora: { rank: 2, alpha: 4, seed: 0 } }),
     AbortSignal.timeout(60_000),
   );
-  return work(session).finally(() => session.close());
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
 }
 
 /** `train` runs up to the first step of a session that takes none. */

@@ -67,7 +67,7 @@ test('a required tool streams its call', async () => {
 });
 
 test('an object keeps to its schema', async () => {
-  const schema = jsonSchema<{ answer: string }>(YES_OR_NO as never);
+  const schema = jsonSchema<{ answer: string }>(YES_OR_NO);
   const { object } = await generateObject({ ...settings(), schema, prompt: 'Is two more than one?' });
   expect(['yes', 'no']).toContain(object.answer);
 });
