@@ -1,14 +1,15 @@
-// Runs vitest with the arguments given. In CI, test files that fail run a second time, each from its start, and their names are
+// Runs vitest with the arguments given; without any, all tests, in two lanes side by side. In CI, test files that fail run a second time, each from its start, and their names are
 // printed: these tests use real processes, ports and networks, and a second try of one test alone would meet what its first left.
 // A file that fails twice fails. At the end stand the processor time of each project, which fails where it uses more than its budget
 // (test/projects.ts), the files that failed at first and the tests that failed. What was skipped, and why, is listed by
 // skip-reporter.ts; a skip without a reason fails in CI.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { TEST_PROJECTS, WITHOUT_OTHERS } from '../test/projects.ts';
+import { LANES, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from '../test/projects.ts';
 
 /** The part of vitest's JSON report that is read here. Times are milliseconds. */
 interface Report {
@@ -102,6 +103,9 @@ function failuresOf(report: Report | null): string[] {
 const firstLine = (text = 'no reason is given'): string => text.trim().split('\n')[0]!.slice(0, 300);
 
 const ALONE = Object.values(WITHOUT_OTHERS).flat();
+/** Set in the process of a lane, beside which another one runs: files that run alone are left out. */
+const LANE_VARIABLE = 'WHETSTONE_TEST_LANE';
+const IS_LANE = process.env[LANE_VARIABLE] !== undefined;
 
 /** A project's files side by side, then those that run alone. Files that are named in `args` run as they are asked for. */
 function runProject(name: string, args: readonly string[]): Outcome {
@@ -110,7 +114,7 @@ function runProject(name: string, args: readonly string[]): Outcome {
   if (args.length > 0 || alone.length === 0) return runOnce(common);
   const outcomes = [
     runOnce([...common, ...alone.flatMap((file) => ['--exclude', file])]),
-    runOnce([...common, '--no-file-parallelism', ...alone]),
+    ...(IS_LANE ? [] : [runOnce([...common, '--no-file-parallelism', ...alone])]),
   ];
   return {
     code: Math.max(...outcomes.map(({ code }) => code)),
@@ -127,12 +131,15 @@ function run(args: readonly string[]): number {
     strict: false,
   }).values;
   const others = args.filter((arg, i) => arg !== '--project' && args[i - 1] !== '--project');
-  const projects = TEST_PROJECTS.filter(({ name }) => asked?.includes(name) ?? true);
-  const results = projects.map(({ name, processorSeconds }) => {
-    const before = childrenProcessorSeconds();
-    const outcome = runProject(name, others);
-    return { name, ...outcome, budget: processorSeconds, used: childrenProcessorSeconds() - before };
-  });
+  const isAsked = ({ name }: TestProject) => asked?.includes(name) ?? true;
+  const inOrder = (a: TestProject, b: TestProject) => (asked?.indexOf(a.name) ?? 0) - (asked?.indexOf(b.name) ?? 0);
+  const results = TEST_PROJECTS.filter(isAsked)
+    .sort(inOrder)
+    .map(({ name, processorSeconds }) => {
+      const before = childrenProcessorSeconds();
+      const outcome = runProject(name, others);
+      return { name, ...outcome, budget: processorSeconds, used: childrenProcessorSeconds() - before };
+    });
   console.log('\nProcessor time of each project, with all processes that it started:');
   const slowness = Math.max(1, lapSeconds() / REFERENCE_LAP_SECONDS);
   const wasteful = results.filter(({ name, used, budget }) => {
@@ -177,4 +184,43 @@ function childrenProcessorSeconds(): number {
   return (Number(user) + Number(system)) / CLOCK_TICKS_PER_SECOND;
 }
 
-process.exitCode = run(process.argv.slice(2));
+/** A process of its own, so that the processor time of its projects is its own. Without `log` it prints as it runs. */
+async function runLane(projects: readonly TestProject['name'][], log?: string): Promise<number> {
+  const output = log === undefined ? 'inherit' : openSync(log, 'w');
+  const command = [...process.execArgv, process.argv[1]!, ...projects.flatMap((name) => ['--project', name])];
+  const lane = spawn(process.execPath, command, {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, [LANE_VARIABLE]: projects.join() },
+  });
+  const [code] = (await once(lane, 'exit')) as [number | null];
+  if (typeof output === 'number') closeSync(output);
+  return code ?? 1;
+}
+
+const projectsOf = (files: readonly string[]): string[] => [...new Set(files.map((file) => file.split('/')[1]!))];
+
+/** The lanes side by side, of which the first prints as it runs and the others once it has ended; then the files that run alone. */
+async function runAll(): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'whetstone-lanes-'));
+  try {
+    const [first, ...others] = LANES;
+    const rest = others.map((projects, i) => {
+      const log = join(directory, `${i}.log`);
+      console.log(`Beside these, the tests of ${projects.join(' and ')} run: what they print follows.`);
+      return { log, ended: runLane(projects, log) };
+    });
+    const codes = [await runLane(first!)];
+    for (const { log, ended } of rest) {
+      codes.push(await ended);
+      process.stdout.write(readFileSync(log));
+    }
+    codes.push(run([...projectsOf(ALONE).flatMap((name) => ['--project', name]), '--no-file-parallelism', ...ALONE]));
+    for (const [i, projects] of LANES.entries()) console.log(`Exit code ${codes[i]}: ${projects.join(', ')}`);
+    return Math.max(...codes);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const args = process.argv.slice(2);
+process.exitCode = args.length === 0 ? await runAll() : run(args);

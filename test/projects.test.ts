@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { LONGEST, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from './projects.ts';
+import { LANES, LONGEST, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from './projects.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -37,6 +37,10 @@ test('every test file belongs to exactly one project', () => {
 test('every glob of the table matches a file', () => {
   const globs = TEST_PROJECTS.flatMap(({ include, exclude }) => [...include, ...exclude]);
   expect(globs.filter((glob) => !files.some((file) => matches([glob], file)))).toEqual([]);
+});
+
+test('every project runs in one lane', () => {
+  expect(LANES.flat().sort()).toEqual(TEST_PROJECTS.map(({ name }) => name).sort());
 });
 
 test('files that run first or without others are there', () => {

@@ -56,7 +56,16 @@ export const TEST_PROJECTS: readonly TestProject[] = [
   { name: 'install', include: [folder('install')], exclude: [], processorSeconds: 700, filesAtOnce: 2 },
 ];
 
-/** Files beside which no other may run, by their reason: they run after the others of their project. */
+/**
+ * All tests run in two lanes side by side: one calculates, and most of the time the other waits for pages, Python's imports, and what was
+ * killed. Alone, the second would leave a third of two cores idle.
+ */
+export const LANES: readonly (readonly TestProject['name'][])[] = [
+  ['unit', 'engine', 'service', 'install'],
+  ['python', 'system'],
+];
+
+/** Files beside which no other may run, by their reason: they run after all others. */
 export const WITHOUT_OTHERS: Readonly<Record<string, readonly string[]>> = {
   '512 streams at once take the whole machine for a minute, and others would wait': ['test/system/load/load.test.ts'],
 };
