@@ -119,7 +119,6 @@ const WORDS: Readonly<Record<string, string>> = {
   summary: 'Summary of the reasoning.',
   thinking: 'Whether the model reasons before it answers; in an answer, the reasoning itself.',
   signature: 'Signature of the reasoning; it is not verified.',
-  citations: 'Sources of the text; always empty.',
   background: 'Run in the background: the response is read later by its id.',
   store: 'Whether the response is stored.',
   truncation: 'How to handle a conversation that is too long for the context.',

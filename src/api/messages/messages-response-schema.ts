@@ -11,7 +11,7 @@ export const messageSchema = z
     model: z.string(),
     content: z.array(
       z.discriminatedUnion('type', [
-        z.object({ type: z.literal('text'), text: z.string(), citations: z.null() }),
+        z.object({ type: z.literal('text'), text: z.string() }),
         z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
         z.object({
           type: z.literal('tool_use'),

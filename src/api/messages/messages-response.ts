@@ -82,7 +82,7 @@ function emptyBlock(part: Part): object {
   if (part.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' };
   if (part.kind === 'call')
     return { type: 'tool_use', id: part.id, name: part.name, input: {}, caller: { type: 'direct' } };
-  return { type: 'text', text: '', citations: null };
+  return { type: 'text', text: '' };
 }
 
 /** Null: the model's arguments are not a JSON object. */
