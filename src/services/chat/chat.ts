@@ -197,7 +197,7 @@ async function prepareConstraint(
   return { constraint: chosen.constraint, afterTokenId: endOfThinking(reasoning, model.base.text.tokenizer) };
 }
 
-/** A forced call takes precedence over the format of an answer; where calls are optional, the model chooses between the two. */
+/** A forced call takes precedence over the format of an answer, in whatever API; where calls are optional, the model chooses between the two. */
 function chooseConstraint(
   { constraint: requested, toolChoice, tools, parallelToolCalls }: ChatRequest,
   syntax: ToolSyntax | null,
@@ -210,7 +210,7 @@ function chooseConstraint(
   const calls = toolConstraint(toolChoice, tools, syntax, parallelToolCalls, form);
   if (requested === null || calls === null) return requested ?? (calls && { constraint: calls, param: 'tools' });
   if (isAuto) return { constraint: calls, param: 'tools' };
-  if (requested.param === 'response_format') return { constraint: calls, param: 'tools' };
+  if (requested.param !== 'structured_outputs') return { constraint: calls, param: 'tools' };
   const message = `tool_choice forces a call, and ${requested.param} constrains the answer. Send one of them.`;
   throw new AppError('invalid_request', message, { param: requested.param });
 }

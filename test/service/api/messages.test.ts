@@ -303,6 +303,12 @@ test('output_config constrains the answer', async () => {
   expect(script.asked!.constraint!.constraint).toMatchObject({ kind: 'json_schema' });
 });
 
+test('a forced call goes before the format of an answer', async () => {
+  const format = { type: 'json_schema', schema: { type: 'object' } };
+  await ask(call('get_time', '{}'), { tools, tool_choice: { type: 'any' }, output_config: { format } });
+  expect(script.asked!.constraint!.constraint.kind).not.toBe('json_schema');
+});
+
 test('vLLM’s sampling fields and the older name of output_config.format have their effect', async () => {
   const schema = { type: 'object', properties: { ok: { type: 'boolean' } } };
   const { warnings } = await ask('{"ok": true}', {

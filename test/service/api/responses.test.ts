@@ -165,8 +165,11 @@ describe('input', () => {
     await ask(call('get_time', '{}'), { tools, tool_choice: { type: 'function', name: 'get_time' } });
     expect(JSON.stringify(script.asked!.constraint)).not.toContain('get_weather');
     const allowed = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'get_time' }] };
-    await ask(call('get_time', '{}'), { tools, tool_choice: allowed });
-    expect(JSON.stringify(script.asked!.constraint)).not.toContain('get_weather');
+    for (const text of [undefined, { format }]) {
+      await ask(call('get_time', '{}'), { tools, tool_choice: allowed, text }); // a forced call goes before the format of an answer
+      expect(JSON.stringify(script.asked!.constraint)).toContain('get_time');
+      expect(JSON.stringify(script.asked!.constraint)).not.toContain('get_weather');
+    }
   });
 
   test('a prompt that is too long is cut at its start if truncation says so', async () => {
