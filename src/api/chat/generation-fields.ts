@@ -117,7 +117,7 @@ export const showingFields = {
   return_weight_versions: boolean()
     .nullish()
     .describe('Return weight_versions of each choice: which step sampled which tokens, as in vLLM.'),
-  skip_special_tokens: boolean().optional().describe('Remove special tokens from the text. Default: true.'),
+  skip_special_tokens: boolean().nullish().describe('Remove special tokens from the text. Default: true.'),
   spaces_between_special_tokens: boolean().optional().describe('No effect: tokens are concatenated without spaces.'),
   stream: boolean().nullish().describe('Stream the answer as server-sent events.'),
   stream_options: streamOptions.nullish().describe('Only with stream.'),
