@@ -211,67 +211,23 @@ const WORDS: Readonly<Record<string, string>> = {
   'Idempotency-Key': 'Requests with the same key and body return the same answer for 24 h.',
   'Content-Range': 'Range of the file that the body contains: `bytes FIRST-LAST/TOTAL`, counted from 0.',
 
-  // Tinker: sessions and training runs
-  'Tinker/type': 'Name of the operation; optional.',
-  'optimizer_config.type': 'Only `adamw` is supported.',
-  'reason.type': '`success`, `errored` or `interrupted`.',
-  'Tinker/reason': 'How the client ended; null: not specified.',
-  sdk_version: 'Version of the SDK; it has no effect.',
+  // Tinker
   session_id: 'Id of the session, as returned by `create_session`.',
   project_id: 'Project in the hosted service; it has no effect on this server.',
-  user_metadata: 'Your own values, returned unchanged; null: none.',
-  'Tinker/tags': 'Your own tags for the session; null: none.',
   'Tinker/model_id': 'Id of the training run, as returned by `create_model`.',
   'Tinker/run_id': 'Id of the training run, as returned by `create_model`.',
-  model_seq_id: 'Number of the training run within its session, from 0. Repeating a number returns the same run.',
-  seq_id:
-    'Sequence number of the operation within its training run or sampling session. Each number is executed only once.',
-  'Tinker/base_model': 'Name of a base model, as listed by `get_server_capabilities`.',
-  lora_config: 'Settings of the adapter to train; null: the defaults.',
-  'lora_config.rank': 'Rank of the LoRA matrices.',
-  'lora_config.seed': 'Seed of the initial weights: the same seed gives the same weights; null: random.',
-  train_unembed: 'Whether to adapt the output layer.',
-  train_mlp: 'Whether to adapt the feed-forward layers.',
-  train_attn: 'Whether to adapt the attention layers.',
-  optimizer_config: 'The optimizer; null: AdamW.',
   request_id: 'Id of the operation. Pass it to `retrieve_future` to get the result.',
-
-  // Tinker: optimiser steps and saved weights
-  learning_rate: 'Learning rate.',
-  ttl_seconds: 'Number of seconds after which the weights are deleted; null: never.',
-  sampling_session_seq_id:
-    'Number of the sampling session within its session, from 0. Repeating a number returns the same sampling session.',
   tinker_path: 'The saved weights: `tinker://RUN/KIND/NAME`.',
+  'Tinker/base_model': 'Name of a base model, as listed by `get_server_capabilities`.',
+  learning_rate: 'Learning rate.',
   'Tinker/kind':
     'Kind of the saved weights: `weights` (with optimizer state), `sampler_weights` or `external_weights`.',
   'Tinker/name': 'Name of the saved weights.',
-  model_path: 'Saved weights to sample from, `tinker://RUN/KIND/NAME`; null: the base model.',
-  access_scope: '`owned`: only those of your team. `accessible`: also those of teams that published weights.',
   'Tinker/offset': 'Number of items to skip, from the newest.',
-
-  // Tinker: samples
   sampling_session_id: 'Id of the sampling session, as returned by `create_sampling_session`.',
   sampler_id: 'Id of the sampling session, as returned by `create_sampling_session`.',
-  num_samples: 'Number of samples to draw.',
-  'Tinker/prompt': 'The prompt, as tokens.',
-  'chunks.type': 'Only `encoded_text` (token ids) is supported.',
-  'chunks.tokens': 'Token ids.',
-  sampling_params: 'Sampling parameters.',
-  'Tinker/max_tokens': 'Maximum number of tokens in a sample; null: as many as fit in the context.',
-  'sampling_params.seed': 'The same seed gives the same samples; null: random.',
-  'Tinker/stop': 'Texts or token ids at which a sample stops; null: only at the end of the turn.',
-  'Tinker/top_k': 'Sample from this many of the most likely tokens; -1: from all tokens.',
-  'Tinker/prompt_logprobs': 'Whether to return log-probabilities of the prompt tokens; null: no.',
 
   // W&B
-  'W&B/data': 'The result, by requested field; null if nothing could be resolved.',
-  'W&B/errors': 'What went wrong; absent if nothing did.',
-  'errors.message': 'Human-readable explanation of what went wrong.',
-  'wandb-history.jsonl': 'Lines of the history: one JSON object per step.',
-  'wandb-summary.json': 'The summary; only the last line is used.',
-  'W&B/offset': 'Number of the first line, from 0.',
-  'W&B/content': 'The lines, each a JSON object as text.',
-  'W&B/complete': 'Whether the run has ended; null: not yet.',
   'W&B/path': 'Name of the operation of the weave library.',
   link: 'Signed link: it gives access to one file for a day, without an API key.',
 };

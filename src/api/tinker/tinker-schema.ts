@@ -6,12 +6,20 @@ import { ownValues } from '#validation/own-values';
 import { RANK_MAX } from '#services/tinker/tinker-sessions';
 
 const id = z.string().min(1).max(300);
-const metadata = ownValues(z.string().max(200)).nullish();
+const metadata = ownValues(z.string().max(200)).nullish().describe('Your own values, returned unchanged; null: none.');
 const seq = z
   .int()
   .min(0)
   .max(2 ** 31 - 1);
-const type = z.string().max(50).optional();
+const type = z.string().max(50).optional().describe('Name of the operation; optional.');
+const RUN_NUMBER = 'Number of the training run within its session, from 0. Repeating a number returns the same run.';
+const modelSeq = seq.describe(RUN_NUMBER);
+const SAMPLER_NUMBER =
+  'Number of the sampling session within its session, from 0. Repeating a number returns the same sampling session.';
+const samplingSeq = seq.describe(SAMPLER_NUMBER);
+const OPERATION =
+  'Sequence number of the operation within its training run or sampling session. Each number is executed only once.';
+const operationSeq = seq.describe(OPERATION);
 /** One segment of a path. */
 const name = z
   .string()
@@ -24,14 +32,20 @@ const seed = z
   .nullish();
 
 const TTL_SECONDS_MAX = 10 * 366 * 24 * 3600;
-const ttl = z.int().min(1).max(TTL_SECONDS_MAX).nullish();
+const ttl = z
+  .int()
+  .min(1)
+  .max(TTL_SECONDS_MAX)
+  .nullish()
+  .describe('Number of seconds after which the weights are deleted; null: never.');
 
-export const clientConfig = z.strictObject({ sdk_version: z.string().max(100).nullish() });
+const sdkVersion = z.string().max(100).nullish().describe('Version of the SDK; it has no effect.');
+export const clientConfig = z.strictObject({ sdk_version: sdkVersion });
 
 export const createSession = z.strictObject({
-  tags: z.array(z.string().max(200)).max(100).nullish(),
+  tags: z.array(z.string().max(200)).max(100).nullish().describe('Your own tags for the session; null: none.'),
   user_metadata: metadata,
-  sdk_version: z.string().max(100).nullish(),
+  sdk_version: sdkVersion,
   project_id: id.nullish(),
   display_name: z.string().max(300).nullish().describe('Display name of the session; it is not stored.'),
   type,
@@ -39,11 +53,17 @@ export const createSession = z.strictObject({
 
 export const heartbeat = z.strictObject({ session_id: id, type });
 export const finishSession = z.strictObject({
-  reason: z.looseObject({ type: z.string().max(50) }).nullish(),
+  reason: z
+    .looseObject({ type: z.string().max(50).describe('`success`, `errored` or `interrupted`.') })
+    .nullish()
+    .describe('How the client ended; null: not specified.'),
   detail: z.string().max(10_000).nullish().describe('Description of what went wrong in the client; null: nothing.'),
 });
 
-const adamw = z.looseObject({ type: z.string().max(50) }).nullish();
+const adamw = z
+  .looseObject({ type: z.string().max(50).describe('Only `adamw` is supported.') })
+  .nullish()
+  .describe('The optimizer; null: AdamW.');
 
 /** What the cookbook's recipes ask for with their default loss: the first request in which the loss shows. */
 function refuseStability(isAsked: boolean, ctx: z.RefinementCtx): void {
@@ -56,18 +76,19 @@ function refuseStability(isAsked: boolean, ctx: z.RefinementCtx): void {
 
 export const createModel = z.strictObject({
   session_id: id,
-  model_seq_id: seq,
+  model_seq_id: modelSeq,
   base_model: id,
   user_metadata: metadata,
   lora_config: z
     .strictObject({
-      rank: z.int().min(1).max(RANK_MAX).default(32),
-      seed,
-      train_unembed: z.boolean().default(true),
-      train_mlp: z.boolean().default(true),
-      train_attn: z.boolean().default(true),
+      rank: z.int().min(1).max(RANK_MAX).default(32).describe('Rank of the LoRA matrices.'),
+      seed: seed.describe('Seed of the initial weights: the same seed gives the same weights; null: random.'),
+      train_unembed: z.boolean().default(true).describe('Whether to adapt the output layer.'),
+      train_mlp: z.boolean().default(true).describe('Whether to adapt the feed-forward layers.'),
+      train_attn: z.boolean().default(true).describe('Whether to adapt the attention layers.'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Settings of the adapter to train; null: the defaults.'),
   optimizer_config: adamw,
   type,
 });
@@ -77,9 +98,9 @@ export const getInfo = z.strictObject({ model_id: id, type });
 /** With model_id, the weights are loaded into that run; without, a new run is created. */
 export const loadWeights = z.strictObject({
   session_id: id.nullish(),
-  model_seq_id: seq.nullish(),
+  model_seq_id: seq.nullish().describe(RUN_NUMBER),
   model_id: id.nullish().describe('The training run to load into, with seq_id; null: a new one is created.'),
-  seq_id: seq.nullish(),
+  seq_id: seq.nullish().describe(OPERATION),
   path: z.string().max(600).describe('The saved weights, `tinker://RUN/KIND/NAME`.'),
   optimizer: z.boolean().nullish().describe('Whether to load the optimizer state too; null: no.'),
   base_model: id.nullish().describe('No effect: the base model of the saved weights is used.'),
@@ -97,10 +118,10 @@ const finite = z.number().min(-1e30).max(1e30);
 
 export const optimStep = z.strictObject({
   model_id: id,
-  seq_id: seq,
+  seq_id: operationSeq,
   adam_params: z
     .strictObject({
-      learning_rate: finite.default(1e-4),
+      learning_rate: finite.default(1e-4).describe('Learning rate.'),
       beta1: z.number().min(0).lt(1).default(0.9).describe('Decay rate of the running mean of the gradients (β₁).'),
       beta2: z
         .number()
@@ -122,11 +143,11 @@ export const optimStep = z.strictObject({
 });
 
 /** Which operation of which run a request is, whatever else it says. */
-export const numbered = z.object({ model_id: id, seq_id: seq });
+export const numbered = z.object({ model_id: id, seq_id: operationSeq });
 
 export const saveWeights = z.strictObject({
   model_id: id,
-  seq_id: seq,
+  seq_id: operationSeq,
   path: name.nullish().describe('Name of the saved weights, without a slash; null: the number seq_id is the name.'),
   overwrite: z.boolean().nullish().describe('Whether to replace weights with this name; null: no.'),
   ttl_seconds: ttl,
@@ -138,13 +159,13 @@ export const saveForSampler = saveWeights.extend({
   path: name
     .nullish()
     .describe('Name of the saved weights, without a slash; null: they are available only through a sampling session.'),
-  sampling_session_seq_id: seq.nullish(),
+  sampling_session_seq_id: seq.nullish().describe(SAMPLER_NUMBER),
   kind: z.enum(['snapshot', 'inflight']).nullish().describe('No effect: weights are sampled from as they were saved.'),
 });
 
 export const saveExternal = z.strictObject({
   model_id: id,
-  seq_id: seq,
+  seq_id: operationSeq,
   path: name.describe('Name of the saved weights, without a slash.'),
   ttl_seconds: ttl,
   /** Encryption is not supported. */
@@ -159,9 +180,13 @@ export const linkQuery = z.strictObject({ link: z.string() });
 
 export const createSamplingSession = z.strictObject({
   session_id: id,
-  sampling_session_seq_id: seq,
+  sampling_session_seq_id: samplingSeq,
   base_model: id.nullish(),
-  model_path: z.string().max(600).nullish(),
+  model_path: z
+    .string()
+    .max(600)
+    .nullish()
+    .describe('Saved weights to sample from, `tinker://RUN/KIND/NAME`; null: the base model.'),
   type,
 });
 
@@ -178,33 +203,50 @@ const sampleSeq = z
   .meta({ type: 'integer', minimum: 0 });
 
 export const sample = z.strictObject({
-  num_samples: z.int().min(1).max(SAMPLES_MAX).default(1),
-  prompt: z.strictObject({
-    chunks: z
-      .array(z.strictObject({ type: z.literal('encoded_text'), tokens: z.array(tokenId) }))
-      .min(1)
-      .max(10_000)
-      .describe('Parts of the prompt, concatenated in order.'),
-  }),
-  sampling_params: z.strictObject({
-    max_tokens: z
-      .int()
-      .min(1)
-      .max(2 ** 31 - 1)
-      .nullish(),
-    seed,
-    stop: z.union([z.string().min(1), z.array(z.string().min(1)).max(64), z.array(tokenId).max(1_000)]).nullish(),
-    temperature: z.number().min(0).max(100).default(1),
-    top_k: z
-      .int()
-      .min(-1)
-      .max(2 ** 31 - 1)
-      .default(-1),
-    top_p: z.number().gt(0).max(1).default(1),
-  }),
+  num_samples: z.int().min(1).max(SAMPLES_MAX).default(1).describe('Number of samples to draw.'),
+  prompt: z
+    .strictObject({
+      chunks: z
+        .array(
+          z.strictObject({
+            type: z.literal('encoded_text').describe('Only `encoded_text` (token ids) is supported.'),
+            tokens: z.array(tokenId).describe('Token ids.'),
+          }),
+        )
+        .min(1)
+        .max(10_000)
+        .describe('Parts of the prompt, concatenated in order.'),
+    })
+    .describe('The prompt, as tokens.'),
+  sampling_params: z
+    .strictObject({
+      max_tokens: z
+        .int()
+        .min(1)
+        .max(2 ** 31 - 1)
+        .nullish()
+        .describe('Maximum number of tokens in a sample; null: as many as fit in the context.'),
+      seed: seed.describe('The same seed gives the same samples; null: random.'),
+      stop: z
+        .union([z.string().min(1), z.array(z.string().min(1)).max(64), z.array(tokenId).max(1_000)])
+        .nullish()
+        .describe('Texts or token ids at which a sample stops; null: only at the end of the turn.'),
+      temperature: z.number().min(0).max(100).default(1),
+      top_k: z
+        .int()
+        .min(-1)
+        .max(2 ** 31 - 1)
+        .default(-1)
+        .describe('Sample from this many of the most likely tokens; -1: from all tokens.'),
+      top_p: z.number().gt(0).max(1).default(1),
+    })
+    .describe('Sampling parameters.'),
   sampling_session_id: id,
-  seq_id: sampleSeq,
-  prompt_logprobs: z.boolean().nullish(),
+  seq_id: sampleSeq.describe(OPERATION),
+  prompt_logprobs: z
+    .boolean()
+    .nullish()
+    .describe('Whether to return log-probabilities of the prompt tokens; null: no.'),
   topk_prompt_logprobs: z
     .int()
     .min(0)
@@ -249,12 +291,17 @@ export const retrieveFuture = z.strictObject({
   model_id: id.nullish(),
 });
 
-export const weightsInfo = z.strictObject({ tinker_path: z.string().max(600) });
+export const weightsInfo = z.strictObject({
+  tinker_path: z.string().max(600),
+});
 export const ttlBody = z.strictObject({ ttl_seconds: ttl });
 
 const place = z.coerce.number().int().min(0).max(1_000_000);
 /** `accessible`: also those that other teams published. */
-const access = z.enum(['owned', 'accessible']).default('owned');
+const access = z
+  .enum(['owned', 'accessible'])
+  .default('owned')
+  .describe('`owned`: only those of your team. `accessible`: also those of teams that published weights.');
 export const sliceQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   offset: place.default(0),

@@ -4,14 +4,20 @@ import { z } from 'zod';
 import type { RunAbout } from '#domain/run';
 import type { RunPiece } from '#services/runs/runs';
 
-const piece = z.looseObject({ offset: z.int().min(0).default(0), content: z.array(z.string()).default([]) });
+const piece = z.looseObject({
+  offset: z.int().min(0).default(0).describe('Number of the first line, from 0.'),
+  content: z.array(z.string()).default([]).describe('The lines, each a JSON object as text.'),
+});
 
 export const fileStream = z.looseObject({
   files: z
-    .looseObject({ 'wandb-history.jsonl': piece.optional(), 'wandb-summary.json': piece.optional() })
+    .looseObject({
+      'wandb-history.jsonl': piece.optional().describe('Lines of the history: one JSON object per step.'),
+      'wandb-summary.json': piece.optional().describe('The summary; only the last line is used.'),
+    })
     .nullish()
     .describe('By file name: lines, and the number of the first line.'),
-  complete: z.boolean().nullish(),
+  complete: z.boolean().nullish().describe('Whether the run has ended; null: not yet.'),
   exitcode: z.int().nullish().describe('Exit code of the process; null: 0 if the run has ended.'),
 });
 

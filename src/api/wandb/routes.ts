@@ -26,8 +26,11 @@ const graphQLRequest = z.looseObject({
 });
 
 const graphQLAnswer = z.object({
-  data: z.unknown(),
-  errors: z.array(z.object({ message: z.string() })).optional(),
+  data: z.unknown().describe('The result, by requested field; null if nothing could be resolved.'),
+  errors: z
+    .array(z.object({ message: z.string().describe('Human-readable explanation of what went wrong.') }))
+    .optional()
+    .describe('What went wrong; absent if nothing did.'),
 });
 
 const linkQuery = z.looseObject({ link: z.string() });
