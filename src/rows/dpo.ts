@@ -98,21 +98,26 @@ function sharedBeginning(chosen: RowMessages, rejected: RowMessages) {
   return { shared, chosen: after(chosen), rejected: after(rejected) };
 }
 
-/** Without a prompt, it is what both begin with, as in TRL: the space before the answers belongs to them. */
+/** Without a prompt, it is what both begin with. */
 function readTexts(value: Values): ReadPreferencePair {
-  const { prompt: given, ...answers } = parse(texts, value, 'body');
-  if (answers.chosen === answers.rejected) return SAME;
-  let at = 0;
-  if (!given) {
-    while (at < answers.chosen.length && answers.chosen[at] === answers.rejected[at]) at++;
-    if (at > 0 && answers.chosen[at - 1] === ' ') at--;
-    if (at === 0) return { problem: 'chosen and rejected begin differently, and there is no prompt: send it' };
-  }
-  const prompt = given || answers.chosen.slice(0, at); // an empty prompt is none
-  const [chosen, rejected] = [answers.chosen.slice(at), answers.rejected.slice(at)];
+  const { prompt: given, chosen, rejected } = parse(texts, value, 'body');
+  if (chosen === rejected) return SAME;
+  const at = typeof given === 'string' ? 0 : endOfShared(chosen, rejected);
+  const prompt = given ?? chosen.slice(0, at);
+  if (prompt === '' && typeof given !== 'string')
+    return { problem: 'chosen and rejected begin differently, and there is no prompt: send it' };
   const unused = [...leftOver(value, 'prompt', ...ANSWERS)];
   for (const field of Object.keys(rowFields)) if (value[field]) unused.push({ of: 'row', field }); // plain text has no template
-  return readAs({ prompt, chosen, rejected }, unused);
+  return readAs({ prompt, chosen: chosen.slice(at), rejected: rejected.slice(at) }, unused);
+}
+
+/** As in TRL: the space before the answers belongs to them, and each has at least one character. */
+function endOfShared(chosen: string, rejected: string): number {
+  const most = Math.min(chosen.length, rejected.length) - 1;
+  let at = 0;
+  while (at < most && chosen[at] === rejected[at]) at++;
+  if (/[\uD800-\uDBFF]/.test(chosen[at - 1] ?? '')) at--; // one character of Python's
+  return at > 0 && chosen[at - 1] === ' ' && chosen[at] !== rejected[at] ? at - 1 : at;
 }
 
 const SAME = { problem: 'chosen and rejected are the same: nothing is preferred' };

@@ -38,8 +38,12 @@ const variables = asSent(z.record(z.string(), z.unknown())).nullish();
 
 export const rowFields = { tools: tools.optional(), functions: tools.optional(), chat_template_kwargs: variables };
 
-/** What the chat template sets itself. */
-const RESERVED = ['messages', 'tools', 'add_generation_prompt', 'continue_final_message', 'tokenize', 'documents'];
+/** What Transformers' apply_chat_template takes for itself: its template never sees them. */
+const RESERVED = [
+  ...['conversation', 'messages', 'tools', 'chat_template', 'add_generation_prompt', 'continue_final_message'],
+  ...['tokenize', 'sanitize_control_tokens', 'padding', 'truncation', 'max_length', 'tokenizer_kwargs'],
+  ...['return_tensors', 'return_dict', 'return_assistant_tokens_mask'],
+];
 
 interface Shared {
   readonly tools?: readonly ToolDefinition[] | null | undefined;

@@ -97,7 +97,7 @@ export const rowMessages = z
         for (const issue of read.error.issues) ctx.addIssue({ ...issue, path: [place, ...issue.path] });
         continue;
       }
-      messages.push(read.data);
+      messages.push(withReasoning(read.data));
       if (!isTrained(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why)))
         untrained.push(place);
       for (const field of partFields(read.data.content)) unused.set(field, { of: 'message', field });
@@ -108,6 +108,15 @@ export const rowMessages = z
   });
 
 const rowMessage = messageOf('rows');
+
+/** Under each name that templates read, empty reasoning too, as in Transformers. */
+function withReasoning(message: ChatMessage): ChatMessage {
+  const { reasoning_content: own, thinking, reasoning: other } = message;
+  const reasoning = own ?? thinking ?? other ?? null;
+  return reasoning === null
+    ? message
+    : { ...message, reasoning, reasoning_content: reasoning, thinking: thinking ?? reasoning };
+}
 
 /** Fields of text parts beside the text: no template writes them, and a turn is trained as a whole. Other parts are refused later. */
 const partFields = (content: ChatMessage['content']): string[] =>

@@ -172,6 +172,11 @@ test.each([
     'chat_template_kwargs.messages',
   ],
   [
+    'an option of apply_chat_template',
+    { messages, chat_template_kwargs: { chat_template: 'x' } },
+    'chat_template_kwargs.chat_template',
+  ],
+  [
     'a completion that asks',
     { prompt: [question], completion: [question, answer] },
     'completion begins with a message of the role user',

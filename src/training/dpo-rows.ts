@@ -53,7 +53,14 @@ async function tokenizeConversations(
     : sequences.some(({ length }) => length > 1)
       ? 'rewritten_history'
       : problemOf(sequences.map(([only]) => only));
+  if (problem === null) startTogether(sequences.map(([only]) => only!.trained));
   return { sequences: sequences.flat(), problem, endlessTurns };
+}
+
+/** Where a token joins the end of the prompt to one of the answers, both are compared from there, as in TRL. */
+function startTogether(trained: readonly Uint8Array[]): void {
+  const starts = trained.map((each) => each.indexOf(1));
+  for (const [i, each] of trained.entries()) each.fill(1, Math.min(...starts), starts[i]);
 }
 
 function tokenizeTextPair(
