@@ -27,7 +27,8 @@ from trl import DPOTrainer, SFTTrainer, extract_prompt
 DIRECTORY = FIXTURES / "examples"
 ROWS = 60
 WORDS = ["The sky is", "The sky is ", " blue.", " green.", "", " ", "\n", "Größe 今日は", "same", "same text", "e\u0301", "</s>", "x<|im_end|>", "  two", "tail \n", "Question: a\nAnswer:", " the other answer", "<s> y"]
-TOOLS = [[ADD, WEATHER], [ADD], json.dumps([WEATHER, ADD]), None]
+ODD = {"weight": 1e3, "function": {"priority": 1.0, "description": "d", "name": "odd", "strict": None, "parameters": {"type": "object", "properties": {"2": {"maximum": 2**63 - 1}, "1": {"minimum": 0.0}}}}, "type": "function"}
+TOOLS = [[ADD, WEATHER], [ODD], [ADD], json.dumps([WEATHER, ADD]), None]
 
 
 class Writer(Chance):

@@ -1,10 +1,12 @@
-// What Python knows of a JSON object or list and JavaScript does not: which of its numbers are floats without a fraction, and the order of
-// keys that look like integers. sent-json.ts notes it, and the text layer asks for it, so that chat templates write what Python would.
+// What Python knows of a JSON object or list and JavaScript does not: which of its numbers are floats without a fraction, integers that were
+// rounded, and the order of keys that look like integers. sent-json.ts notes it, and the text layer asks for it, so that chat templates write what Python would.
 // A note belongs to one object: a copy has none, and everything else sees plain values.
 
 export interface PythonForm {
   /** Keys (places of a list) of numbers that are floats to Python. Here they are integers, or the names of numbers that are not finite. */
   readonly floats: ReadonlySet<string>;
+  /** Key → the integer that is rounded here. */
+  readonly integers: ReadonlyMap<string, bigint>;
   /** All keys in the order in which they were sent; null: JavaScript has the same order. */
   readonly keys: readonly string[] | null;
 }

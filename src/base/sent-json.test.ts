@@ -69,7 +69,19 @@ test('integers beyond 2^53 may be rounded, with notes and without', () => {
   const text = '{"2":1.0,"1":NaN,"3":9007199254740993,"4":9007199254740993.0}';
   const whole = parseSentJson(text, 'rounded') as object;
   expect(whole).toEqual({ 1: 'NaN', 2: 1, 3: 9007199254740992, 4: 9007199254740992 });
-  expect(stringifySentJson(whole)).toBe('{"2":1.0,"1":NaN,"3":9007199254740992,"4":9.007199254740992e+15}');
+  expect(stringifySentJson(whole)).toBe('{"2":1.0,"1":NaN,"3":9007199254740993,"4":9.007199254740992e+15}');
   const limits = { notFiniteMax: 9, longIntegersMax: 9, digitsMax: 99, notesMax: 0 };
   expect(pythonForm(parseSentJson(text, 'rounded', limits) as object)).toBeUndefined();
+});
+
+test('notes may be taken only in lists under a key', () => {
+  const text =
+    '{"a":[1.0],"tools" : [{"2":1.0,"1":[1e5,"]\\""]},9007199254740993],"b":{"tools":[-0.0]},"c":["tools",2.0,NaN],"tools":2.0}';
+  const read = parseSentJson(text, { notedUnder: 'tools' });
+  expect(read).toEqual(JSON.parse(text.replace('NaN', '"NaN"')));
+  expect(stringifySentJson(parseSentJson(text.replace(',"tools":2.0', ''), { notedUnder: 'tools' }))).toBe(
+    '{"a":[1],"tools":[{"2":1.0,"1":[100000.0,"]\\""]},9007199254740993],"b":{"tools":[-0.0]},"c":["tools",2,"NaN"]}',
+  );
+  for (const broken of ['{"tools":[1.0', '{"tools":[1.0}', '{"tools":[1.0,"]', '"tools":[1.0]'])
+    expect(() => parseSentJson(broken, { notedUnder: 'tools' })).toThrow(SyntaxError);
 });

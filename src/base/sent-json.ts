@@ -28,8 +28,8 @@ export class NumberLimitError extends Error {
   }
 }
 
-/** Integers beyond 2^53: bigints, or rounded as JSON.parse does. */
-export type LongIntegers = 'exact' | 'rounded';
+/** Integers beyond 2^53: bigints, or rounded as JSON.parse does; then notes have them exactly. `notedUnder`: only lists under this key have notes. */
+export type LongIntegers = 'exact' | 'rounded' | { readonly notedUnder: string };
 
 /** What JSON.parse does not read as Python does, or looks like it: few texts have any. */
 const DIFFERENT = /NaN|Infinity|\d{16}|[:,[]\s*-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE])|"(?:\d|\\u003\d)+"\s*:/;
@@ -37,13 +37,53 @@ const NOT_FINITE = /NaN|Infinity/;
 
 /** Throws SyntaxError, NumberLimitError. */
 export function parseSentJson(text: string, integers: LongIntegers = 'exact', limits = NO_LIMITS): unknown {
+  if (typeof integers === 'object') {
+    const lists = listsUnder(text, integers.notedUnder).filter(([from, to]) => DIFFERENT.test(text.slice(from, to)));
+    if (lists.length === 0) return parseSentJson(text, 'rounded', { ...limits, notesMax: 0 });
+    const mark = newMark();
+    return restored(JSON.parse(markTokens(text, mark, false, limits, lists)), mark, false);
+  }
   const isExact = integers === 'exact';
   const hasMarks = isExact || limits.notesMax > 0;
   if (!(hasMarks ? DIFFERENT : NOT_FINITE).test(text)) return JSON.parse(text) as unknown;
-  const mark = hasMarks ? randomBytes(9).toString('base64url') : ''; // no client can guess it and send a string with this prefix
+  const mark = hasMarks ? newMark() : '';
   const marked = markTokens(text, mark, isExact, limits);
   const value = JSON.parse(marked) as unknown;
   return hasMarks && marked !== text ? restored(value, mark, isExact) : value;
+}
+
+/** No client can guess it and send a string with this prefix. */
+const newMark = (): string => randomBytes(9).toString('base64url');
+
+/** Characters `[from, to)`. */
+type Span = readonly [from: number, to: number];
+
+const OPENING_LIST = /\s*:\s*(?=\[)/y;
+
+/** Of complete lists; none lies in another. A text cannot contain the key between bare quotes. */
+function listsUnder(text: string, key: string): Span[] {
+  const spans: Span[] = [];
+  const quoted = JSON.stringify(key);
+  for (let at = text.indexOf(quoted); at >= 0; at = text.indexOf(quoted, at)) {
+    at += quoted.length;
+    OPENING_LIST.lastIndex = at;
+    if (!OPENING_LIST.test(text)) continue;
+    const from = OPENING_LIST.lastIndex;
+    at = endOfList(text, from);
+    spans.push([from, at]);
+  }
+  return spans;
+}
+
+function endOfList(text: string, opening: number): number {
+  let depth = 0;
+  for (let at = opening; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '[') depth++;
+    else if (character === ']' && --depth === 0) return at + 1;
+  }
+  return text.length;
 }
 
 const [QUOTE, BACKSLASH, DOT, MINUS, COLON] = [0x22, 0x5c, 0x2e, 0x2d, 0x3a];
@@ -64,13 +104,22 @@ export function endOfString(text: string, opening: number): number {
 
 /**
  * Outside of strings, numbers that JSON.parse would change become strings that start with `mark`, and so do keys that look like
- * integers. An empty mark: only numbers that are not finite. Works by character: a regular expression overflows V8's stack on texts of a
- * few megabytes.
+ * integers. An empty mark, and outside of `lists`: only numbers that are not finite. Works by character: a regular expression overflows
+ * V8's stack on texts of a few megabytes.
  */
-function markTokens(text: string, mark: string, isExact: boolean, limits: NumberLimits): string {
+function markTokens(
+  text: string,
+  whole: string,
+  isExact: boolean,
+  limits: NumberLimits,
+  lists: readonly Span[] = [[0, text.length]],
+): string {
+  let list = 0;
   let [result, copied, notFinite, longIntegers, notes] = ['', 0, 0, 0, 0];
-  const areNoted = mark !== '' && limits.notesMax > 0;
   for (let at = 0; at < text.length; at++) {
+    while (list < lists.length && at >= lists[list]![1]) list++;
+    const mark = list < lists.length && at >= lists[list]![0] ? whole : '';
+    const areNoted = mark !== '' && limits.notesMax > 0;
     const character = text.charCodeAt(at);
     if (character === QUOTE) {
       const end = endOfString(text, at);
@@ -95,7 +144,7 @@ function markTokens(text: string, mark: string, isExact: boolean, limits: Number
             `More than ${limits.notFiniteMax} numbers that are not valid JSON (NaN, Infinity)`,
           );
       } else if (mark === '' || !isNumber) continue;
-      else if (isExact && isLongInteger(token)) {
+      else if ((isExact || areNoted) && isLongInteger(token)) {
         if (token.length > limits.digitsMax)
           throw new NumberLimitError(start, `An integer of more than ${limits.digitsMax} digits`);
         if (++longIntegers > limits.longIntegersMax)
@@ -105,7 +154,7 @@ function markTokens(text: string, mark: string, isExact: boolean, limits: Number
       result += `${text.slice(copied, start)}"${mark}${token}"`;
       copied = at + 1;
     }
-    if (areNoted && notes > limits.notesMax) return markTokens(text, mark, isExact, { ...limits, notesMax: 0 });
+    if (areNoted && notes > limits.notesMax) return markTokens(text, whole, isExact, { ...limits, notesMax: 0 }, lists);
   }
   return result + text.slice(copied);
 }
@@ -153,12 +202,15 @@ function restored(value: unknown, mark: string, isExact: boolean): unknown {
   const parts = value as Record<string | number, unknown>;
   const bare = (key: string) => (key.startsWith(mark) ? key.slice(mark.length) : key);
   let floats: Set<string> | null = null;
+  let integers: Map<string, bigint> | null = null;
   let isMarked = false;
   const restore = (key: string | number) => {
     const part = parts[key];
     if (typeof part === 'string') {
       if (!part.startsWith(mark)) return;
-      if (/[.eENI]/.test(part.slice(mark.length))) (floats ??= new Set()).add(bare(String(key)));
+      const token = part.slice(mark.length);
+      if (/[.eENI]/.test(token)) (floats ??= new Set()).add(bare(String(key)));
+      else if (!isExact) (integers ??= new Map()).set(bare(String(key)), BigInt(token));
     } else if (typeof part !== 'object') return;
     parts[key] = restored(part, mark, isExact);
   };
@@ -172,7 +224,8 @@ function restored(value: unknown, mark: string, isExact: boolean): unknown {
   const sent = isMarked ? Object.keys(parts).map(bare) : null;
   const own = sent && Object.keys(whole);
   const keys = sent?.some((key, i) => key !== own![i]) ? sent : null;
-  if (floats || keys) notePythonForm(whole, { floats: floats ?? new Set(), keys });
+  if (floats || integers || keys)
+    notePythonForm(whole, { floats: floats ?? new Set(), integers: integers ?? new Map(), keys });
   return whole;
 }
 
@@ -192,9 +245,9 @@ export function stringifySentJson(value: unknown, [comma, colon]: Separators = [
     if (typeof part === 'bigint') return String(part);
     if (part === Infinity || part === -Infinity) return part > 0 ? '1e999' : '-1e999';
     if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? 'null';
-    const floats = pythonForm(part)?.floats;
+    const form = pythonForm(part);
     const item = (key: string | number, each: unknown) =>
-      floats?.has(String(key)) ? floatText(Number(each)) : write(each);
+      form?.floats.has(String(key)) ? floatText(Number(each)) : write(form?.integers.get(String(key)) ?? each);
     if (Array.isArray(part)) return `[${part.map((each: unknown, i) => item(i, each)).join(comma)}]`;
     const values = part as Readonly<Record<string, unknown>>;
     const sent = pythonKeys(part).filter((key) => values[key] !== undefined);

@@ -46,6 +46,8 @@ export type Turn = MessageTurn | SampledTurn;
 export interface History {
   readonly turns: readonly Turn[];
   readonly tools: readonly ToolDefinition[] | null;
+  /** JSON of the tools as Python reads it (base/sent-json.ts). Absent: as JSON.stringify writes them. */
+  readonly toolsText?: string;
 }
 
 export interface Trajectory {

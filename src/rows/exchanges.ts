@@ -3,6 +3,7 @@
 // its own begin with; otherwise it begins a new one (another conversation, or a fork). Knows the form of chat completions only:
 // api/recorded has brought the other protocols' calls into it.
 import { isObject } from '#base/is-object';
+import { stringifySentJson } from '#base/sent-json';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -92,7 +93,7 @@ function readCall(call: unknown): Call | null {
 
 /** A choice of an earlier call is trained in one history only: in a fork it is context. */
 function addCall(branches: Branch[], { messages, keys, tools, choices }: Call): void {
-  const toolsKey = JSON.stringify(tools);
+  const toolsKey = stringifySentJson(tools);
   const isBefore = ({ keys: before, toolsKey: key }: Branch) =>
     key === toolsKey && before.length <= keys.length && before.every((each, i) => each === keys[i]);
   const continued = branches.filter(isBefore).sort((a, b) => b.keys.length - a.keys.length)[0];

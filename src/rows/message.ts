@@ -1,10 +1,11 @@
 // Chat messages and tools on the wire. Extra keys are passed on, because templates may read them.
 import { z } from 'zod';
 import { nonEmpty } from '#base/non-empty';
+import { asPythonKnows } from '#base/python-form';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import { boolean, union } from '#validation/lax';
-import type { ValidationItem } from '#validation/parse';
-import { asSent } from '#validation/read-ahead';
+import { check, type ValidationItem } from '#validation/parse';
+import { asSent, readAhead } from '#validation/read-ahead';
 
 const text = z.string();
 const part = union({ str: text, dict: z.looseObject({ type: text }) });
@@ -100,12 +101,24 @@ export const functionFields = z.looseObject({
   strict: boolean().nullish(),
 });
 
-/** Templates write out a whole tool: clients send null for what they did not set, and vLLM writes no such `strict`. */
-function toTool(value: z.output<typeof toolFields>): ToolDefinition {
-  const { strict, ...called } = value.function;
-  return strict === null ? { ...value, function: called } : value;
-}
-
 export const toolFields = z.looseObject({ type: text.default('function'), function: functionFields });
 
-export const tool = toolFields.transform(toTool).meta({ title: 'Tool' });
+/** Checked, with what Python knows of its numbers. Null: invalid. */
+function readTool(sent: unknown, read: (checked: ToolDefinition, own: ToolDefinition) => ToolDefinition) {
+  const { success, data } = check(toolFields, sent);
+  return success ? read(data, sent as ToolDefinition) : null;
+}
+
+/** Templates write out a whole tool: clients send null for what they did not set, and vLLM writes no such `strict`. */
+function requestedTool(checked: ToolDefinition, own: ToolDefinition): ToolDefinition {
+  const { strict, ...called } = checked.function;
+  const named = strict === null ? called : checked.function;
+  return asPythonKnows({ ...checked, function: asPythonKnows(named, own.function) }, own);
+}
+
+export const tool = readAhead(toolFields, (sent) => readTool(sent, requestedTool)).meta({ title: 'Tool' });
+
+/** Of data rows: as it was written, as in Transformers, but for a missing type. */
+export const rowTool = readAhead(toolFields, (sent) =>
+  readTool(sent, ({ type }, own) => (Object.hasOwn(own, 'type') ? own : asPythonKnows({ ...own, type }, own))),
+);

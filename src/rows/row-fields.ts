@@ -6,7 +6,7 @@ import type { ToolDefinition } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
 import { parseJson } from '#validation/json-text';
 import { asSent } from '#validation/read-ahead';
-import { tool } from './message.ts';
+import { rowTool } from './message.ts';
 
 /** `tools`, or OpenAI's older `functions`: a list or its JSON text, of tools or of bare functions. */
 const tools = z
@@ -17,7 +17,7 @@ const tools = z
       ctx.addIssue({ code: 'custom', message: 'must be a list of tools, or the JSON text of one' });
     return Array.isArray(listed) ? listed.map(asTool) : (listed ?? null);
   })
-  .pipe(z.array(tool).nullable());
+  .pipe(z.array(rowTool).nullable());
 
 const asTool = (sent: unknown): unknown =>
   isObject(sent) && !('function' in sent) && typeof sent['name'] === 'string'

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { nonEmpty } from '#base/non-empty';
+import { pythonFormsWithin } from '#base/python-form';
+import { stringifySentJson } from '#base/sent-json';
 import type { ChatMessage } from '#domain/chat';
 import type { History, SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
 import { integer, list, number, record } from '#validation/lax';
@@ -213,7 +215,8 @@ export const trajectoryGroup = z
   }))
   .meta({ title: 'TrajectoryGroup' });
 
-const toHistory = ({ messages_and_choices, tools }: z.output<typeof history>): History => ({
-  turns: messages_and_choices,
-  tools: nonEmpty(tools),
-});
+function toHistory({ messages_and_choices: turns, tools: sent }: z.output<typeof history>): History {
+  const tools = nonEmpty(sent);
+  const hasForms = pythonFormsWithin(tools).size > 0;
+  return { turns, tools, ...(hasForms ? { toolsText: stringifySentJson(tools) } : {}) };
+}

@@ -1,6 +1,6 @@
 // JSON as Python reads and writes it. Models were trained on prompts made in Python, where `2.0` stays a float, 1e-7 is written 1e-07, and
 // integers have no limit. A prompt that differs in such a detail has other tokens than the model was trained on.
-import { pythonForm, pythonKeys } from '#base/python-form';
+import { pythonForm, pythonKeys, type PythonForm } from '#base/python-form';
 import { AppError } from '#domain/errors';
 
 /** A number that Python would hold as a float, even if it has no fraction. */
@@ -13,17 +13,17 @@ export class PythonFloat {
 
 /** The parts of a value that was read from a client's JSON, as Python has them: keys in their order, floats as PythonFloat. */
 export function pythonEntries(value: object): [string, unknown][] {
-  const floats = pythonForm(value)?.floats;
+  const form = pythonForm(value);
   const parts = value as Readonly<Record<string, unknown>>;
-  return pythonKeys(value).map((key) => {
-    const part = parts[key];
-    return [key, floats?.has(key) ? new PythonFloat(Number(part)) : part];
-  });
+  return pythonKeys(value).map((key) => [key, form ? pythonPart(form, key, parts[key]) : parts[key]]);
 }
 
+const pythonPart = ({ floats, integers }: PythonForm, key: string, part: unknown): unknown =>
+  floats.has(key) ? new PythonFloat(Number(part)) : (integers.get(key) ?? part);
+
 export function pythonItems(list: readonly unknown[]): readonly unknown[] {
-  const floats = pythonForm(list)?.floats;
-  return floats ? list.map((item, i) => (floats.has(String(i)) ? new PythonFloat(Number(item)) : item)) : list;
+  const form = pythonForm(list);
+  return form ? list.map((item, i) => pythonPart(form, String(i), item)) : list;
 }
 
 /**

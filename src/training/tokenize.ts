@@ -8,6 +8,7 @@
 //
 // If the job allows it, assistant messages without tokens are trained as the template writes them, through the end of the turn; their
 // sampling log-probabilities are unknown. Examples of SFT and DPO jobs are conversation-tokens.ts's.
+import { parseSentJson } from '#base/sent-json';
 import { createYielder } from '#base/yield-to-loop';
 import type { ChatMessage } from '#domain/chat';
 import { AppError } from '#domain/errors';
@@ -41,11 +42,12 @@ export interface TokenizedHistory {
 
 /** `written`: which assistant turns without tokens are trained, as the template writes them. Sequences are cut at the limit. */
 export async function tokenizeHistory(
-  { turns, tools }: History,
+  { turns, tools: plain, toolsText }: History,
   encoder: ConversationEncoder,
   written: 'none' | 'all' = 'none',
   { lengthMax, count }: SequenceLimits = UNLIMITED,
 ): Promise<TokenizedHistory> {
+  const tools = toolsText === undefined ? plain : (parseSentJson(toolsText) as History['tools']);
   const sequences: TokenSequence[] = [];
   const problems: TokenProblem[] = [];
   const cut = { sequences: 0, trainedTokens: 0 };

@@ -36,7 +36,7 @@ const LIMITS: NumberLimits = {
 /** `rounded`: without notes too, so that log-probabilities need no second pass. */
 export function readJson(text: string, integers: LongIntegers): unknown {
   try {
-    return parseSentJson(text, integers, integers === 'exact' ? LIMITS : { ...LIMITS, notesMax: 0 });
+    return parseSentJson(text, integers, integers === 'rounded' ? { ...LIMITS, notesMax: 0 } : LIMITS);
   } catch (error) {
     if (error instanceof NumberLimitError) throw notJson(error.offset, error.message);
     if (text.length > LOCATED_CHARACTERS_MAX) throw notJson(0, 'Not valid JSON, somewhere after this position');

@@ -65,7 +65,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
       const text = bytes.toString('utf8');
       for (const _ of scanShape(text, PIECE_SHAPE)) await setImmediate();
       await step();
-      const value = readJson(text, 'rounded');
+      const value = readJson(text, { notedUnder: 'tools' });
       await step();
       packLogprobs(value);
       if (countChecked(value, CHECKED_VALUES_MAX + 1) > CHECKED_VALUES_MAX) {

@@ -13,11 +13,17 @@ import { putEvaluationBody, readEvaluationBody } from '#services/evaluations/sto
 import { findContent, sealContent } from '#services/responses/response-content';
 import { createChatTemplate, type RenderRequest } from '#text/chat-template';
 import type { TextModel } from '#text/text-model';
+import { tokenizeHistory } from '#training/tokenize';
+import type { ConversationEncoder } from '#training/conversation-encoder';
+import type { TrajectoryGroup, Turn } from '#domain/trajectory';
+import { trajectoryGroup } from '#rows/trajectory';
+import { parse } from '#validation/parse';
 import { parseJson } from '#validation/json-text';
 import { parseChatRequest } from '../../../src/api/chat/chat-request.ts';
 import { parseTokenize } from '../../../src/api/chat/tokenize-schema.ts';
 import { parseCountTokens, parseMessagesRequest } from '../../../src/api/messages/messages-request.ts';
 import { parseResponsesRequest } from '../../../src/api/responses/responses-request.ts';
+import { createTrajectoryBodyParser } from '../../../src/api/training/training-body.ts';
 import { fixturePath } from '../../support/golden/fixture.ts';
 
 const { cases } = JSON.parse(readFileSync(fixturePath('templates/sent-values.json'), 'utf8')) as {
@@ -158,8 +164,9 @@ test('the prompts of an evaluation are answered from storage as they were sent',
     artifacts: {} as never,
     limits: { promptsMax: 1_000, samplesMax: 1, tokensMax: 1_000_000, promptBytesMax: 1_000_000 },
   });
-  const kept = objects.filter(([text]) => !/\d{16}/.test(text)); // longer integers are rounded
-  const prompts = kept.map(([text]) => rowOf(readEvaluationLine(`{"messages": [${SAID}], ${inTool(text)}}`), 'prompt'));
+  const prompts = objects.map(([text]) =>
+    rowOf(readEvaluationLine(`{"messages": [${SAID}], ${inTool(text)}}`), 'prompt'),
+  );
   const settings = { samples: 1, maxTokens: 1, chatTemplateKwargs: parseJson('{"value": 1.0}') };
   let stored = new Uint8Array();
   const blobs = {
@@ -173,7 +180,7 @@ test('the prompts of an evaluation are answered from storage as they were sent',
   const made = read.prompts.map(({ messages: said, tools }) =>
     written({ messages: said, tools, variables: read.settings.chatTemplateKwargs, addGenerationPrompt: true }),
   );
-  expect(made).toEqual(kept.map(([, text]) => `${text}1.0`));
+  expect(made).toEqual(objects.map(([, text]) => `${text}1.0`));
 });
 
 const ANSWERED = '{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}';
@@ -233,4 +240,52 @@ test.each<[string, (text: string) => string, (line: string) => Row, typeof cases
   ],
 ])('%s are written as Python writes them', (_, around, read, values) => {
   expect(values.map(([text]) => [text, writtenRow(read(`{${around(text)}}`))])).toEqual(values);
+});
+
+const ODD_TOOL =
+  '{"weight": 1e3, "function": {"priority": 1.0, "name": "f", "strict": null, "parameters": {"2": 9007199254740993, "1": 2.0}, "description": "d"}, "type": "function"}';
+const AS_WRITTEN = ODD_TOOL.replace('1e3', '1000.0');
+/** Declared fields come first, as in vLLM. */
+const AS_REQUESTED =
+  '{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"2": 9007199254740993, "1": 2.0}, "priority": 1.0}, "weight": 1000.0}';
+const wholeTool = createChatTemplate({ default: '{{ tools[0] | tojson }}' }, new Map(), systemClock);
+const toolOf = ({ messages: said, tools }: Row): string =>
+  wholeTool.render({ messages: said, tools, addGenerationPrompt: false });
+
+test('whole tools: as they were written in rows, and with their fields in order in requests', () => {
+  const tools = `"tools": [${ODD_TOOL}]`;
+  expect(toolOf(rowOf(readSftLine(`{"messages": [${ANSWERED}], ${tools}}`), 'row'))).toBe(AS_WRITTEN);
+  const pair = `{"prompt": "", "chosen": [${ANSWERED}], "rejected": [${SAID}, {"role": "assistant", "content": "x"}], ${tools}}`;
+  const { row } = readPreferencePair(pair) as unknown as { row: Row };
+  expect(toolOf({ ...row, messages: [] })).toBe(AS_WRITTEN);
+  expect(toolOf(rowOf(readEvaluationLine(`{"messages": [${SAID}], ${tools}}`), 'prompt'))).toBe(AS_REQUESTED);
+  const asked = chat(parseJson(`{"model": "m", "messages": [${SAID}], ${tools}}`));
+  expect(toolOf(asked as Row)).toBe(AS_REQUESTED);
+});
+
+test('tools of trajectories without token ids, after storage; other numbers are as JavaScript has them', async () => {
+  const history = `"messages_and_choices": [${SAID}, {"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop"}], "tools": [${ODD_TOOL}]`;
+  const call = `{"request": {"messages": [${SAID}], "tools": [${ODD_TOOL}]}, "response": {"choices": [{"message": {"role": "assistant", "content": "x"}}]}}`;
+  const body = `{"model_id": "m", "trajectory_groups": [{"trajectories": [
+    {${history}, "additional_histories": [{${history}}], "reward": 1.0},
+    {"exchanges": {"chat_completions": [${call}]}, "reward": 0, "metadata": {"tools": [12345678901234567890, 1.0]}}]}]}`;
+  const parser = createTrajectoryBodyParser();
+  await parser.write(Buffer.from(body));
+  const { trajectory_groups: groups } = (await parser.end()) as { trajectory_groups: unknown[] };
+  const group = JSON.parse(JSON.stringify(parse(trajectoryGroup, groups[0], 'body'))) as TrajectoryGroup;
+  const seen: string[] = [];
+  const encoder = {
+    renderPrompt: (said: Row['messages'], { tools }: Pick<Row, 'tools'>) => toolOf({ messages: said, tools }),
+    encode: (text: string) => {
+      seen.push(text);
+      return [1];
+    },
+    vocabSize: 2,
+  } as unknown as ConversationEncoder;
+  for (const { turns, ...context } of group.trajectories.flatMap(({ histories }) => histories))
+    await tokenizeHistory(
+      { ...context, turns: turns.map((turn) => ({ ...turn, tokens: [1], logprobs: [-1] }) as Turn) },
+      encoder,
+    );
+  expect(seen).toEqual(Array(3).fill(AS_REQUESTED));
 });

@@ -28,14 +28,10 @@ export async function* recallTokens(
   }
 }
 
-function recallHistory(
-  { turns, tools }: History,
-  who: Omit<ConversationKey, 'conversation'>,
-  memory: SampledTokens,
-): History {
+function recallHistory(history: History, who: Omit<ConversationKey, 'conversation'>, memory: SampledTokens): History {
   const conversation = createConversationDigest();
   const fold = createPromptFolding();
-  const recalled = turns.map((turn) => {
+  const recalled = history.turns.map((turn) => {
     const asked = { ...who, conversation: conversation.read() };
     conversation.add(turn.message);
     if (turn.kind !== 'sampled') return turn;
@@ -43,7 +39,7 @@ function recallHistory(
     const { promptTokenIds } = complete;
     return promptTokenIds ? { ...complete, promptTokenIds: fold(promptTokenIds) } : complete;
   });
-  return { turns: recalled, tools };
+  return { ...history, turns: recalled };
 }
 
 function recallTurn({ answer, ...turn }: SampledTurn, asked: ConversationKey, memory: SampledTokens): SampledTurn {
