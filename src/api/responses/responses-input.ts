@@ -42,7 +42,8 @@ export function toMessages(input: readonly Item[], before: number, warnings: Set
   for (const [at, item] of input.entries()) {
     const loc = ['body', 'input', at - before];
     const type = item.type ?? 'message';
-    if (type === 'message') turns.say(roleOf(item, loc), contentOf(item.content, [...loc, 'content']));
+    if (type === 'message')
+      turns.say(roleOf(item, loc), contentOf(item.content, [...loc, 'content']), isUnfinished(item));
     else if (type === 'function_call') turns.call(toCall(item, loc));
     else if (type === 'custom_tool_call') turns.call(toCustomCall(item, loc));
     else if (type === 'function_call_output' || type === 'custom_tool_call_output') turns.result(toResult(item, loc));
@@ -52,13 +53,21 @@ export function toMessages(input: readonly Item[], before: number, warnings: Set
   return turns.end();
 }
 
+interface OpenTurn {
+  thought: string | null;
+  content: ChatMessage['content'] | null;
+  isCut: boolean;
+  calls: ToolCall[];
+}
+
 /**
  * Merges the items of one assistant turn, in whatever order they are: a message has one text, one piece of reasoning and all calls, as in
- * vLLM. Unlike there, reasoning that directly follows reasoning continues it: most templates write a message of reasoning alone badly.
+ * vLLM. Unlike there, reasoning that directly follows reasoning continues it: most templates write a message of reasoning alone badly. And
+ * a text continues one that was cut: it is the answer to a request that ended in it.
  */
 function createTurns() {
   const messages: ChatMessage[] = [];
-  let open: { thought: string | null; content: ChatMessage['content'] | null; calls: ToolCall[] } | null = null;
+  let open: OpenTurn | null = null;
 
   function close(): void {
     if (open === null) return;
@@ -71,17 +80,19 @@ function createTurns() {
       ...(thought === null ? {} : { reasoning_content: thought }),
     });
   }
-  const assistant = () => (open ??= { thought: null, content: null, calls: [] });
+  const assistant = () => (open ??= { thought: null, content: null, isCut: false, calls: [] });
 
   return {
-    say(role: string, content: ChatMessage['content']): void {
+    say(role: string, content: ChatMessage['content'], isCut: boolean): void {
       if (role !== 'assistant') {
         close();
         messages.push({ role, content });
         return;
       }
-      if (open && open.content !== null) close();
-      assistant().content = content;
+      const begun = open?.isCut && open.calls.length === 0 ? open.content : null;
+      const isContinued = typeof begun === 'string' && typeof content === 'string';
+      if (open && open.content !== null && !isContinued) close();
+      Object.assign(assistant(), { content: isContinued ? begun + content : content, isCut });
     },
     call: (call: ToolCall): void => void assistant().calls.push(call),
     think(thought: string): void {
