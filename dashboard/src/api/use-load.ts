@@ -1,7 +1,11 @@
 // Loads what a page shows: loading, failed, or ready. It can be loaded again, on a timer or because there is something new: then the
-// shown value stays until the next one arrives, and a lost connection in between removes nothing.
+// shown value stays until the next one arrives, and a lost connection in between removes nothing. While the server does not answer, it is
+// asked again, so that a page comes back with its server.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError } from './client.ts';
+
+/** For pages that do not reload by themselves. */
+const RETRY_MS = 3_000;
 
 export type Load<T> = Loading<T> & { readonly reload: () => void };
 
@@ -39,13 +43,13 @@ export function useLoad<T>(
       try {
         const value = await load(stop.signal);
         show(() => ({ state: 'ready', value, lost: null }));
-        return isLast(value);
+        return isLast(value) ? null : (everyMs ?? null);
       } catch (error) {
         show((before) => (before.state === 'ready' && isPassing(error) ? { ...before, lost: error } : failed(error)));
-        return false;
+        return everyMs ?? (isPassing(error) ? RETRY_MS : null);
       }
     };
-    void repeat(ask, everyMs, stop.signal);
+    void repeat(ask, stop.signal);
     return () => stop.abort();
   }, [...inputs, version, round, everyMs]);
 
@@ -58,10 +62,12 @@ const failed = (error: unknown): Loading<never> => ({ state: 'failed', error });
 const isPassing = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
-async function repeat(ask: () => Promise<boolean>, everyMs: number | undefined, signal: AbortSignal): Promise<void> {
+/** `ask` returns after how long to ask again; null: never. */
+async function repeat(ask: () => Promise<number | null>, signal: AbortSignal): Promise<void> {
   for (;;) {
-    if ((await ask()) || everyMs === undefined) return;
-    do await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const afterMs = await ask();
+    if (afterMs === null) return;
+    do await new Promise((resolve) => setTimeout(resolve, afterMs));
     while (document.hidden && !signal.aborted);
     if (signal.aborted) return;
   }

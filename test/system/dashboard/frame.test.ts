@@ -113,6 +113,27 @@ describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
     await page.context().close();
   });
 
+  test('every page says that the server is away, and comes back with it', async () => {
+    const { page } = await visit(browser!, server.url);
+    await enterKey(page, server.apiKey);
+    const lost = page.getByRole('alert').filter({ hasText: 'The server does not respond.' });
+    const models = ['/models/none', '/models/none/trajectories', '/jobs/none', '/jobs/none/groups/0', '/runs/~/none'];
+    for (const path of ['/', '/jobs', '/episodes', '/runs', '/data', '/keys', '/workers', ...models]) {
+      await page.route('**/v1/**', (route) => route.abort());
+      await openPage(page, path);
+      await lost.first().waitFor();
+      await page.unroute('**/v1/**');
+    }
+    for (const path of ['/data', '/keys', '/jobs/none/groups/0']) {
+      await page.route('**/v1/**', (route) => route.abort());
+      await openPage(page, path);
+      await lost.first().waitFor();
+      await page.unroute('**/v1/**');
+      await expect.poll(() => lost.count(), { timeout: 10_000 }).toBe(0);
+    }
+    await page.context().close();
+  });
+
   test('says where nothing is', async () => {
     const { page } = await visit(browser!, server.url);
     await enterKey(page, server.apiKey);
