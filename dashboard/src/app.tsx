@@ -6,6 +6,7 @@ import { ROUTES, type Route } from './routes.tsx';
 import { Shell } from './shell.tsx';
 import { AskKey } from './ui/ask-key.tsx';
 import { ErrorBoundary } from './ui/error-boundary.tsx';
+import { keepPlace } from './ui/keep-place.ts';
 import { PageHead } from './ui/page-head.tsx';
 import { Empty } from './ui/states.tsx';
 
@@ -14,7 +15,6 @@ export function App() {
   const address = useAddress();
   const found = findPage(address.path);
   const title = found?.route.title ?? 'Page not found';
-  useEffect(() => void (document.title = `${title} · Whetstone`), [title]);
   if (key === null) return <AskKey />;
   return (
     <Shell path={address.path} title={title} help={found?.route.help}>
@@ -36,12 +36,15 @@ function findPage(path: string): Found | null {
   return null;
 }
 
-/** Takes the focus when the address changes, so that a keyboard or a screen reader continues here; not on the first page. */
+/**
+ * Takes the focus when the address changes, so that a keyboard or a screen reader continues here; not on the first page. Back returns to
+ * the place in the page.
+ */
 function Page({ address, title, found }: { address: Address; title: string; found: Found | null }) {
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     if (document.activeElement !== document.body) main.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    return keepPlace(main.current!);
   }, []);
   return (
     <main id="main" ref={main} tabIndex={-1}>

@@ -75,7 +75,7 @@ function setQuery(changed: Changed, how: 'pushState' | 'replaceState'): void {
   }
   const href = `${path === '' ? '#/' : path}${next.size === 0 ? '' : `?${next}`}`;
   if (href === location.hash) return;
-  history[how](null, '', href);
+  history[how](how === 'replaceState' ? history.state : null, '', href);
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 

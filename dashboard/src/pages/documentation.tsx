@@ -6,6 +6,7 @@ import { DOCUMENTATION_PAGE, DOCUMENTATION_PATH, PAGES, readPage } from '../docu
 import type { Tree } from '../documentation/parse-page.ts';
 import { hrefTo, type PageProps } from '../router.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
+import { useTabTitle } from '../ui/tab-title.ts';
 import { Empty, Loaded } from '../ui/states.tsx';
 import '../documentation/documentation.css';
 
@@ -44,7 +45,7 @@ export function DocumentPage({ params, query }: PageProps) {
     if (found.state === 'ready' && at !== null) document.getElementById(at)?.scrollIntoView();
   }, [found.state, at]);
   return (
-    <>
+    <div ref={useTabTitle<HTMLDivElement>()}>
       <div class="crumbs">
         <a href={hrefTo(DOCUMENTATION_PATH)}>Documentation</a>
       </div>
@@ -60,7 +61,7 @@ export function DocumentPage({ params, query }: PageProps) {
           )
         }
       </Loaded>
-    </>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 // Asks for the key once, and checks it with the server before storing it: until the browser is closed, or on this device.
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { setKey } from '../api/key.ts';
 import { Failure } from './states.tsx';
@@ -9,6 +9,7 @@ export function AskKey() {
   const isKept = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  useEffect(() => void (document.title = 'Whetstone'), []);
 
   async function tryKey(event: SubmitEvent) {
     event.preventDefault();

@@ -1,5 +1,6 @@
-// The head of a page: its place, its title and its actions.
+// The head of a page: its place, its title and its actions. It names the browser's tab too.
 import type { ComponentChildren } from 'preact';
+import { useTabTitle } from './tab-title.ts';
 
 interface PageHeadProps {
   readonly title: ComponentChildren;
@@ -9,16 +10,18 @@ interface PageHeadProps {
   readonly actions?: ComponentChildren;
 }
 
-export const PageHead = ({ title, crumbs, about, actions }: PageHeadProps) => (
-  <div class="page-head">
-    <div>
-      {crumbs && <div class="crumbs">{crumbs}</div>}
-      <h1>{title}</h1>
-      {about && <div class="about">{about}</div>}
+export function PageHead({ title, crumbs, about, actions }: PageHeadProps) {
+  return (
+    <div class="page-head" ref={useTabTitle<HTMLDivElement>()}>
+      <div>
+        {crumbs && <div class="crumbs">{crumbs}</div>}
+        <h1>{title}</h1>
+        {about && <div class="about">{about}</div>}
+      </div>
+      {actions && <div class="actions">{actions}</div>}
     </div>
-    {actions && <div class="actions">{actions}</div>}
-  </div>
-);
+  );
+}
 
 interface SectionProps {
   readonly title: string;
