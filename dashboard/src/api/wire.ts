@@ -5,9 +5,9 @@ export type Model = Item<'/v1/preview/models'>;
 export type ModelDetail = Answer<'/v1/preview/models/{model_id}'>;
 export type Checkpoint = Item<'/v1/preview/models/{model_id}/checkpoints'>;
 export type HistoryStep = Item<'/v1/preview/models/{model_id}/metrics'>;
-type DescribedJob = Item<'/v1/preview/training-jobs'>;
+export type ListedJob = Item<'/v1/preview/training-jobs'>;
 /** What all answers with jobs have. */
-export type Job = Omit<DescribedJob, 'model_name' | 'reward' | 'loss' | 'seconds'>;
+export type Job = Omit<ListedJob, 'model_name' | 'reward' | 'loss' | 'seconds'>;
 export type JobDetail = Answer<'/v1/preview/training-jobs/{training_job_id}'>;
 export type JobGroup = Item<'/v1/preview/training-jobs/{training_job_id}/groups'>;
 export type Episode = Item<'/v1/preview/episodes'>;

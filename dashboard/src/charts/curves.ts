@@ -142,12 +142,12 @@ export function smoothed(values: readonly (number | null)[], weight: number): (n
 
 const FIRST = ['reward', 'loss', 'kl', 'entropy', 'grad_norm', 'learning_rate'];
 
-/** Well-known metrics first, then by name. */
-export function byInterest(a: string, b: string): number {
-  const rank = (title: string) => {
-    const name = title.replace(/ \(\w+\)$/, '');
-    const at = FIRST.findIndex((known) => name === known || name.endsWith(`/${known}`));
-    return at === -1 ? FIRST.length : at;
-  };
-  return rank(a) - rank(b) || a.localeCompare(b);
+/** Of a metric or the title of its curve: well-known ones have the lowest. */
+export function rankOf(title: string): number {
+  const name = title.replace(/ \(\w+\)$/, '');
+  const at = FIRST.findIndex((known) => name === known || name.endsWith(`/${known}`));
+  return at === -1 ? FIRST.length : at;
 }
+
+/** Well-known metrics first, then by name. */
+export const byInterest = (a: string, b: string): number => rankOf(a) - rankOf(b) || a.localeCompare(b);

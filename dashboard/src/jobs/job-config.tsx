@@ -1,6 +1,8 @@
-// The settings of a job, including defaults.
+// What a job trains on, and its settings, including defaults.
+import { settingLines } from '../../../src/base/setting-lines.ts';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
+import { hrefOfUri } from '../ui/artifact-page.ts';
 import { Section } from '../ui/page-head.tsx';
 import { shortName } from '../ui/short-name.ts';
 import { Loaded } from '../ui/states.tsx';
@@ -25,18 +27,26 @@ export function JobConfigSection({ jobId, isOver }: { jobId: string; isOver: boo
         {({ config: settings, input }) => (
           <div class="panel settings" role="region" aria-label="Settings" tabIndex={0}>
             <dl>
-              {Object.entries({ ...settings, ...(input.uri === null ? {} : { data: shortName(input.uri) }) }).map(
-                ([name, value]) => (
-                  <div key={name}>
-                    <dt>
-                      <Text>{name}</Text>
-                    </dt>
-                    <dd>
-                      <Text>{typeof value === 'string' ? value : JSON.stringify(value)}</Text>
-                    </dd>
-                  </div>
-                ),
+              {input.uri !== null && (
+                <div>
+                  <dt>data</dt>
+                  <dd>
+                    <a href={hrefOfUri(input.uri)}>
+                      <Text>{shortName(input.uri)}</Text>
+                    </a>
+                  </dd>
+                </div>
               )}
+              {settingLines(settings).map(([name, value]) => (
+                <div key={name}>
+                  <dt>
+                    <Text>{name}</Text>
+                  </dt>
+                  <dd>
+                    <Text>{value}</Text>
+                  </dd>
+                </div>
+              ))}
             </dl>
           </div>
         )}

@@ -1,6 +1,7 @@
 // The events of a job as the server sent them, newest first, with all their data. There may be thousands of gradient steps, so only
 // the visible rows are in the page.
 import type { JobEvent } from '../api/events.ts';
+import { rankOf } from '../charts/curves.ts';
 import { Section } from '../ui/page-head.tsx';
 import { measured, whole } from '../ui/numbers.ts';
 import { Empty } from '../ui/states.tsx';
@@ -23,7 +24,7 @@ export const JobEventList = ({ of: { events, total } }: { of: KeptEvents }) => (
         {({ type, data }) => (
           <details class="event">
             <summary>
-              <b>{type.replaceAll('_', ' ')}</b> <Text>{inShort(data)}</Text>
+              <b>{nameOf(type, data)}</b> <Text>{inShort(data)}</Text>
             </summary>
             <pre>
               <Text>{JSON.stringify(data, null, 2)}</Text>
@@ -40,9 +41,14 @@ const ROW_PX = 38;
 const OPENED_PX = 160;
 const FIELDS_SHOWN = 3;
 
-function inShort(data: JobEvent['data']): string {
+/** `gradient step 4` */
+const nameOf = (type: JobEvent['type'], { gradient_step: step }: JobEvent['data']): string =>
+  `${type.replaceAll('_', ' ')}${typeof step === 'number' ? ` ${whole(step)}` : ''}`;
+
+function inShort({ gradient_step: _, ...data }: JobEvent['data']): string {
   const numbers = Object.entries(data).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
   return numbers
+    .sort(([a], [b]) => rankOf(a) - rankOf(b))
     .slice(0, FIELDS_SHOWN)
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${measured(value)}`)
     .join(' · ');

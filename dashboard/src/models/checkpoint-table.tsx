@@ -11,6 +11,7 @@ import { Failure } from '../ui/states.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
 import { Ago } from '../ui/time.tsx';
+import { stepName } from '../ui/short-name.ts';
 import { downloadCheckpoint } from './download-checkpoint.ts';
 
 interface CheckpointTableProps {
@@ -20,9 +21,6 @@ interface CheckpointTableProps {
   readonly evaluations: ReadonlyMap<number, StepEvaluation>;
   readonly onChange: () => void;
 }
-
-export const stepName = ({ entity, project, name }: Model, step: number): string =>
-  `${entity}/${project}/${name}:step${step}`;
 
 const METRICS_SHOWN = /^(train\/(reward|reward_std_dev|loss)|(?!train\/)[^/]+\/reward)$/;
 
@@ -88,20 +86,27 @@ export function CheckpointTable({ model, checkpoints, evaluations, onChange }: C
     <>
       {error !== null && <Failure error={error} />}
       <Table label="Checkpoints" rows={checkpoints} keyOf={({ id }) => id} columns={columns} />
-      {chosen.length === 2 && (
-        <p class="row pager">
-          <a
-            class="button"
-            href={hrefTo('/playground', { model: stepName(model, chosen[0]!), other: stepName(model, chosen[1]!) })}
-          >
-            Compare step {Math.min(...chosen)} with step {Math.max(...chosen)}
-          </a>
+      {chosen.length > 0 && (
+        <div class="row panel chosen-rows">
+          {chosen.length === 1 ? (
+            <span>Choose another checkpoint to compare step {chosen[0]} with</span>
+          ) : (
+            <a
+              class="button"
+              href={hrefTo('/playground', { model: stepName(model, chosen[0]!), other: stepName(model, chosen[1]!) })}
+            >
+              Compare step {Math.min(...chosen)} with step {Math.max(...chosen)}
+            </a>
+          )}
           {haveAnswers && (
             <a class="button" href={answersHref(model.id, Math.max(...chosen), Math.min(...chosen))}>
               Compare their held-out answers
             </a>
           )}
-        </p>
+          <button type="button" onClick={() => setChosen([])}>
+            Clear
+          </button>
+        </div>
       )}
     </>
   );

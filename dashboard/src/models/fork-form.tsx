@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import type { Checkpoint, Model } from '../api/wire.ts';
 import { goTo, hrefTo } from '../router.ts';
+import { stepName } from '../ui/short-name.ts';
 import { Failure } from '../ui/states.tsx';
-import { stepName } from './checkpoint-table.tsx';
 
 export function ForkForm({ model, checkpoints }: { model: Model; checkpoints: readonly Checkpoint[] }) {
   const [name, setName] = useState('');

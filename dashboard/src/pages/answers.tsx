@@ -6,9 +6,9 @@ import { EvaluationSettings } from '../evaluations/evaluation-settings.tsx';
 import { hasEnded, progressOf, readEvaluations, type StepEvaluation } from '../evaluations/evaluations.ts';
 import { useAnswers } from '../evaluations/use-answers.ts';
 import { changeQuery, hrefTo, type PageProps } from '../router.ts';
+import { ModelLink } from '../jobs/job-cells.tsx';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Failure, Loaded } from '../ui/states.tsx';
-import { Text } from '../ui/text.tsx';
 
 const REFRESH_MS = 3_000;
 
@@ -19,11 +19,7 @@ export function AnswersPage({ params, query }: PageProps) {
     [id],
   );
   const evaluations = useLoad((signal) => readEvaluations(id, signal), [id], { everyMs: REFRESH_MS });
-  const crumbs = model.state === 'ready' && (
-    <a href={hrefTo('/models/{id}', { id })}>
-      <Text>{model.value.name}</Text>
-    </a>
-  );
+  const crumbs = model.state === 'ready' && <ModelLink model={model.value} />;
   return (
     <>
       <PageHead title="Held-out answers" crumbs={crumbs} />

@@ -1,4 +1,5 @@
 // One version of an artifact: its files, and rows of training data with their tokens as a job would train on them.
+import { useState } from 'preact/hooks';
 import { call, send } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { Artifact } from '../data/artifact-name.ts';
@@ -9,7 +10,8 @@ import { Confirm } from '../ui/confirm.tsx';
 import { KeyValues } from '../ui/facts.tsx';
 import { bytes } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
-import { Loaded } from '../ui/states.tsx';
+import { saveFile } from '../ui/save-file.ts';
+import { Failure, Loaded } from '../ui/states.tsx';
 import { Table } from '../ui/table.tsx';
 import { Text } from '../ui/text.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -23,7 +25,7 @@ export function ArtifactPage({ params, query }: PageProps) {
   return (
     <>
       <PageHead
-        title={<Text>{name.artifact}</Text>}
+        title={<Text>{found.state === 'ready' ? `${found.value.name}:${found.value.version}` : name.artifact}</Text>}
         crumbs={<a href="#/data">Data</a>}
         about={found.state === 'ready' && <About of={found.value} />}
         actions={found.state === 'ready' && <Delete artifact={found.value} />}
@@ -88,8 +90,10 @@ function Delete({ artifact }: { artifact: Artifact }) {
 }
 
 function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<string, string>> }) {
+  const [error, setError] = useState<unknown>(null);
   return (
     <Section title="Files">
+      {error !== null && <Failure error={error} />}
       <Table
         label="Files"
         rows={artifact.files}
@@ -110,7 +114,10 @@ function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<s
                 type="button"
                 class="link"
                 aria-label={`Download ${path}`}
-                onClick={() => void download(name, path)}
+                onClick={() => {
+                  setError(null);
+                  void download(name, path).catch(setError);
+                }}
               >
                 Download
               </button>
@@ -125,8 +132,5 @@ function Files({ artifact, name }: { artifact: Artifact; name: Readonly<Record<s
 /** By script, because a link cannot send the key. */
 async function download(name: Readonly<Record<string, string>>, path: string): Promise<void> {
   const answer = await send('get', '/v1/artifacts/{entity}/{project}/{artifact}/{path}', { path: { ...name, path } });
-  const url = URL.createObjectURL(await answer.blob());
-  const link = Object.assign(document.createElement('a'), { href: url, download: path.split('/').at(-1)! });
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(await answer.blob(), path.split('/').at(-1)!);
 }

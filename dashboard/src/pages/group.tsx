@@ -4,8 +4,8 @@ import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { GroupView } from '../groups/group-view.tsx';
 import { jobGroup, loggedGroup } from '../groups/group-data.ts';
+import { ModelLink } from '../jobs/job-cells.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
-import { Text } from '../ui/text.tsx';
 
 const JOB_GROUP = '/jobs/{id}/groups/{group}';
 const LOGGED_GROUP = '/models/{id}/logs/{log}/groups/{group}';
@@ -22,11 +22,7 @@ export function JobGroupPage({ params, query }: PageProps) {
   const known = job.state === 'ready' ? job.value : null;
   const crumbs = (
     <>
-      {known && (
-        <a href={hrefTo('/models/{id}', { id: known.model.id })}>
-          <Text>{known.model.name}</Text>
-        </a>
-      )}
+      {known && <ModelLink model={known.model} />}
       <a href={hrefTo('/jobs/{id}', { id })}>{known?.job.step == null ? 'job' : `step ${known.job.step}`}</a>
     </>
   );
@@ -65,11 +61,7 @@ export function LoggedGroupPage({ params, query }: PageProps) {
   );
   const crumbs = (
     <>
-      {model.state === 'ready' && (
-        <a href={hrefTo('/models/{id}', { id })}>
-          <Text>{model.value.name}</Text>
-        </a>
-      )}
+      {model.state === 'ready' && <ModelLink model={model.value} />}
       <a href={hrefTo('/models/{id}/trajectories', { id })}>logged</a>
     </>
   );

@@ -5,6 +5,7 @@ import type { JobDetail } from '../api/wire.ts';
 import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { hasEnded } from '../evaluations/evaluations.ts';
 import { JobEvaluation } from '../evaluations/job-evaluation.tsx';
+import { ModelLink } from '../jobs/job-cells.tsx';
 import { JobConfigSection } from '../jobs/job-config.tsx';
 import { JobEventList } from '../jobs/job-event-list.tsx';
 import { JobGroups } from '../jobs/job-groups.tsx';
@@ -14,6 +15,7 @@ import { useJobEvents } from '../jobs/use-job-events.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
 import { PageHead } from '../ui/page-head.tsx';
+import { stepName } from '../ui/short-name.ts';
 import { Failure, Loaded } from '../ui/states.tsx';
 import { Text } from '../ui/text.tsx';
 
@@ -63,18 +65,26 @@ function JobHead({ job, cancel }: { job: JobDetail; cancel: () => Promise<void> 
     (signal) => call('get', '/v1/preview/episodes', { query: { training_job_id: job.id, limit: 1 }, signal }),
     [job.id],
   );
-  const name = model.state === 'ready' ? `${model.value.project}/${model.value.name}` : 'Model';
+  const made =
+    job.status === 'succeeded' && job.step !== null && model.state === 'ready' ? stepName(model.value, job.step) : null;
   return (
     <PageHead
       crumbs={
-        <a href={hrefTo('/models/{id}', { id: job.model_id })}>
-          <Text>{name}</Text>
-        </a>
+        model.state === 'ready' ? (
+          <ModelLink model={model.value} />
+        ) : (
+          <a href={hrefTo('/models/{id}', { id: job.model_id })}>Model</a>
+        )
       }
       title={`${job.type.toUpperCase()} job${job.step === null ? '' : `, step ${job.step}`}`}
       about={<code>{job.id}</code>}
       actions={
         <>
+          {made !== null && (
+            <a class="button" href={hrefTo('/playground', { model: made })}>
+              Try <Text>{made}</Text>
+            </a>
+          )}
           {episodes.state === 'ready' && episodes.value.data.length > 0 && (
             <a class="button" href={hrefTo(EPISODES_PATH, { job: job.id })}>
               Episodes

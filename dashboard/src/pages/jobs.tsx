@@ -1,7 +1,7 @@
 // All training jobs, newest first, filtered by model, kind and status. What is shown is in the address.
 import { call, type Answer } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import type { Job, JobOfModel } from '../api/wire.ts';
+import type { Job } from '../api/wire.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobsOfModels } from '../jobs/job-table.tsx';
 import { chooseAmong as choose, hrefTo, type PageProps } from '../router.ts';
@@ -84,6 +84,6 @@ async function readPage({ model, type, status }: Choices, place: PagePlace, sign
     ...(after === undefined ? {} : { after }),
   };
   const page = await call('get', '/v1/preview/training-jobs', { query, signal });
-  const jobs = page.data.map(async (job): Promise<JobOfModel> => ({ ...job, model: await readModel(job.model_id) }));
+  const jobs = page.data.map(async (job) => ({ ...job, model: await readModel(job.model_id) }));
   return { place, page: { ...page, data: await Promise.all(jobs) } };
 }

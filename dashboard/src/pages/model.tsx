@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { readList } from '../api/pages.ts';
 import { useLoad } from '../api/use-load.ts';
-import type { Job, ModelDetail } from '../api/wire.ts';
+import type { ListedJob, ModelDetail } from '../api/wire.ts';
 import { EPISODES_PATH } from '../episodes/addresses.ts';
 import { ANSWERS_PATH, readEvaluations } from '../evaluations/evaluations.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
@@ -54,12 +54,12 @@ const loraOf = ({ r, lora_alpha, use_rslora }: NonNullable<ModelDetail['lora']>)
 interface OfModelProps {
   readonly model: ModelDetail;
   /** The newest ones, newest first. */
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly ListedJob[];
   readonly onChange: () => void;
 }
 
 function OfModel({ model, jobs, onChange }: OfModelProps) {
-  const { id, entity, project, name } = model;
+  const { id, project, name } = model;
   const version = `${jobs[0]?.id} ${jobs[0]?.status}`;
   const checkpoints = useLoad(
     (signal) =>
@@ -79,7 +79,11 @@ function OfModel({ model, jobs, onChange }: OfModelProps) {
   return (
     <>
       <PageHead
-        crumbs={<Text>{`${entity}/${project}`}</Text>}
+        crumbs={
+          <a href={hrefTo('/', { project })} title={`Models of the project ${project}`}>
+            <Text>{project}</Text>
+          </a>
+        }
         title={<Text>{name}</Text>}
         about={
           <>
@@ -103,7 +107,7 @@ function OfModel({ model, jobs, onChange }: OfModelProps) {
                 Held-out answers
               </a>
             )}
-            <a class="button" href={hrefTo('/playground', { model: `${entity}/${project}/${name}` })}>
+            <a class="button" href={hrefTo('/playground', { model: `${project}/${name}` })}>
               Playground
             </a>
             <ModelActions model={model} onChange={onChange} />

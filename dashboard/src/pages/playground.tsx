@@ -14,6 +14,7 @@ import type { PageProps } from '../router.ts';
 import { ShadingChoice } from '../tokens/shading-choice.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import { PageHead } from '../ui/page-head.tsx';
+import { shortName } from '../ui/short-name.ts';
 
 /** Alternatives to request for each token. */
 const TOP_LOGPROBS = 5;
@@ -38,7 +39,7 @@ export function PlaygroundPage({ query }: PageProps) {
   const wrong = Object.keys(problems)[0];
   const named = models.state === 'ready' ? models.value.data.map(({ id }) => id) : [];
   const steps = useLoad((signal) => readSteps([model, other ?? ''], signal), [], { version: `${model} ${other}` });
-  const names = [...named, ...(steps.state === 'ready' ? steps.value : [])];
+  const names = [...named, ...(steps.state === 'ready' ? steps.value : [])].map(shortName);
 
   const requestTo = (name: string) => ({ ...(name === '' ? {} : { model: name }), ...values });
   const streamed = {

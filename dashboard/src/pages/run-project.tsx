@@ -127,7 +127,7 @@ function Found({ runs, total, query }: FoundProps) {
           isPart={total > runs.length}
         />
         {compared.length > 0 && (
-          <div class="row panel chosen-runs">
+          <div class="row panel chosen-rows">
             <span>
               {compared.length === 1
                 ? 'Choose more runs to compare this one with'

@@ -2,14 +2,14 @@
 // prompt. The choice is kept in the address.
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { changeQuery, hrefTo, replaceQuery, type PageProps } from '../router.ts';
+import { changeQuery, replaceQuery, type PageProps } from '../router.ts';
 import { PromptTable } from '../trajectories/prompt-table.tsx';
 import { readSources, sourcesAt, splitsOf, stepsOf, TRAINED, type Source } from '../trajectories/sources.ts';
 import { StepChoice, type Choose } from '../trajectories/step-choice.tsx';
 import { TrajectoryTable } from '../trajectories/trajectory-table.tsx';
+import { ModelLink } from '../jobs/job-cells.tsx';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
-import { Text } from '../ui/text.tsx';
 
 export function TrajectoriesPage({ params, query }: PageProps) {
   const id = params['id']!;
@@ -18,11 +18,7 @@ export function TrajectoriesPage({ params, query }: PageProps) {
     [id],
   );
   const sources = useLoad((signal) => readSources(id, signal), [id]);
-  const crumbs = model.state === 'ready' && (
-    <a href={hrefTo('/models/{id}', { id })}>
-      <Text>{model.value.name}</Text>
-    </a>
-  );
+  const crumbs = model.state === 'ready' && <ModelLink model={model.value} />;
   return (
     <>
       <PageHead title="Trajectories" crumbs={crumbs} />

@@ -2,7 +2,7 @@
 // sorting sorts the whole list.
 import { fileURLToPath } from 'node:url';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDashboard } from '#api/description/dashboard';
 import { aCheckpoint, addModel, aJob, closing, NOW } from '../../support/contract/stored-rows.ts';
@@ -64,6 +64,9 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
       setTimeout(() => resolve(sum), 100);
     })`);
 
+  const inSight = (what: Locator) =>
+    what.boundingBox().then((box) => box !== null && box.y >= 0 && box.y + box.height <= page.viewportSize()!.height);
+
   const cells = (table: string, column: number) =>
     page.getByRole('region', { name: table }).locator(`tbody tr td:nth-child(${column})`).allInnerTexts();
 
@@ -88,6 +91,10 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByRole('button', { name: 'Show 500 more' }).click();
     await page.getByText('550 of 1 009 are shown').waitFor();
     expect(await page.getByLabel('Fork step').locator('option').count()).toBe(STEPS);
+    const compare = page.getByRole('checkbox', { name: /^Compare step/ });
+    await compare.nth(0).check();
+    await compare.nth(1).check();
+    expect(await inSight(page.getByRole('link', { name: 'Compare step 1 with step 2' }))).toBe(true);
     await expectAccessible(page);
   });
 
@@ -113,6 +120,14 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByText('Jobs 51 to 100 of 1\u2009008').waitFor();
     await page.goBack();
     await page.getByText('Jobs 1 to 50 of 1\u2009008').waitFor();
+    const fortieth = page.getByRole('region', { name: 'Jobs' }).getByRole('row').nth(40);
+    await fortieth.scrollIntoViewIfNeeded();
+    await expect.poll(() => page.evaluate('scrollY > 0 && history.state?.place === scrollY')).toBe(true);
+    await fortieth.getByRole('link', { name: /^RL/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'RL job' }).waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+    await page.goBack();
+    await expect.poll(() => inSight(fortieth)).toBe(true);
     expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('p/longest');
     await page.getByLabel('Kind').selectOption('sft');
     await page.getByText('No job matches').waitFor();

@@ -62,6 +62,7 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
   test('a model has its curves, its checkpoints and its jobs; a fork, and a checkpoint that goes', async () => {
     await openPage(page, `/models/${model.id}`);
     await heading('Curves');
+    expect(await page.title()).toBe('words · demo · Whetstone');
     const history = await collect(client.listHistory(model.id));
     await shown(`${history.at(-1)!.metrics['loss']!.toFixed(4).replace('-', '−')}`);
     await expectAccessible(page);
@@ -78,7 +79,7 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
 
     await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('default/demo/words:step0', { exact: true }).first().waitFor({ state: 'detached' });
+    await page.getByText('demo/words:step0', { exact: true }).first().waitFor({ state: 'detached' });
     expect((await collect(client.listCheckpoints(model.id))).map(({ step }) => step)).toEqual([1, 2]);
   });
 
@@ -91,6 +92,10 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     await shown(groups[0]!.prompt!);
     await shown('loss_fn');
     await page.getByText('training ended').waitFor();
+    await shown('gradient step 1');
+    await shown('optimizer.beta1');
+    await page.getByRole('link', { name: 'Try demo/words:step1' }).waitFor();
+    expect(await page.title()).toBe('RL job, step 1 · demo/words · Whetstone');
     await expectAccessible(page);
 
     const next = await client.submitTrainingJob({ model_id: model.id, trajectory_groups: [] });
