@@ -80,7 +80,7 @@ function explainAnswer({ message: answered, code, requestId }: ApiError, own: st
     .replace(' Send return_existing: true to get it.', ' Choose another name.')
     .replace(/^body\.(\w+): Value error, /, 'The $1 ')
     .replace(/ \(value_error\)$/, '')
-    .replace(/ has no checkpoint at step \d+\.$/, '$& List its steps with `whetstone checkpoints list`.');
+    .replace(/`([^`]+)`.* has no checkpoint at step \d+\.$/, '$& List its steps with `whetstone checkpoints list $1`.');
   const isUnknownRoute = code === 'not_found' && message.startsWith('Not Found: ');
   const version = isUnknownRoute
     ? ` This is whetstone ${own}: the server may have another version, or may not be a Whetstone server.`

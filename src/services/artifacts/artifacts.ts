@@ -19,6 +19,7 @@ import { tooMuch, type OpenReservation } from '../accounts/stored-bytes.ts';
 import { selectorOf, type NamedVersion } from './artifact-name.ts';
 import { createArtifactCollections, type ArtifactCollections } from './collections.ts';
 import { createCheckpointArtifacts, OWN_METADATA } from './checkpoint-artifact.ts';
+import { explainMissing } from '../models/named-checkpoint.ts';
 
 export interface Manifest {
   /** The id of the version, if it was assigned before. */
@@ -262,7 +263,10 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
     async get(caller, named) {
       const found = await look(caller, named);
       if (found) return found;
-      throw notFound(named);
+      const { entity, project, name, version } = named;
+      const step = `${project}/${name}${version === null ? '' : `:${version}`}`;
+      const missing = entity === caller.entity ? await explainMissing(storage, entity, step) : null;
+      throw missing === null ? notFound(named) : new AppError('artifact_not_found', missing);
     },
 
     look,

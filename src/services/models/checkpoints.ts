@@ -13,6 +13,7 @@ import type { Listing, Page } from '#domain/page';
 import type { Storage } from '#storage/storage';
 import type { BaseModels } from './base-models.ts';
 import { createUseCheckpoint } from './kept-checkpoints.ts';
+import { explainMissingStep } from './named-checkpoint.ts';
 import { getOwnModel } from './own-model.ts';
 import { PEFT_FILES, refuseDamage } from '../artifacts/checkpoint-artifact.ts';
 
@@ -76,12 +77,7 @@ export function createCheckpoints({ storage, blobs, baseModels, clock, log }: Ch
       const model = await getOwnModel(storage, caller, modelId);
       const checkpoint =
         step === null ? await storage.checkpoints.findLatest(modelId) : await storage.checkpoints.find(modelId, step);
-      if (!checkpoint) {
-        throw new AppError(
-          'checkpoint_not_found',
-          `Model ${modelId} has no checkpoint${step === null ? '' : ` at step ${step}`}.`,
-        );
-      }
+      if (!checkpoint) throw new AppError('checkpoint_not_found', await explainMissingStep(storage, model, step));
       await useCheckpoint(checkpoint);
       return { fileName: `${model.name}-step${checkpoint.step}.tar`, ...(await tarOf(blobs, checkpoint)) };
     },

@@ -33,7 +33,7 @@ import { findCheckpointLora, type CheckpointLora } from './checkpoint-lora.ts';
 import { getCheckpointFiles } from './checkpoint-files.ts';
 import { createUseCheckpoint } from './kept-checkpoints.ts';
 import { getOwnModel } from './own-model.ts';
-import { findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
+import { explainMissing, findNamedCheckpoint, getNamedCheckpoint, type NamedCheckpoint } from './named-checkpoint.ts';
 
 export interface Registration {
   /** Null: the caller's own. */
@@ -272,7 +272,10 @@ export function createModels({ storage, blobs, baseModels, limits, clock, log }:
       const find = (text: string) => findNamedCheckpoint(storage, caller.entity, text);
       const named = (await find(name!)) ?? (await find(`${ADAPTERS_PROJECT}/${name}`));
       if (named) return sampledCheckpoint(named);
-      throw noModel(name!, baseModels);
+      const missing = await explainMissing(storage, caller.entity, name!);
+      throw missing === null
+        ? noModel(name!, baseModels)
+        : new AppError('model_not_found', missing, { param: 'model' });
     },
   };
 }

@@ -25,6 +25,30 @@ export async function findNamedCheckpoint(
   return checkpoint && { model, checkpoint };
 }
 
+/** What to say where a model is there, but not the checkpoint that was named; null if there is no such model. */
+export async function explainMissing(
+  storage: Pick<Storage, 'models' | 'checkpoints'>,
+  entity: string,
+  name: string,
+): Promise<string | null> {
+  const parsed = parseModelName(name);
+  if (!parsed || (parsed.entity ?? entity) !== entity) return null;
+  const model = await storage.models.findByName(entity, parsed.project, parsed.name);
+  return model && explainMissingStep(storage, model, parsed.step);
+}
+
+/** Step null: the latest. */
+export async function explainMissingStep(
+  { checkpoints }: Pick<Storage, 'checkpoints'>,
+  { id, project, name }: Pick<Model, 'id' | 'project' | 'name'>,
+  step: number | null,
+): Promise<string> {
+  const latest = await checkpoints.findLatest(id);
+  if (!latest) return `All checkpoints of the model \`${project}/${name}\` were deleted.`;
+  const at = step === null ? '' : ` at step ${step}`;
+  return `The model \`${project}/${name}\`, whose latest step is ${latest.step}, has no checkpoint${at}.`;
+}
+
 /** The starting point of training. Throws `checkpoint_not_found` if all were deleted: numbers of deleted steps are not reused. */
 export async function getLatestCheckpoint(
   { checkpoints }: Pick<Storage, 'checkpoints'>,
@@ -48,11 +72,10 @@ export async function getNamedCheckpoint(
 ): Promise<NamedCheckpoint> {
   const found = await findNamedCheckpoint(storage, entity, name);
   if (!found) {
-    throw new AppError(
-      'checkpoint_not_found',
-      `No checkpoint \`${name}\`. Name it as in chat requests: ${entity}/project/name@step.`,
-      { param },
-    );
+    const why =
+      (await explainMissing(storage, entity, name)) ??
+      `No checkpoint \`${name}\`. Name it as in chat requests: ${entity}/project/name@step.`;
+    throw new AppError('checkpoint_not_found', why, { param });
   }
   if (found.model.baseModel !== baseModel) {
     throw new AppError(

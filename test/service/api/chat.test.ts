@@ -335,7 +335,13 @@ describe('a request', () => {
           detail: containing('`nope`'),
         },
       },
-      { name: 'for an unknown step is a 404', url, body: chat({ model: 'default/p/rollouts@7' }), status: 404 },
+      {
+        name: 'for an unknown step is a 404 that says which the latest is',
+        url,
+        body: chat({ model: 'default/p/rollouts@7' }),
+        status: 404,
+        answer: { error: { message: containing('whose latest step is 0, has no checkpoint at step 7.') } },
+      },
       {
         name: 'for a step of a base model is a 404 that says that it has none',
         url,
