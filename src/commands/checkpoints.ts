@@ -12,12 +12,14 @@ import type { Checkpoint, Client, Model } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
 import { AppError, UsageError } from '#domain/errors';
 import { showBytes, showDownloads } from './download-progress.ts';
+import { short } from './event-lines.ts';
 import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { all, show, table, withJson, type JsonFlag } from './output.ts';
 import { numbersText, showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { ago } from './times.ts';
 
 interface ExportFlags extends RemoteFlags, JsonFlag {
   readonly out?: string;
@@ -32,21 +34,16 @@ const DTYPES = { bf16: 'BF16', f16: 'F16', f32: 'F32', q8_0: 'Q8_0' } as const;
 export function addCheckpoints(program: Command, remote: Remote, starterDirectory: string): void {
   const checkpoints = program
     .command('checkpoints')
-    .description('list, compare, download and export the checkpoints of a model');
+    .description('list, download and export the checkpoints of a model, and find the best one');
 
   withJson(remote.command(checkpoints, 'list <model>'))
-    .description('list the steps of a model with their times (UTC) and metrics; <model> is project/name or a model id')
-    .action(async (name: string, flags: RemoteFlags & JsonFlag) => {
+    .description('list the steps of a model with their rewards and losses; <model> is project/name or a model id')
+    .option('--verbose', 'print all metrics of each step')
+    .action(async (name: string, flags: RemoteFlags & JsonFlag & { verbose?: boolean }) => {
       const client = remote.connect(flags);
       const { model } = await getModel(client, name);
       const found = await all(client.listCheckpoints(model.id));
-      show(flags, found, (list) =>
-        table(
-          'No checkpoints: all were deleted.',
-          ['CHECKPOINT', 'CREATED (UTC)', 'METRICS'],
-          cellsOfCheckpoints(model, list),
-        ),
-      );
+      show(flags, found, (list) => linesOfCheckpoints(model, list, flags.verbose ? () => true : isMainMetric));
     });
 
   withJson(remote.command(checkpoints, 'best <model>'))
@@ -59,7 +56,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       const greaterIsBetter = !flags.lowerIsBetter;
       const best = await client.bestCheckpoint(model.id, flags.metric, { greaterIsBetter });
       if (!best) {
-        const message = `No checkpoint of ${name} has the metric ${flags.metric}. \`whetstone checkpoints list ${name}\` shows all metrics.`;
+        const message = `No checkpoint of ${name} has the metric ${flags.metric}. \`whetstone checkpoints list --verbose ${name}\` shows all metrics.`;
         throw new AppError('not_found', message);
       }
       const checkpoint = `${model.project}/${model.name}:step${best.step}`;
@@ -149,14 +146,22 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     });
 }
 
-const cellsOfCheckpoints = ({ project, name }: Model, list: readonly Checkpoint[]): string[][] =>
-  list.map(({ step, created_at: made, metrics }) => [
-    `${project}/${name}:step${step}`,
-    made.slice(0, 16).replace('T', ' '),
-    Object.entries(metrics)
-      .map(([metric, value]) => `${metric}=${Number(value.toPrecision(5))}`)
-      .join('  ') || '-',
+/** What a checkpoint is chosen by. */
+const isMainMetric = (name: string): boolean => /^[^/]+\/(reward|loss)$/.test(name);
+
+/** A column for each metric that a step has. */
+function linesOfCheckpoints(
+  { project, name }: Model,
+  list: readonly Checkpoint[],
+  isShown: (metric: string) => boolean,
+): string[] {
+  const metrics = [...new Set(list.flatMap((each) => Object.keys(each.metrics)))].filter(isShown);
+  const rows = list.map(({ step, created_at: made, metrics: values }) => [
+    ...[`${project}/${name}:step${step}`, ago(made)],
+    ...metrics.map((metric) => (values[metric] === undefined ? '-' : short(values[metric]))),
   ]);
+  return table('No checkpoints: all were deleted.', ['CHECKPOINT', 'CREATED', ...metrics], rows);
+}
 
 /** Checked before anything is downloaded. A PEFT directory may replace an empty one. */
 async function refuseTaken(out: string, isPeft: boolean): Promise<void> {

@@ -42,8 +42,11 @@ const waitIn = ({ waiting_for: waits }: Fields): string => printable((waits as W
 const stepsOf = (fields: Fields): number | null =>
   Number(fields['num_gradient_steps'] ?? fields['num_sequences']) || null;
 
+/** `240 skipped (equal rewards)`, by reason. */
+export const skips = (skipped: Readonly<Record<string, number>>): string[] =>
+  Object.entries(skipped).map(([reason, times]) => `${times} skipped (${reason.replaceAll('_', ' ')})`);
+
 function started(fields: Fields): string {
-  const skipped = Object.entries((fields['skipped'] ?? {}) as Readonly<Record<string, number>>);
   const count = (name: string, noun: string) =>
     fields[name] === undefined ? [] : [counted(Number(fields[name]), noun)];
   return [
@@ -52,7 +55,7 @@ function started(fields: Fields): string {
     ...count('num_trajectories', 'trajectory'),
     ...count('num_rows', 'row'),
     ...count('num_trainable_tokens', 'trained token'),
-    ...skipped.map(([reason, times]) => `${times} skipped (${reason.replaceAll('_', ' ')})`),
+    ...skips((fields['skipped'] ?? {}) as Readonly<Record<string, number>>),
   ].join(', ');
 }
 

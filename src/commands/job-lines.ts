@@ -1,15 +1,12 @@
 // Training jobs as text: a list, a single job, its groups, and the answers of its checkpoint; its events are event-lines.ts. Texts of
 // rollouts are printed without control characters.
 import { counted } from '#base/counted';
-import type { AnsweredPrompt, Evaluation, JobGroup, TrainingJob } from '#client/client';
-import { short } from './event-lines.ts';
-import { printable, table } from './output.ts';
+import { settingLines } from '#base/setting-lines';
+import type { AnsweredPrompt, Evaluation, JobConfig, JobGroup, TrainingJob } from '#client/client';
+import { lineOfWarning, short, skips } from './event-lines.ts';
+import { inColumns, printable, table } from './output.ts';
 import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
-
-/** Other jobs have a step number too, but created no checkpoint. */
-export const madeStep = ({ status, step }: TrainingJob, before = ''): string =>
-  status === 'succeeded' ? `${before}step ${step}` : '';
 
 /** Why it has not started; empty: it waits for nothing. */
 export const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? printable(waits.message) : '');
@@ -47,6 +44,30 @@ function cellsOfJob(job: TrainingJob, nowMs: number): string[] {
   ];
 }
 
+/** One job: what became of it, what it trained on, and its settings, a line each. */
+export function linesOfJob(job: TrainingJob, { config, input, as_trained: asTrained }: JobConfig, nowMs = Date.now()) {
+  const { id, type, status, progress, reward = null, loss = null, created_at: made, error_message: error } = job;
+  const seconds = secondsOf(job, nowMs);
+  const settings = settingLines(config).map(([name, value]) => [`  ${printable(name)}`, printable(value)]);
+  return [
+    `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %`,
+    ...(nameOfResult(job) === '' ? [] : [`${status === 'succeeded' ? 'checkpoint' : 'model'}: ${nameOfResult(job)}`]),
+    `submitted: ${ago(made, nowMs)}${seconds === null ? '' : `, ${status === 'running' ? 'runs since' : 'took'} ${lasting(seconds)}`}`,
+    ...(reward === null ? [] : [`reward: ${short(reward)}`]),
+    ...(loss === null ? [] : [`loss: ${short(loss)}`]),
+    ...(waitOf(job) === '' ? [] : [waitOf(job)]),
+    ...(error === null ? [] : [`error: ${printable(error)}`]),
+    ...(job.warnings ?? []).map(lineOfWarning),
+    ...skips(job.skipped),
+    `data: ${input.uri === null ? 'the groups that were sent with it, which --groups shows' : dataOf(input.uri)}`,
+    `${asTrained ? 'trained with' : 'would train with'}:`,
+    ...inColumns(settings),
+  ];
+}
+
+/** `wandb-artifact:///team/demo/rows:v0` is `demo/rows:v0`. */
+const dataOf = (uri: string): string => printable(uri.replace(/^wandb-artifact:\/{2,3}[^/]+\//, ''));
+
 /** Of a running job so far; null: it never started. */
 function secondsOf({ seconds = null, training_start: start, training_end: end }: TrainingJob, nowMs: number) {
   if (seconds !== null || start === null || end !== null) return seconds;
@@ -69,7 +90,7 @@ function lineOfGroup(group: JobGroup, prompt: string): string {
     `rewards ${numbers(rewards)}`,
     ...(advantages ? [`advantages ${numbers(advantages)}`] : []),
     ...(exceptions > 0 ? [`exceptions ${exceptions}`] : []),
-    ...(skipped && Object.keys(skipped).length > 0 ? [`skipped ${pairs(skipped)}`] : []),
+    ...skips(skipped ?? {}),
     ...(prompt === '' ? [] : [prompt]),
   ];
   return parts.join('  ');
@@ -106,10 +127,3 @@ const ANSWER_SHOWN = 100;
 const PROMPT_SHOWN = 60;
 
 const numbers = (values: readonly number[]): string => values.map((value) => Number(value.toPrecision(3))).join(' ');
-
-export const pairs = (record: Readonly<Record<string, unknown>>): string =>
-  Object.entries(record)
-    .map(
-      ([name, value]) => `${printable(name)}=${printable(typeof value === 'string' ? value : JSON.stringify(value))}`,
-    )
-    .join(' ');

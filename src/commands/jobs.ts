@@ -7,33 +7,12 @@ import {
   type TrainingEvent,
   type TrainingJob,
 } from '#client/client';
-import { allOfEvent, createEventLines, lineOfWarning } from './event-lines.ts';
+import { allOfEvent, createEventLines } from './event-lines.ts';
 import { interruptible } from './interrupt.ts';
-import {
-  lineOfEvaluation,
-  linesOfGroups,
-  linesOfAnswers,
-  linesOfJobs,
-  madeStep,
-  nameOfResult,
-  pairs,
-  waitOf,
-} from './job-lines.ts';
+import { lineOfEvaluation, linesOfGroups, linesOfAnswers, linesOfJob, linesOfJobs, nameOfResult } from './job-lines.ts';
 import { causeOf, sayLost } from './lost-server.ts';
 import { wholeNumber } from './numbers.ts';
-import {
-  all,
-  confirm,
-  linesOr,
-  note,
-  printable,
-  say,
-  show,
-  withJson,
-  withYes,
-  type JsonFlag,
-  type YesFlag,
-} from './output.ts';
+import { all, confirm, linesOr, note, say, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { showProgress } from './progress.ts';
 import { getModel, type Remote, type RemoteFlags } from './remote.ts';
 import { outColumns, writeError } from './terminal.ts';
@@ -200,25 +179,16 @@ export async function followJob(client: Client, id: string, flags: FollowFlags):
 }
 
 async function getJob(client: Client, id: string, flags: GetFlags): Promise<void> {
-  const [job, { config, input, as_trained }] = [await client.getTrainingJob(id), await client.getJobConfig(id)];
+  const [job, settings] = [await client.getTrainingJob(id), await client.getJobConfig(id)];
+  const { config, input, as_trained } = settings;
   const groups = flags.groups && job.type === 'rl' ? await all(client.listJobGroups(id)) : [];
   const { evaluation = null } = job;
   const answers = flags.answers && evaluation ? await all(client.listEvaluationAnswers(id)) : [];
   const lists = { ...(flags.groups ? { groups } : {}), ...(flags.answers ? { answers } : {}) };
-  show(flags, { ...job, config, input, as_trained, ...lists }, () => {
-    const { type, status, progress, error_message: error, skipped, warnings = [] } = job;
-    return [
-      `${type} job ${id}: ${status}, ${Math.round(progress * 100)} %${madeStep(job, ', ')}`,
-      ...(job.model_name ? [`model: ${job.model_name}`] : []),
-      ...(waitOf(job) === '' ? [] : [waitOf(job)]),
-      ...(error === null ? [] : [`error: ${printable(error)}`]),
-      ...warnings.map(lineOfWarning),
-      `data: ${input.uri === null ? input.path : input.uri.replace(/^wandb-artifact:\/{2,3}[^/]+\//, '')}`,
-      `${as_trained ? 'trained with' : 'would train with'}: ${pairs(config)}`,
-      ...(Object.keys(skipped).length > 0 ? [`skipped: ${pairs(skipped)}`] : []),
-      ...linesOfGroups(groups),
-      ...(evaluation ? [lineOfEvaluation(evaluation)] : []),
-      ...linesOfAnswers(answers),
-    ];
-  });
+  show(flags, { ...job, config, input, as_trained, ...lists }, () => [
+    ...linesOfJob(job, settings),
+    ...linesOfGroups(groups),
+    ...(evaluation ? [lineOfEvaluation(evaluation)] : []),
+    ...linesOfAnswers(answers),
+  ]);
 }

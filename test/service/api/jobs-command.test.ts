@@ -22,6 +22,9 @@ async function run(...args: string[]): Promise<string> {
   }
 }
 
+/** Nested ones count each. */
+const SETTINGS = 34;
+
 test('prints settings and groups, and nothing that a terminal would interpret', async () => {
   const model_id = await register(server, 'shown');
   const content = 'Is it?\u001b]0;owned\u0007\u202e\nnew line';
@@ -33,8 +36,11 @@ test('prints settings and groups, and nothing that a terminal would interpret', 
   expect(shown.split('\n')).toEqual([
     `rl job ${id}: queued, 0 %`,
     'model: p/shown',
-    `data: /v1/preview/training-jobs/${id}/groups`,
-    expect.stringMatching(/^would train with: learning_rate=0\.0001 ppo=false loss_fn=cispo /),
+    expect.stringMatching(/^submitted: /),
+    'data: the groups that were sent with it, which --groups shows',
+    'would train with:',
+    expect.stringMatching(/^ {2}learning_rate {3,}0\.0001$/),
+    ...Array.from({ length: SETTINGS - 1 }, () => expect.stringMatching(/^ {2}\w+(?:\.\w+)? {2,}\S/) as string),
     'group 0  rewards 1 0  advantages 1 -1  Is it? ]0;owned new line',
     '',
   ]);
