@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { TrainingJob } from '#client/client';
-import { linesOfJobs } from './job-lines.ts';
+import type { JobConfig, TrainingJob } from '#client/client';
+import { linesOfJob, linesOfJobs } from './job-lines.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const at = (time: string) => `2026-03-01T${time}Z`;
@@ -38,4 +38,44 @@ test('a list of jobs has a header, names checkpoints as chat requests do, and sa
     ['j1', 'rl', 'succeeded', '100 %', 'demo/sums:step3', '0.988', '-', '61 s', '5 min ago'],
     ['j1', 'rl', 'running', '50 %', 'demo/sums', '-', '-', '60 s', '5 min ago'],
   ]);
+});
+
+const settings: JobConfig = {
+  config: { epochs: 2, optimizer: { beta1: 0.9 } },
+  input: {
+    kind: 'artifact',
+    path: '/v1/artifacts/default/demo/rows:v0',
+    uri: 'wandb-artifact:///default/demo/rows:v0',
+  },
+  as_trained: true,
+};
+
+test('a job names the checkpoint that it made, its data and its settings as commands do', () => {
+  const ended = {
+    ...job,
+    type: 'sft',
+    status: 'succeeded',
+    progress: 1,
+    step: 3,
+    loss: 0.51234,
+    seconds: 61.2,
+  } as const;
+  const skipped = { equal_rewards: 4 };
+  expect(linesOfJob({ ...ended, skipped }, settings, NOW)).toEqual([
+    'sft job j1: succeeded, 100 %',
+    'checkpoint: demo/sums:step3',
+    'submitted: 5 min ago, took 61 s',
+    'loss: 0.512',
+    '4 skipped (equal rewards)',
+    'data: demo/rows:v0',
+    'trained with:',
+    '  epochs           2',
+    '  optimizer.beta1  0.9',
+  ]);
+});
+
+test('a cancelled job has no checkpoint, whatever step it would have made', () => {
+  const cancelled = { ...job, status: 'cancelled', progress: 0.5, step: 1, error_message: 'cancelled' } as const;
+  const [head, model] = linesOfJob(cancelled, settings, NOW);
+  expect([head, model]).toEqual(['rl job j1: cancelled, 50 %', 'model: demo/sums']);
 });

@@ -337,9 +337,7 @@ describe('a request', () => {
       },
       {
         name: 'for an unknown step is a 404 that says which the latest is',
-        url,
-        body: chat({ model: 'default/p/rollouts@7' }),
-        status: 404,
+        ...{ url, body: chat({ model: 'default/p/rollouts@7' }), status: 404 },
         answer: { error: { message: containing('whose latest step is 0, has no checkpoint at step 7.') } },
       },
       {
