@@ -49,4 +49,6 @@ test('groups of an RL job are checked by the rules of the server', () => {
   expect(() => refuseBadGroups('job.json', job({ ...trajectory, reward: 'high' }))).toThrow(
     /^1 group of job\.json cannot be used, so nothing was sent\. trajectory_groups\.1: trajectories\.0\.reward: /,
   );
+  for (const other of [[trajectory], { messages: [] }, null])
+    expect(() => refuseBadGroups('job.json', other)).toThrow(/^job\.json must be an object with trajectory_groups or /);
 });

@@ -42,9 +42,15 @@ export async function refuseBadLines(file: string, kind: keyof typeof READERS): 
   if (rows === 0) throw new AppError('invalid_training_data', `${file} has no rows. Nothing was sent.`);
 }
 
-/** The groups of an RL job. Throws `invalid_training_data`. */
+/** The body of an RL job. Throws `invalid_training_data`. */
 export function refuseBadGroups(file: string, body: unknown): void {
-  const groups = isObject(body) ? body['trajectory_groups'] : undefined;
+  const isJob = isObject(body) && ('trajectory_groups' in body || 'episode_groups' in body);
+  if (!isJob)
+    throw new AppError(
+      'invalid_training_data',
+      `${file} must be an object with trajectory_groups or episode_groups, for RL. Rows for SFT and DPO belong into a .jsonl file, one on each line. Nothing was sent.`,
+    );
+  const groups = body['trajectory_groups'];
   if (!Array.isArray(groups)) return; // episodes, or what only the server can judge
   const problems = groups.flatMap((group, i): Problem[] => {
     try {

@@ -12,6 +12,7 @@ test('the events of a job are one readable line each, and a step says of how man
     event('gradient_step', { gradient_step: 4, loss: -0.000012, reward: 0.5, entropy: 1.23456 }),
     event('training_ended', { num_gradient_steps: 1, 'train/reward': 0.98 }),
     event('training_failed', { error_message: 'cancelled\u001b[31m' }),
+    event('training_failed', { error_message: '2 lines are bad.\nline 1: a\nline 2: b' }),
   ];
   expect(events.flatMap(createEventLines())).toEqual([
     'training: 8 gradient steps, 15 rows, 1 skipped (row too long)',
@@ -20,6 +21,9 @@ test('the events of a job are one readable line each, and a step says of how man
     'step 4/8  loss -1.2e-5  reward 0.5  entropy 1.23',
     'trained 1 gradient step  reward 0.98',
     'failed: cancelled [31m',
+    'failed: 2 lines are bad.',
+    '  line 1: a',
+    '  line 2: b',
   ]);
 });
 

@@ -6,19 +6,24 @@ import { printable } from './output.ts';
 
 export const lineOfWarning = (warning: string): string => `warning: ${printable(warning)}`;
 
+/** A cause that names several faults (lines of a file) has a line for each. */
+export const linesOfError = (what: string, message: string): string[] =>
+  message.split('\n').map((line, i) => (i === 0 ? `${what}: ${printable(line)}` : `  ${printable(line)}`));
+
 /** Formats the events of one job, in order: a gradient step says of how many it is one. */
 export function createEventLines(): (event: TrainingEvent) => string[] {
   let total: number | null = null;
   return ({ type, data }) => {
     const fields = data as Fields;
     if (type === 'training_started') total = stepsOf(fields);
+    if (type === 'training_failed') return linesOfError('failed', String(fields['error_message'] ?? 'training failed'));
     return [lineOf(type, fields, total), ...warningsOf(fields).map(lineOfWarning)];
   };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function lineOf(type: TrainingEvent['type'], fields: Fields, total: number | null): string {
+function lineOf(type: Exclude<TrainingEvent['type'], 'training_failed'>, fields: Fields, total: number | null): string {
   switch (type) {
     case 'training_started':
       return started(fields);
@@ -31,8 +36,6 @@ function lineOf(type: TrainingEvent['type'], fields: Fields, total: number | nul
       ].join('  ');
     case 'training_waiting':
       return `waiting: ${waitIn(fields)}`;
-    case 'training_failed':
-      return `failed: ${printable((fields['error_message'] as string | undefined) ?? 'training failed')}`;
   }
 }
 

@@ -3,7 +3,7 @@
 import { counted } from '#base/counted';
 import { settingLines } from '#base/setting-lines';
 import type { AnsweredPrompt, Evaluation, JobConfig, JobGroup, TrainingJob } from '#client/client';
-import { lineOfWarning, short, skips } from './event-lines.ts';
+import { lineOfWarning, linesOfError, short, skips } from './event-lines.ts';
 import { inColumns, printable, table } from './output.ts';
 import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
@@ -56,7 +56,7 @@ export function linesOfJob(job: TrainingJob, { config, input, as_trained: asTrai
     ...(reward === null ? [] : [`reward: ${short(reward)}`]),
     ...(loss === null ? [] : [`loss: ${short(loss)}`]),
     ...(waitOf(job) === '' ? [] : [waitOf(job)]),
-    ...(error === null ? [] : [`error: ${printable(error)}`]),
+    ...(error === null ? [] : linesOfError('error', error)),
     ...(job.warnings ?? []).map(lineOfWarning),
     ...skips(job.skipped),
     `data: ${input.uri === null ? 'the groups that were sent with it, which --groups shows' : dataOf(input.uri)}`,

@@ -146,6 +146,7 @@ export async function followJob(client: Client, id: string, flags: FollowFlags):
       `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers\n`,
     );
   }, BEGINS_WITHIN_MS);
+  let isTold = false; // the printed event says why it failed
   const line = () =>
     `Interrupted: the job continues. Follow it: whetstone jobs follow ${id}. Cancel it: whetstone jobs cancel ${id}`;
   try {
@@ -156,6 +157,7 @@ export async function followJob(client: Client, id: string, flags: FollowFlags):
           clearTimeout(waits);
           end();
           format(event).forEach(say);
+          isTold = !json && event.type === 'training_failed';
         },
         onProgress: ({ done, total }) => done < total && onDone('training', done, total),
         onWarning: () => {}, // the printed events contain them
@@ -165,6 +167,8 @@ export async function followJob(client: Client, id: string, flags: FollowFlags):
     say(json ? JSON.stringify(job) : nameOfResult(job));
     return job;
   } catch (error) {
+    if (error instanceof TrainingFailedError && isTold)
+      throw new TrainingFailedError(`job ${id} made no checkpoint. See: whetstone jobs get ${id}`);
     if (error instanceof TrainingFailedError)
       throw new TrainingFailedError(`job ${id}: ${error.message}. See: whetstone jobs get ${id}`);
     if (error instanceof DOMException && error.name === 'TimeoutError')

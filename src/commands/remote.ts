@@ -93,6 +93,11 @@ export async function getModel(client: Client, name: string): Promise<{ model: M
   const { entity, project, name: modelName, step } = parsed;
   for await (const model of client.listModels({ project, name: modelName }))
     if (entity === null || model.entity === entity) return { model, step };
+  if ((await client.listBaseModels()).includes(name))
+    throw new AppError(
+      'model_not_found',
+      `${name} is a base model, which has no checkpoints and is never trained. Create a model over it: whetstone models create project/name --base-model ${name}`,
+    );
   throw new AppError(
     'model_not_found',
     `No model ${name}. List yours with \`whetstone models list\`, or create it with \`whetstone models create\`.`,

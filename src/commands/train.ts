@@ -155,8 +155,10 @@ const NOT_PUSHED = {
 
 async function submitRl(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   const body = parseJson(await readFile(file, 'utf8'), file) as RlJobRequest;
-  const named = flags.model === undefined ? {} : { model_id: (await getModel(client, flags.model)).model.id };
   (await checks()).refuseBadGroups(file, body);
+  if (flags.model === undefined && body.model_id === undefined)
+    throw new UsageError(`Name the model to train with --model project/name, or by its id as model_id in ${file}.`);
+  const named = flags.model === undefined ? {} : { model_id: (await getModel(client, flags.model)).model.id };
   const job = { ...body, ...named, ...(await evaluationOf(flags)) };
   return client.submitTrainingJob(job, { idempotencyKey: randomUUID() });
 }

@@ -74,7 +74,7 @@ export async function getNamedCheckpoint(
   if (!found) {
     const why =
       (await explainMissing(storage, entity, name)) ??
-      `No checkpoint \`${name}\`. Name it as in chat requests: ${entity}/project/name@step.`;
+      `No checkpoint \`${name}\`. Name it as in chat requests: project/name:step3.`;
     throw new AppError('checkpoint_not_found', why, { param });
   }
   if (found.model.baseModel !== baseModel) {

@@ -1,7 +1,7 @@
 // `whetstone checkpoints`, and other commands that are told a step, run in this process against a listening server.
 import { beforeAll, expect, test } from 'vitest';
 import { register } from '../../support/api/registered-model.ts';
-import { BOOTSTRAP_KEY, send, shareTestServer } from '../../support/api/test-server.ts';
+import { BASE, BOOTSTRAP_KEY, send, shareTestServer } from '../../support/api/test-server.ts';
 import { runCommand } from './run-command.ts';
 
 const server = await shareTestServer();
@@ -33,4 +33,13 @@ test.each([
   expect((await runCommand(...command, ...remote)).said).toMatch(
     /^The model `p\/chosen`, whose latest step is 0, has no checkpoint at step 7\. List its steps with `whetstone checkpoints list p\/chosen`\./,
   );
+});
+
+test.each([
+  ['checkpoints', 'list', BASE],
+  ['models', 'metrics', BASE],
+])('%s %s says that a base model has none, and what to do', async (...command) => {
+  const { said } = await runCommand(...command, ...remote);
+  expect(said).toContain(`${BASE} is a base model, which has no checkpoints and is never trained.`);
+  expect(said).toMatch(/whetstone models create project\/name --base-model \S+$/);
 });

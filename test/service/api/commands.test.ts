@@ -288,7 +288,7 @@ describe('--json', () => {
     expect((await run('jobs', 'logs', id, ...plain)).stdout).toBe('failed: cancelled\n');
     expect((await run('jobs', 'logs', id, '--verbose', ...plain)).stdout).toMatch(/^training_failed {2}.*cancelled/m);
     const followed = await run('jobs', 'follow', id, ...plain);
-    expect(followed.error).toMatchObject({ message: `job ${id}: cancelled. See: whetstone jobs get ${id}` });
+    expect(followed.error).toMatchObject({ message: `job ${id} made no checkpoint. See: whetstone jobs get ${id}` });
     expect((await run('jobs', 'list', '--status', 'running', ...plain)).stdout).toBe('No jobs.\n');
     expect(await jsonLines('jobs', 'follow', id, ...remote)).toMatchObject({
       lines: [{ type: 'training_failed', data: { error_message: 'cancelled' } }],
