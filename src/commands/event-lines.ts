@@ -16,7 +16,8 @@ export function createEventLines(): (event: TrainingEvent) => string[] {
   return ({ type, data }) => {
     const fields = data as Fields;
     if (type === 'training_started') total = stepsOf(fields);
-    if (type === 'training_failed') return linesOfError('failed', String(fields['error_message'] ?? 'training failed'));
+    if (type === 'training_failed')
+      return linesOfError('failed', (fields['error_message'] as string | undefined) ?? 'training failed');
     return [lineOf(type, fields, total), ...warningsOf(fields).map(lineOfWarning)];
   };
 }

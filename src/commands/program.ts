@@ -132,11 +132,11 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
     .description('update the database of a data directory to this version; serve does so when it starts')
     .addOption(settingOption(SETTINGS.data))
     .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {
-      const config = readStoreConfig(data, process.env);
+      const config = readExistingStore(data, process.env);
       await (await stores()).migrateStorage(config, silentLog);
-      show(flags, { data: config.dataDirectory, up_to_date: true }, () => [
-        `The database of ${config.dataDirectory} is up to date.`,
-      ]);
+      const database =
+        config.databaseUrl === null ? `The database of ${config.dataDirectory}` : 'The Postgres database';
+      show(flags, { data: config.dataDirectory, up_to_date: true }, () => [`${database} is up to date.`]);
     });
 
   program.commandsGroup('Other:');
