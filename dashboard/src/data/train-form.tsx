@@ -13,6 +13,13 @@ import { jobConfigOf, SETTINGS, type Kind, type Settings } from './job-settings.
 
 const URLS = { sft: '/v1/preview/sft-training-jobs', dpo: '/v1/preview/dpo-training-jobs' } as const;
 
+/** Over the server's first base model, as `whetstone models create` does. */
+async function createModel(project: string, name: string): Promise<FoundModel> {
+  const [base_model] = await call('get', '/v1/preview/base-models');
+  const { id } = await call('post', '/v1/preview/models', { body: { project, name, base_model } });
+  return { id, name: `${project}/${name}` };
+}
+
 export function TrainForm({ artifact, path }: { artifact: Artifact; path: string }) {
   const { entity, project, name, version, uri } = artifact;
   const [model, setModel] = useState<FoundModel | null>(null);
@@ -51,7 +58,7 @@ export function TrainForm({ artifact, path }: { artifact: Artifact; path: string
     <Section title="Train a model on it">
       <form class="panel upload" onSubmit={(event) => void start(event)}>
         <div class="row">
-          <ModelFilter label="Model" value={model?.id ?? ''} choose={setModel} />
+          <ModelFilter label="Model" value={model?.id ?? ''} choose={setModel} create={createModel} />
           <label>
             Job{' '}
             <select value={kind} onChange={({ currentTarget }) => setAsked(currentTarget.value as Kind)}>

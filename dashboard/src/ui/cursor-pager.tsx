@@ -31,6 +31,7 @@ const WORDS = { first: 'Newest', next: 'Older' };
 
 export function CursorPager({ place, page, total, of, words = WORDS, hrefOf }: CursorPagerProps) {
   const last = place.before + page.data.length;
+  if (page.data.length === 0 && place.after === undefined) return null; // the page says that the list is empty
   return (
     <nav class="row pager" aria-label={`Pages of ${of}`}>
       <span class="muted small">

@@ -4,6 +4,7 @@ import { call, type Query } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ModelDetail } from '../api/wire.ts';
 import { FieldFilter } from './field-filter.tsx';
+import { Text } from './text.tsx';
 
 const OFFERED = 20;
 
@@ -19,13 +20,17 @@ interface ModelFilterProps {
   readonly value: string;
   /** Null: the field was emptied. */
   readonly choose: (model: FoundModel | null) => void;
+  /** Where a name that no model has may become a model. */
+  readonly create?: (project: string, name: string) => Promise<FoundModel>;
 }
 
-export function ModelFilter({ label, value, choose }: ModelFilterProps) {
+export function ModelFilter({ label, value, choose, create }: ModelFilterProps) {
   const list = useId();
   const [typed, setTyped] = useState('');
   const [round, setRound] = useState(0);
   const [problem, setProblem] = useState('');
+  /** `project/name`, which no model has; '': none. */
+  const [free, setFree] = useState('');
   const chosen = useLoad(() => (value === '' ? Promise.resolve('') : readName(value)), [value]);
   const offered = useLoad((signal) => findModels(typed, signal), [], { version: typed });
   const models = offered.state === 'ready' ? offered.value : [];
@@ -33,10 +38,19 @@ export function ModelFilter({ label, value, choose }: ModelFilterProps) {
     const found = text === '' ? [] : await findModels(text);
     const exact = found.find(({ name }) => name === text) ?? (found.length === 1 ? found[0] : undefined);
     if (exact || text === '') choose(exact ?? null);
-    setProblem(
-      exact || text === '' ? '' : found.length === 0 ? 'No model has this in its name.' : 'Several match: choose one.',
-    );
+    setFree(create && !exact && NEW_NAME.test(text) ? text : '');
+    setProblem(exact || text === '' ? '' : found.length === 0 ? nothingFound(create) : 'Several match: choose one.');
     if (exact) setRound(round + 1); // shows the chosen model, whatever was typed
+  };
+  const make = async () => {
+    const [project = '', name = ''] = free.split('/');
+    try {
+      choose(await create!(project, name));
+      setProblem('');
+    } catch (refused) {
+      setProblem(refused instanceof Error ? refused.message : String(refused));
+    }
+    setFree('');
   };
   return (
     <>
@@ -61,9 +75,19 @@ export function ModelFilter({ label, value, choose }: ModelFilterProps) {
           {problem}
         </span>
       )}
+      {free !== '' && (
+        <button type="button" onClick={() => void make()}>
+          Create <Text>{free}</Text>
+        </button>
+      )}
     </>
   );
 }
+
+const NEW_NAME = /^[^/\s]+\/[^/\s]+$/;
+
+const nothingFound = (create: ModelFilterProps['create']): string =>
+  `No model has this in its name.${create ? ' A new one is named project/name.' : ''}`;
 
 /** The model of this name first, then the last active ones whose names contain the text. */
 async function findModels(search: string, signal?: AbortSignal): Promise<FoundModel[]> {

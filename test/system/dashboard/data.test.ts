@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer, type RunningServer } from '../../../examples/shared/server.ts';
-import { createClient } from '../../../src/client/client.ts';
 import { skipWithout } from '../../support/skipping.ts';
 import { enterKey, expectAccessible, openBrowser, openPage, visit } from '../../support/dashboard/browser.ts';
 
@@ -108,17 +107,24 @@ describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
   });
 
   test('leads to a job, which leads back to it', async () => {
-    const client = createClient({ baseUrl: server.url, apiKey: server.apiKey });
-    await client.registerModel({ project: 'demo', name: 'polite', base_model: 'whetstone/starter' });
     const { page, faults } = await visit(browser!, server.url);
     await enterKey(page, server.apiKey);
     await openPage(page, '/data/~/demo/pairs:v0');
     await page.getByLabel('Model', { exact: true }).fill('polite');
     await page.keyboard.press('Tab');
+    await page.getByText('No model has this in its name. A new one is named project/name.').waitFor();
+    await page.getByLabel('Model', { exact: true }).fill('demo/polite');
+    await page.keyboard.press('Tab');
+    await page.getByRole('button', { name: 'Create demo/polite' }).click();
+    await page.getByRole('button', { name: 'Create demo/polite' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo/polite');
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('heading', { name: 'DPO job' }).waitFor();
     await page.getByRole('link', { name: 'demo/pairs:v0' }).click();
     await page.getByRole('heading', { name: 'pairs:v0' }).waitFor();
+    await openPage(page, '/episodes');
+    await page.getByText('No episodes yet').waitFor();
+    expect(await page.getByText('No more').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 });
