@@ -1,7 +1,7 @@
 // What a page of charts shows of its curves: axis, zoom, marked place, smoothing, scale, chosen metrics. All of it is in the address, so that
 // a link shows what its sender saw. The address follows a moment later, because browsers refuse to change it at every move of a pointer.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { replaceQuery, useAddress } from '../router.ts';
+import { changeQuery, replaceQuery, useAddress } from '../router.ts';
 import { AXES, type Axis } from './axis.ts';
 import type { Range } from './line-options.ts';
 
@@ -34,6 +34,7 @@ export function useChartView(): UsedView {
   const pointed = useRef<number | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const latest = useRef(view);
+  const isChosen = useRef(false);
   latest.current = view;
 
   const inAddress = keyOf(readView(query));
@@ -49,7 +50,8 @@ export function useChartView(): UsedView {
     timer.current = setTimeout(() => {
       const shown = { ...latest.current, at: pointed.current ?? latest.current.at };
       written.current = keyOf(shown);
-      replaceQuery(queryOf(shown));
+      (isChosen.current ? changeQuery : replaceQuery)(queryOf(shown)); // Back undoes a choice, not what a pointer did
+      isChosen.current = false;
     }, WAIT_MS);
   };
   return {
@@ -57,6 +59,7 @@ export function useChartView(): UsedView {
     change: (changed) => {
       latest.current = { ...latest.current, ...changed };
       setView(latest.current);
+      isChosen.current = true;
       write();
     },
     point: (x) => {

@@ -1,10 +1,9 @@
 // A group: its prompt and rewards, then the answers to that prompt side by side, best first; or one trajectory in full.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { useLoad } from '../api/use-load.ts';
-import { goTo } from '../router.ts';
+import { changeQuery, goTo, useAddress } from '../router.ts';
 import { ShadingChoice } from '../tokens/shading-choice.tsx';
-import type { Shading } from '../tokens/tone.ts';
+import { SHADINGS, type Shading } from '../tokens/tone.ts';
 import { PageHead } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
 import { useKeys } from '../ui/use-keys.ts';
@@ -12,6 +11,9 @@ import { Completion } from './completion.tsx';
 import type { Group, GroupPlace } from './group-data.ts';
 import { GroupHead } from './group-head.tsx';
 import { OneTrajectory } from './one-trajectory.tsx';
+
+/** In the address: what the tokens are coloured by. */
+export const SHADING = 'colours';
 
 interface GroupViewProps {
   readonly place: GroupPlace;
@@ -24,7 +26,8 @@ interface GroupViewProps {
 }
 
 export function GroupView({ place, group, one, crumbs, hasEnded }: GroupViewProps) {
-  const [shading, setShading] = useState<Shading>('logprob');
+  const said = useAddress().query.get(SHADING);
+  const shading = SHADINGS.find(({ id }) => id === said)?.id ?? 'logprob';
   const found = useLoad((signal) => place.loadGroup(signal), [place.key]);
   const hasNext = found.state === 'ready' && found.value.hasNext;
   const mayHaveNext = hasNext || found.state === 'loading';
@@ -65,7 +68,9 @@ export function GroupView({ place, group, one, crumbs, hasEnded }: GroupViewProp
       )}
     </nav>
   );
-  const colours = place.loadTokens ? <ShadingChoice value={shading} choose={setShading} /> : null;
+  const colours = place.loadTokens ? (
+    <ShadingChoice value={shading} choose={(each) => changeQuery({ [SHADING]: each })} />
+  ) : null;
   const choice = place.loadTokens ? shading : 'none';
   return (
     <>

@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
-import { GroupView } from '../groups/group-view.tsx';
+import { GroupView, SHADING } from '../groups/group-view.tsx';
 import { jobGroup, loggedGroup } from '../groups/group-data.ts';
 import { ModelLink } from '../jobs/job-cells.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
@@ -10,13 +10,19 @@ import { hrefTo, type PageProps } from '../router.ts';
 const JOB_GROUP = '/jobs/{id}/groups/{group}';
 const LOGGED_GROUP = '/models/{id}/logs/{log}/groups/{group}';
 
-const oneOf = (trajectory: number | undefined) => (trajectory === undefined ? {} : { trajectory });
+/** Of a page that is reached from this one: its tokens have the same colours. */
+const queryOf = (trajectory: number | undefined, shading: string | null) => ({
+  ...(trajectory === undefined ? {} : { trajectory }),
+  ...(shading === null ? {} : { [SHADING]: shading }),
+});
 
 export function JobGroupPage({ params, query }: PageProps) {
   const [id, group] = [params['id']!, Number(params['group'])];
+  const shading = query.get(SHADING);
   const place = useMemo(
-    () => jobGroup(id, group, (to, trajectory) => hrefTo(JOB_GROUP, { id, group: to, ...oneOf(trajectory) })),
-    [id, group],
+    () =>
+      jobGroup(id, group, (to, trajectory) => hrefTo(JOB_GROUP, { id, group: to, ...queryOf(trajectory, shading) })),
+    [id, group, shading],
   );
   const job = useLoad((signal) => readJob(id, signal), [id]);
   const known = job.state === 'ready' ? job.value : null;
@@ -48,12 +54,13 @@ async function readJob(id: string, signal: AbortSignal) {
 
 export function LoggedGroupPage({ params, query }: PageProps) {
   const [id, log, group] = [params['id']!, params['log']!, Number(params['group'])];
+  const shading = query.get(SHADING);
   const place = useMemo(
     () =>
       loggedGroup(id, log, group, (to, trajectory) =>
-        hrefTo(LOGGED_GROUP, { id, log, group: to, ...oneOf(trajectory) }),
+        hrefTo(LOGGED_GROUP, { id, log, group: to, ...queryOf(trajectory, shading) }),
       ),
-    [id, log, group],
+    [id, log, group, shading],
   );
   const model = useLoad(
     (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: id }, signal }),

@@ -97,6 +97,10 @@ describe('a group', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByLabel('none', { exact: true }).check({ force: true });
     await first.getByText('assistant').first().waitFor();
     expect(await first.locator('.token').count()).toBe(0);
+    await page.locator('h1').click();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'Group 1' }).waitFor();
+    expect(await page.getByLabel('none', { exact: true }).isChecked()).toBe(true); // and so do the next groups
   });
 
   test('says why nothing of it was trained, and is left with j and k', async () => {

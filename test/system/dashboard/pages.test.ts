@@ -70,6 +70,10 @@ describe('the pages of a run', skipWithout('CHROMIUM', browser !== null), () => 
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByLabel('Log scale').check();
     await page.getByRole('heading', { name: 'grad_norm' }).waitFor();
+    await expect.poll(() => page.url()).toContain('scale=log');
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('Log scale').isChecked()).toBe(false);
+    expect(await page.title()).toBe('words · demo · Whetstone');
 
     await page.getByPlaceholder('new name').fill(HOSTILE);
     await page.getByRole('button', { name: 'Fork' }).click();
