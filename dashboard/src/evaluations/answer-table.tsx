@@ -81,7 +81,7 @@ export function AnswerTable({ step, now, versus, then, query }: AnswerTableProps
         label="Held-out prompts"
         rows={ordered}
         rowHeight={37}
-        height="min(70vh, 900px)"
+        heightMax="min(70vh, 900px)"
         keyOf={({ key }) => key}
         follow={current}
       >

@@ -18,7 +18,7 @@ export const JobEventList = ({ of: { events, total } }: { of: KeptEvents }) => (
         label="Events"
         rows={events.toReversed()}
         rowHeight={ROW_PX}
-        height={`${Math.min(420, ROW_PX * events.length + OPENED_PX)}px`}
+        heightMax="420px"
         keyOf={({ id }) => id}
       >
         {({ type, data }) => (
@@ -37,8 +37,6 @@ export const JobEventList = ({ of: { events, total } }: { of: KeptEvents }) => (
 );
 
 const ROW_PX = 38;
-/** Room for one opened row. */
-const OPENED_PX = 160;
 const FIELDS_SHOWN = 3;
 
 /** `gradient step 4` */

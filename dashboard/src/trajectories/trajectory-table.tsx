@@ -110,7 +110,7 @@ export function TrajectoryTable({ modelId, sources, query, choose, open }: Traje
           label="Trajectories"
           rows={shown}
           rowHeight={37}
-          height="min(70vh, 900px)"
+          heightMax="min(70vh, 900px)"
           keyOf={({ key }) => key}
           follow={current}
         >

@@ -8,8 +8,8 @@ interface VirtualListProps<Row> {
   readonly rows: readonly Row[];
   /** In px, until a row is measured. */
   readonly rowHeight: number;
-  /** Of the frame; a CSS length. */
-  readonly height: string;
+  /** Of the frame, which is no higher than its rows; a CSS length. */
+  readonly heightMax: string;
   readonly keyOf: (row: Row) => string;
   /** Key of a row that is scrolled into sight, now and whenever it changes. */
   readonly follow?: string;
@@ -19,7 +19,15 @@ interface VirtualListProps<Row> {
 /** Extra rows above and below the visible ones, so that quick scrolling shows no gaps. */
 const OVERSCAN_PX = 400;
 
-export function VirtualList<Row>({ label, rows, rowHeight, height, keyOf, follow, children }: VirtualListProps<Row>) {
+export function VirtualList<Row>({
+  label,
+  rows,
+  rowHeight,
+  heightMax,
+  keyOf,
+  follow,
+  children,
+}: VirtualListProps<Row>) {
   const frame = useRef<HTMLDivElement>(null);
   const [heights] = useState(() => new Map<string, number>());
   const [version, setVersion] = useState(0);
@@ -72,7 +80,7 @@ export function VirtualList<Row>({ label, rows, rowHeight, height, keyOf, follow
       role="list"
       aria-label={label}
       tabIndex={0}
-      style={{ height }}
+      style={{ maxHeight: heightMax }}
       onScroll={({ currentTarget }) => setSeen({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })}
     >
       <div role="presentation" style={{ height: `${tops.at(-1)}px` }}>
