@@ -1,6 +1,6 @@
 // A short list of models, latest activity first, a page at a time: how the reward moves, and the status of the last job. Which models it
 // shows (a project, a tag, the archived ones) is in the address.
-import { call, type Item } from '../api/client.ts';
+import { call, type Answer } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { ModelSummary } from '../api/wire.ts';
 import { ModelLink } from '../jobs/job-cells.tsx';
@@ -18,7 +18,8 @@ import { Text } from '../ui/text.tsx';
 import { Ago } from '../ui/time.tsx';
 import { RewardCards } from './reward-cards.tsx';
 
-type ModelProject = Item<'/v1/preview/model-projects'>;
+type Projects = Answer<'/v1/preview/model-projects'>;
+type ModelProject = Projects['data'][number];
 
 const PAGE_ROWS = 50;
 const REFRESH_MS = 10_000;
@@ -85,6 +86,7 @@ export function ModelList({ query }: Pick<PageProps, 'query'>) {
               <CursorPager
                 place={shown}
                 page={page}
+                {...totalOf(found, choices)}
                 of="models"
                 words={{ first: 'Latest activity', next: 'Earlier activity' }}
                 hrefOf={(to) => hrefTo('/', { ...made, ...to })}
@@ -95,6 +97,16 @@ export function ModelList({ query }: Pick<PageProps, 'query'>) {
       </Loaded>
     </Section>
   );
+}
+
+type Choices = Readonly<Record<'search' | 'project' | 'tag' | 'archived', string>>;
+
+/** As the projects count them: not what a search or a tag finds, and not where there are more projects than are listed. */
+function totalOf(projects: Projects | null, { search, project, tag, archived }: Choices): { total?: number } {
+  if (!projects || projects.has_more || search + tag !== '') return {};
+  const counted = projects.data.filter(({ id }) => project === '' || id === project);
+  const count = (each: ModelProject) => (archived === 'only' ? each.archived_count : each.model_count);
+  return { total: counted.reduce((sum, each) => sum + count(each), 0) };
 }
 
 interface ProjectFilterProps {

@@ -145,10 +145,10 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
 
   test('Home says which models it shows, and does not sort a part', async () => {
     await openPage(page, '/');
-    await page.getByText('Models 1 to 50, and more').waitFor();
+    await page.getByText('Models 1 to 50 of 1\u2009001').waitFor();
     expect(await page.getByRole('region', { name: 'Models' }).getByRole('button').count()).toBe(0);
     await page.getByRole('link', { name: 'Earlier activity' }).click();
-    await page.getByText('Models 51 to 100, and more').waitFor();
+    await page.getByText('Models 51 to 100 of 1\u2009001').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('model-99');
     await page.keyboard.press('Enter');
     await expect.poll(async () => (await cells('Models', 1)).length, { timeout: 20_000 }).toBe(11);
