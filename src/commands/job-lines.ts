@@ -9,7 +9,7 @@ import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
 
 /** Why it has not started; empty: it waits for nothing. */
-export const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? printable(waits.message) : '');
+const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? printable(waits.message) : '');
 
 /** The checkpoint that it made, as commands and chat requests name it; without one, its model. */
 export function nameOfResult({ status, step, model_name: model }: TrainingJob): string {
