@@ -72,7 +72,7 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
     });
 }
 
-export function addLimits(program: Command, { dataOption, openKeyring, openExistingKeyring }: Local): void {
+export function addLimits(program: Command, { dataOption, openExistingKeyring }: Local): void {
   const limits = program.command('limits').description('limit how much an entity (team) may use with all its keys');
 
   withYes(withLimits(withJson(limits.command('set <entity>'))))
@@ -81,7 +81,7 @@ export function addLimits(program: Command, { dataOption, openKeyring, openExist
     .action(async (entity: string, { data, json = false, yes = false, ...flags }: SetFlags) => {
       refuseEntity(entity);
       const values = readLimits(flags);
-      await using(openKeyring(data), async ({ accounts }) => {
+      await using(openExistingKeyring(data), async ({ accounts }) => {
         const before = describeLimits(await accounts.limitsOf(entity));
         const after = describeLimits(values);
         if (before.length > 0 && before.join() !== after.join())

@@ -229,6 +229,10 @@ test.each([
   [['train', '/no/such/file.json', '--key', 'k'], '/no/such/file.json does not exist.'],
   [['keys', 'list', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
   [['limits', 'list', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
+  [
+    ['limits', 'set', 'a', '--queued-jobs', '1', '--data', '/no/such/store'],
+    'There is no data directory /no/such/store.',
+  ],
   [['doctor', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
   [['backup', 'copy', '--data', '/no/such/store'], 'There is no data directory /no/such/store.'],
 ])('%j says what is wrong and is not reported as an internal fault', async (args, message) => {
