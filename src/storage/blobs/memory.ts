@@ -55,7 +55,9 @@ export function createMemoryBlobs(): BlobStore {
       for (const name of names) {
         const path = join(directory, name.slice(prefix.length + 1));
         await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, blobs.get(name)!);
+        const blob = blobs.get(name);
+        if (!blob) return null; // deleted meanwhile, as in S3
+        await writeFile(path, blob);
       }
       return directory;
     },
