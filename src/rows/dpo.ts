@@ -7,7 +7,7 @@ import type { ReadPreferencePair } from '#domain/dpo';
 import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
-import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
+import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
 import { readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -40,8 +40,9 @@ export function readPair(value: unknown): ReadPreferencePair {
   if (isObject(value['input']) || 'preferred_output' in value) return readOpenai(value);
   if ('instruction' in value && !('prompt' in value))
     return { problem: 'has instruction, a form that is not read: write the question as prompt' };
-  if (Array.isArray(value['conversations']) && !('prompt' in value))
-    return readMoved(value, 'conversations', 'prompt', (moved) => readExplicit(moved as Values));
+  const asked = ['prompt', 'conversations', 'messages'].find((field) => field in value);
+  if (asked !== undefined && Array.isArray(value[asked]))
+    return readMoved(value, asked, 'prompt', (moved) => readExplicit(moved as Values));
   if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value);
   return typeof value['chosen'] === 'string' ? readTexts(value) : readImplicit(value);
 }
@@ -56,7 +57,7 @@ function readExplicit(value: Values): ReadPreferencePair {
 function readOpenai(value: Values): ReadPreferencePair {
   const { input, preferred_output: chosen, non_preferred_output: rejected } = parse(openai, value, 'body');
   const unused = [
-    ...leftOver(value, 'input', 'preferred_output', 'non_preferred_output'),
+    ...leftOverShared(value, 'input', 'preferred_output', 'non_preferred_output'),
     ...leftOver(value['input'] as Values, 'messages').map(({ field }) => ({
       of: 'row' as const,
       field: `input.${field}`,
@@ -106,9 +107,8 @@ function readTexts(value: Values): ReadPreferencePair {
   const prompt = given ?? chosen.slice(0, at);
   if (prompt === '' && typeof given !== 'string')
     return { problem: 'chosen and rejected begin differently, and there is no prompt: send it' };
-  const unused = [...leftOver(value, 'prompt', ...ANSWERS)];
-  for (const field of Object.keys(rowFields)) if (value[field]) unused.push({ of: 'row', field }); // plain text has no template
-  return readAs({ prompt, chosen: chosen.slice(at), rejected: rejected.slice(at) }, unused);
+  const pair = { prompt, chosen: chosen.slice(at), rejected: rejected.slice(at) };
+  return readAs(pair, leftOverShared(value, 'prompt', ...ANSWERS));
 }
 
 /** As in TRL: the space before the answers belongs to them, and each has at least one character. */

@@ -56,6 +56,8 @@ export function contextOf({ tools: given, functions, chat_template_kwargs: kwarg
   const reserved = Object.keys(kwargs ?? {}).find((name) => RESERVED.includes(name));
   if (reserved !== undefined)
     return { problem: `chat_template_kwargs.${reserved}: is not a variable that a row can set: leave it out` };
+  if (nonEmpty(given) && nonEmpty(functions))
+    return { problem: 'has tools, and functions, the older field for them: leave one out' };
   return {
     tools: nonEmpty(given) ?? nonEmpty(functions),
     ...(kwargs && Object.keys(kwargs).length > 0 ? { variables: kwargs } : {}),
@@ -69,6 +71,14 @@ export const leftOver = (row: object, ...known: string[]): UnusedField[] =>
   Object.entries(row)
     .filter(([field, value]) => !known.includes(field) && !SHARED.has(field) && value !== null && value !== undefined)
     .map(([field]) => ({ of: 'row', field }));
+
+/** Where the fields that rows share are not used: plain text has no template. */
+export const leftOverShared = (row: object, ...known: string[]): UnusedField[] => [
+  ...leftOver(row, ...known),
+  ...Object.keys(row)
+    .filter((field) => SHARED.has(field))
+    .map((field) => ({ of: 'row' as const, field })),
+];
 
 /** With `unused` only if there is something. */
 export const readAs = <Row>(row: Row, unused: readonly UnusedField[]) => ({

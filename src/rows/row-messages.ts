@@ -17,8 +17,8 @@ export interface RowMessages {
 }
 
 /**
- * A row of ShareGPT may have its system message beside the conversation: the row with `turns` after that message under `field`. A system
- * that is no text stays where it is, and is reported as unused.
+ * A row may have its system message beside the conversation, as in ShareGPT's and Axolotl's: the row with `turns` after that message
+ * under `field`. A system that is no text, or that the conversation has one in place of, stays where it is, and is reported as unused.
  */
 function withSystem(
   row: Readonly<Record<string, unknown>>,
@@ -26,9 +26,14 @@ function withSystem(
   turns: unknown,
 ): Readonly<Record<string, unknown>> {
   const { system, ...rest } = row;
-  if (typeof system !== 'string') return { ...row, [field]: turns };
+  if (typeof system !== 'string' || beginsWithSystem(turns)) return { ...row, [field]: turns };
   const opening = system === '' ? [] : [{ role: 'system', content: system }];
   return { ...rest, [field]: Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns };
+}
+
+function beginsWithSystem(turns: unknown): boolean {
+  const first: unknown = Array.isArray(turns) ? turns[0] : null;
+  return isObject(first) && ['system', 'developer'].includes(String(first['role'] ?? first['from']));
 }
 
 /**
@@ -97,10 +102,13 @@ export const rowMessages = z
         for (const issue of read.error.issues) ctx.addIssue({ ...issue, path: [place, ...issue.path] });
         continue;
       }
+      if (saysNothing(read.data))
+        refuse([place, 'content'], 'is missing, and there is no call or reasoning in its place');
       messages.push(withReasoning(read.data));
       if (!isTrained(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why)))
         untrained.push(place);
-      for (const field of partFields(read.data.content)) unused.set(field, { of: 'message', field });
+      for (const field of [...partFields(read.data.content), ...callFields(read.data)])
+        unused.set(field, { of: 'message', field });
       for (const [field, value] of Object.entries(read.data))
         if (!USED.has(field) && value !== undefined && value !== null) unused.set(field, { of: 'message', field });
     }
@@ -108,6 +116,11 @@ export const rowMessages = z
   });
 
 const rowMessage = messageOf('rows');
+
+/** An answer of a row is what is learnt: its text may be empty, but not under another name. */
+const saysNothing = ({ role, content, tool_calls: calls, ...message }: ChatMessage): boolean =>
+  role === 'assistant' &&
+  (content ?? calls ?? message.reasoning_content ?? message.thinking ?? message.reasoning ?? null) === null;
 
 /** Under each name that templates read, empty reasoning too, as in Transformers. */
 function withReasoning(message: ChatMessage): ChatMessage {
@@ -129,6 +142,16 @@ const partFields = (content: ChatMessage['content']): string[] =>
     : [];
 
 const OF_PARTS = new Set(['type', 'text', 'thinking', 'refusal']);
+
+/** Fields of calls beside the function: no template writes them. `index` is of a streamed call. */
+const callFields = ({ tool_calls: calls }: ChatMessage): string[] =>
+  (calls ?? []).flatMap((call) =>
+    Object.keys(call)
+      .filter((key) => !OF_CALLS.has(key))
+      .map((key) => `tool_calls.${key}`),
+  );
+
+const OF_CALLS = new Set(['id', 'type', 'function', 'index']);
 
 /** `weight` is OpenAI's, `train` and `training` are Axolotl's. Only what the assistant says is trained, so that other roles may only say no. */
 function isTrained(role: string, fields: Readonly<Record<string, unknown>>, refuse: Refuse): boolean {
@@ -154,9 +177,16 @@ function inChatForm(sent: Readonly<Record<string, unknown>>, refuse: Refuse): Re
   for (const field of ['train_detail', 'training_detail', 'train_on_eos'])
     if (message[field] !== undefined && message[field] !== null)
       refuse([field], 'is not supported: a turn is trained as a whole, or it is context (train)');
-  const { function_call: call, ...rest } = message;
-  const calls = call !== undefined && call !== null && !rest['tool_calls'] ? [call] : rest['tool_calls'];
-  return { ...rest, ...(Array.isArray(calls) ? { tool_calls: calls.map(inCallForm) } : {}) };
+  const { function_call: call, tool_calls: calls } = message;
+  if (Array.isArray(calls) && calls.length > 0) {
+    if (call !== undefined && call !== null)
+      refuse(['function_call'], 'stands beside tool_calls, which replaced it: leave one out');
+    return { ...message, tool_calls: calls.map(inCallForm) };
+  }
+  return {
+    ...message,
+    ...(call === undefined || call === null ? {} : { function_call: null, tool_calls: [inCallForm(call)] }),
+  };
 }
 
 /** `{"from", "value"}`. A function call is the JSON text of one call or of a list. */
@@ -182,20 +212,18 @@ function callsIn(value: unknown): unknown[] | null {
   }
 }
 
-/** A call may lie beside its `function`, and its arguments may be a value. */
+/** A call may be without `function`; its arguments may be a value, and `parameters`, as Llama writes them. */
 function inCallForm(call: unknown): unknown {
   if (!isObject(call)) return call;
-  const { name, arguments: direct, ...rest } = call;
-  const called = isObject(call['function'])
-    ? call['function']
-    : typeof name === 'string'
-      ? { name, arguments: direct }
-      : null;
-  if (called === null) return call;
-  const { arguments: given } = called;
+  const isBare = !isObject(call['function']);
+  const { function: within, name, arguments: direct, parameters: asLlama, ...rest } = call;
+  if (isBare && typeof name !== 'string') return call;
+  const called = isBare ? { name, arguments: direct, parameters: asLlama } : (within as Record<string, unknown>);
+  const { parameters, ...said } = called;
+  const given = said['arguments'] ?? parameters;
   const text =
     given === undefined || given === null || typeof given === 'string'
       ? given
       : stringifySentJson(given, PYTHON_SEPARATORS);
-  return { type: 'function', ...(isObject(call['function']) ? call : rest), function: { ...called, arguments: text } };
+  return { type: 'function', ...(isBare ? rest : call), function: { ...said, arguments: text } };
 }

@@ -5,7 +5,7 @@ import { isObject } from '#base/is-object';
 import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
-import { contextOf, leftOver, readAs, rowFields } from './row-fields.ts';
+import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
 import { readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -24,15 +24,13 @@ export const isPreference = (value: unknown): boolean =>
 /** By the form that the row is meant to have, so that only its errors are reported. Throws ValidationError. */
 export function readSftRow(value: unknown): ReadSftRow {
   if (!isObject(value)) return readMessages(value, []);
-  if ('messages_and_choices' in value) return readTrajectory(value);
-  if ('messages' in value) return readMessages(value, ['messages']);
-  const spoken = ['conversations', 'conversation'].find((field) => field in value);
-  if (spoken !== undefined) return readSpoken(value, spoken);
-  if ('prompt' in value && 'completion' in value) {
-    if (value['label'] === false)
-      return { problem: 'has label false: its completion is not wanted, and SFT would teach it. Leave the row out' };
-    return readCompletion(value);
-  }
+  const asked = ['messages', 'conversations', 'conversation', 'messages_and_choices'].find((field) => field in value);
+  const isAnswered = asked !== undefined || ('prompt' in value && 'completion' in value);
+  if (isAnswered && value['label'] === false)
+    return { problem: 'has label false: its answer is not wanted, and SFT would teach it. Leave the row out' };
+  if (asked === 'messages_and_choices') return readTrajectory(value);
+  if (asked !== undefined) return readSpoken(value, asked);
+  if (isAnswered) return readCompletion(value);
   if ('text' in value) return readText(value);
   const unread = ['segments', 'instruction'].find((field) => field in value);
   const found =
@@ -75,7 +73,7 @@ function readCompletion(value: Values): ReadSftRow {
   if (areTexts[0]) {
     const { prompt, completion } = parse(texts, value, 'body');
     if (completion === '') return { problem: 'completion is empty: there is nothing to learn' };
-    return readAs({ prompt, completion }, unusedOfText(value, 'prompt', 'completion'));
+    return readAs({ prompt, completion }, leftOverShared(value, 'prompt', 'completion'));
   }
   const row = parse(completions, value, 'body');
   const { prompt, completion } = row;
@@ -96,16 +94,8 @@ function readCompletion(value: Values): ReadSftRow {
 function readText(value: Values): ReadSftRow {
   const { text } = parse(z.looseObject({ text: z.string() }), value, 'body');
   if (text === '') return { problem: 'text is empty: there is nothing to learn' };
-  return readAs({ prompt: '', completion: text }, unusedOfText(value, 'text'));
+  return readAs({ prompt: '', completion: text }, leftOverShared(value, 'text'));
 }
-
-/** Plain text has no template, so that tools and variables are not used either. */
-const unusedOfText = (value: Values, ...known: string[]) => [
-  ...leftOver(value, ...known),
-  ...Object.keys(rowFields)
-    .filter((field) => value[field] !== undefined && value[field] !== null)
-    .map((field) => ({ of: 'row' as const, field })),
-];
 
 function checked(
   { messages, untrained, unused: ofMessages }: RowMessages,
