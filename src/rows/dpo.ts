@@ -8,7 +8,7 @@ import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
-import { readMoved, rowMessages, type RowMessages } from './row-messages.ts';
+import { isAnswered, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ export function readPair(value: unknown): ReadPreferencePair {
   if ('instruction' in value && !('prompt' in value))
     return { problem: 'has instruction, a form that is not read: write the question as prompt' };
   const asked = ['prompt', 'conversations', 'messages'].find((field) => field in value);
-  if (asked !== undefined && Array.isArray(value[asked]))
+  if (asked !== undefined && Array.isArray(value[asked]) && !(asked === 'messages' && isAnswered(value[asked])))
     return readMoved(value, asked, 'prompt', (moved) => readExplicit(moved as Values));
   if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value);
   return typeof value['chosen'] === 'string' ? readTexts(value) : readImplicit(value);

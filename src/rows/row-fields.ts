@@ -19,10 +19,12 @@ const tools = z
   })
   .pipe(z.array(rowTool).nullable());
 
-const asTool = (sent: unknown): unknown =>
-  isObject(sent) && !('function' in sent) && typeof sent['name'] === 'string'
-    ? { type: 'function', function: sent }
-    : sent;
+/** The schema of Anthropic's tools has another name. */
+function asTool(sent: unknown): unknown {
+  if (!isObject(sent) || 'function' in sent || typeof sent['name'] !== 'string') return sent;
+  const { input_schema: schema, ...bare } = sent;
+  return { type: 'function', function: schema === undefined ? sent : { ...bare, parameters: schema } };
+}
 
 /** Undefined: not JSON. */
 function parsed(text: string): unknown {

@@ -31,6 +31,12 @@ function withSystem(
   return { ...rest, [field]: Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns };
 }
 
+/** Whether a conversation, valid or not, ends with an answer. */
+export function isAnswered(turns: unknown): boolean {
+  const last: unknown = Array.isArray(turns) ? turns.at(-1) : null;
+  return isObject(last) && last['role'] === 'assistant';
+}
+
 function beginsWithSystem(turns: unknown): boolean {
   const first: unknown = Array.isArray(turns) ? turns[0] : null;
   return isObject(first) && ['system', 'developer'].includes(String(first['role'] ?? first['from']));
@@ -104,6 +110,8 @@ export const rowMessages = z
       }
       if (saysNothing(read.data))
         refuse([place, 'content'], 'is missing, and there is no call or reasoning in its place');
+      const { refusal } = plain as Record<string, unknown>;
+      if (refusal && read.data.content !== refusal) unused.set('refusal', { of: 'message', field: 'refusal' });
       messages.push(withReasoning(read.data));
       if (!isTrained(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why)))
         untrained.push(place);

@@ -133,7 +133,78 @@ test('fields that no job uses are named, and null counts as absent', () => {
   });
 });
 
+const system = said('system', 'Add.');
+const spoken = [
+  { from: 'human', value: question.content },
+  { from: 'gpt', value: answer.content },
+];
+
 test.each([
+  ['ShareGPT', { system: 'Add.', conversations: spoken }],
+  ['Axolotl', { system: 'Add.', messages }],
+])('a system message beside the conversation of %s opens it', (_, row) => {
+  expect(read(row)).toEqual({ row: { messages: [system, ...messages], tools: null } });
+});
+
+test('the conversation has its own system message before the one beside it', () => {
+  expect(read({ system: 'Subtract.', conversations: [{ from: 'system', value: 'Add.' }, ...spoken] })).toEqual({
+    row: { messages: [system, ...messages], tools: null },
+    unused: [{ of: 'row', field: 'system' }],
+  });
+});
+
+test.each([
+  [
+    { messages: null, conversations: null, prompt: 'Q', completion: 'A' },
+    { prompt: 'Q', completion: 'A' },
+  ],
+  [
+    { chosen: null, rejected: null, text: 'A' },
+    { prompt: '', completion: 'A' },
+  ],
+])('a form whose fields are null is not the form of the row', (columns, row) => {
+  expect(read(columns)).toEqual({ row });
+});
+
+test("an older call beside an empty list of calls, and Llama's parameters, are calls", () => {
+  const older = { role: 'assistant', content: null, function_call: call, tool_calls: [] };
+  const llama = { role: 'assistant', content: null, tool_calls: [{ name: 'add', parameters: call.arguments }] };
+  const calls = [{ type: 'function', function: { name: 'add', arguments: '{"a": 2, "b": 2}' } }];
+  for (const turn of [older, llama])
+    expect(rowOf({ messages: [question, turn] }).messages[1]!.tool_calls).toEqual(calls);
+});
+
+test("the schema of Anthropic's tools are parameters", () => {
+  const { name, parameters } = tool.function;
+  expect(rowOf({ messages, tools: [{ name, input_schema: parameters }] }).tools).toEqual([tool]);
+});
+
+test.each([
+  ['a refusal beside content', [question, { ...answer, refusal: 'No.' }], 'refusal'],
+  ['beside a call', [question, { role: 'assistant', tool_calls: [{ ...call, mood: 1 }] }], 'tool_calls.mood'],
+])('%s is named', (_, turns, field) => {
+  expect(read({ messages: turns })).toMatchObject({ unused: [{ of: 'message', field }] });
+});
+
+test.each([
+  [
+    'an answer under another name',
+    { messages: [question, { role: 'assistant', text: '4' }] },
+    'messages.1.content: is missing',
+  ],
+  [
+    'an answer of null',
+    { conversations: [spoken[0], { from: 'gpt', value: null }] },
+    'conversations.1.content: is missing',
+  ],
+  [
+    'a call in both forms',
+    { messages: [question, { role: 'assistant', function_call: call, tool_calls: [call] }] },
+    'messages.1.function_call: stands beside tool_calls',
+  ],
+  ['tools in both forms', { messages, tools: [tool], functions: [tool.function] }, 'has tools, and functions'],
+  ['an answer that is not wanted', { messages, label: false }, 'has label false'],
+  ["Axolotl's pair", { messages: [question], chosen: answer, rejected: answer }, 'is a preference pair'],
   ['a weight between', { messages: [question, { ...answer, weight: 0.5 }] }, 'messages.1.weight: must be 0 or 1'],
   [
     'a user turn to train',

@@ -6,7 +6,7 @@ import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
-import { readMoved, rowMessages, type RowMessages } from './row-messages.ts';
+import { isAnswered, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -17,20 +17,22 @@ export const readSftLine = (text: string): ReadSftRow =>
       : readSftRow(value),
   );
 
-/** Whether a row is a pair rather than a conversation, valid or not. */
+/** Whether a row is a pair rather than a conversation, valid or not. Axolotl's pairs have the prompt in `messages`. */
 export const isPreference = (value: unknown): boolean =>
-  isObject(value) && !('messages' in value) && ('chosen' in value || 'preferred_output' in value);
+  isObject(value) &&
+  ('chosen' in value || 'preferred_output' in value) &&
+  !('messages' in value && isAnswered(value['messages']));
 
 /** By the form that the row is meant to have, so that only its errors are reported. Throws ValidationError. */
 export function readSftRow(value: unknown): ReadSftRow {
   if (!isObject(value)) return readMessages(value, []);
   const asked = ['messages', 'conversations', 'conversation', 'messages_and_choices'].find((field) => field in value);
-  const isAnswered = asked !== undefined || ('prompt' in value && 'completion' in value);
-  if (isAnswered && value['label'] === false)
+  const isLearnt = asked !== undefined || ('prompt' in value && 'completion' in value);
+  if (isLearnt && value['label'] === false)
     return { problem: 'has label false: its answer is not wanted, and SFT would teach it. Leave the row out' };
   if (asked === 'messages_and_choices') return readTrajectory(value);
   if (asked !== undefined) return readSpoken(value, asked);
-  if (isAnswered) return readCompletion(value);
+  if (isLearnt) return readCompletion(value);
   if ('text' in value) return readText(value);
   const unread = ['segments', 'instruction'].find((field) => field in value);
   const found =

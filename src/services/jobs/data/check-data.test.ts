@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readTextModel } from '#text/text-model';
+import { encoderOf, examples } from '../../../../test/support/golden/examples.ts';
 import { checkData, isTrainable } from './check-data.ts';
 import { createConversationEncoder } from './conversation-encoder.ts';
 import { readJobData } from './read-job-data.ts';
@@ -78,4 +79,32 @@ test('a job whose every row the template refuses fails with the reason', async (
 test('a job says that no end of turn is known', async () => {
   const endless = createConversationEncoder('starter', { ...text, eosTokenIds: [] }, text.tokenizer.vocabSize);
   expect((await readSft(endless, { messages })).warnings).toEqual([expect.stringMatching(/^No end of turn is known/)]);
+});
+
+const call = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{}' } };
+const tool = { type: 'function', function: { name: 'add', parameters: { type: 'object', properties: {} } } };
+const useOfTools = {
+  messages: [
+    said('user', 'Add.'),
+    { role: 'assistant', content: null, tool_calls: [call] },
+    said('tool', '3', { tool_call_id: 'c1' }),
+    said('assistant', '3'),
+  ],
+  tools: [tool],
+};
+
+test('what the chat template leaves out of rows is named: tools, calls, and messages of roles', async () => {
+  const model = (name: string) => {
+    const { encoder } = encoderOf(examples.cases.find(({ template }) => template === name)!);
+    return readSft(encoder, useOfTools, { messages: [said('critic', 'No.'), ...messages] });
+  };
+  const leftOut = (what: string) => [`The chat template leaves out parts of the training data: ${what}.`];
+  expect((await model('chatml')).warnings).toEqual(leftOut('tools (1 row), tool_calls (1 row)'));
+  expect((await model('qwen3')).warnings).toEqual(leftOut('messages of the role critic (1 row)'));
+  expect((await model('phi3')).warnings).toEqual(
+    leftOut(
+      'tools (1 row), tool_calls (1 row), messages of the role tool (1 row), messages of the role critic (1 row)',
+    ),
+  );
+  expect((await model('llama3_1')).warnings).toEqual([]);
 });

@@ -94,7 +94,7 @@ export async function checkData(
     }
     const kind = kindOf(read.row);
     rows[kind]++;
-    if (read.unused) unused.note(read.unused);
+    unused.note(read);
     const { sequences, problem, refusal, endlessTurns = 0 } = await tokenize(read.row);
     sum.endless += endlessTurns;
     const reason = problem ?? (sequences.some(({ tokens }) => tokens.length > text.contextLength) ? 'too_long' : null);

@@ -53,13 +53,13 @@ type ReadKind<K extends DataKind> = (
 export const readJobData: { readonly [K in DataKind]: ReadKind<K> } = {
   async sft({ dataset, limits }, content, encoder, put) {
     const unused = createUnusedFields(encoder);
-    const rows = readRows(content, dataset, readSftLine, (fields) => unused.note(fields));
+    const rows = readRows(content, dataset, readSftLine, (read) => unused.note(read));
     return withWarnings(await encodeSftRows(rows, limits, encoder, put), unused.warnings());
   },
 
   async dpo({ dataset, limits }, content, encoder, put) {
     const unused = createUnusedFields(encoder);
-    const rows = readRows(content, dataset, readPreferencePair, (fields) => unused.note(fields));
+    const rows = readRows(content, dataset, readPreferencePair, (read) => unused.note(read));
     return withWarnings(await encodePairs(rows, limits, encoder, put), unused.warnings());
   },
 

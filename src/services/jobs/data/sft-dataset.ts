@@ -46,12 +46,12 @@ export async function readDataset(
 const nameOf = ({ entity, project, name, version }: DatasetVersion): string =>
   `${entity}/${project}/${name}:v${version}`;
 
-/** Yields rows up to the first invalid line; `note` gets the fields of each that no job uses. Throws `invalid_training_data` with the first problems once all lines are read. */
+/** Yields rows up to the first invalid line; `note` gets each, with its fields that no job uses. Throws `invalid_training_data` with the first problems once all lines are read. */
 export async function* readRows<Row>(
   content: AsyncIterable<Uint8Array>,
   dataset: DatasetVersion,
   readLine: (line: string) => ReadLine<Row>,
-  note: (unused: readonly UnusedField[]) => void = () => undefined,
+  note: (read: { readonly row: Row; readonly unused?: readonly UnusedField[] }) => void = () => undefined,
 ): AsyncGenerator<Row> {
   const problems: string[] = [];
   const yieldToLoop = createYielder();
@@ -63,7 +63,7 @@ export async function* readRows<Row>(
     if (read === null) continue;
     if ('row' in read) {
       rows++;
-      if (read.unused) note(read.unused);
+      note(read);
       if (bad === 0) yield read.row;
     } else if (++bad <= PROBLEMS_SHOWN) problems.push(`${dataset.path} line ${line}: ${read.problem}`);
   }

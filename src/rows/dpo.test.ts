@@ -1,0 +1,41 @@
+// Lines of DPO data: where the prompt of each form is, and what is used of the row.
+import { expect, test } from 'vitest';
+import { readPreferencePair } from './dpo.ts';
+
+const said = (role: string, content: string) => ({ role, content });
+const [question, good, bad] = [said('user', '2 + 2?'), said('assistant', '4'), said('assistant', '5')];
+const pair = { prompt: [question], chosen: [good], rejected: [bad], tools: null };
+const tool = { type: 'function', function: { name: 'add' } };
+const read = (row: object) => readPreferencePair(JSON.stringify(row));
+
+test.each([
+  ["TRL's", { prompt: [question], chosen: [good], rejected: [bad] }],
+  ["Axolotl's", { messages: [question], chosen: good, rejected: bad }],
+  [
+    "LLaMA-Factory's",
+    { conversations: [{ from: 'human', value: '2 + 2?' }], chosen: { from: 'gpt', value: '4' }, rejected: bad },
+  ],
+  ['whole conversations', { chosen: [question, good], rejected: [question, bad], messages: null }],
+  ["OpenAI's", { input: { messages: [question] }, preferred_output: [good], non_preferred_output: [bad] }],
+])('%s is a pair', (_, row) => {
+  expect(read(row)).toEqual({ row: pair });
+});
+
+test('a system message beside the prompt opens it', () => {
+  const prompt = [said('system', 'Add.'), question];
+  expect(read({ system: 'Add.', prompt: [question], chosen: [good], rejected: [bad] })).toEqual({
+    row: { ...pair, prompt },
+  });
+});
+
+test('messages that have the answer are not the prompt', () => {
+  expect(read({ messages: [question, good], chosen: [question, good], rejected: [question, bad] })).toEqual({
+    row: pair,
+    unused: [{ of: 'row', field: 'messages' }],
+  });
+});
+
+test("tools beside OpenAI's input are named", () => {
+  const row = { input: { messages: [question] }, preferred_output: [good], non_preferred_output: [bad], tools: [tool] };
+  expect(read(row)).toEqual({ row: pair, unused: [{ of: 'row', field: 'tools' }] });
+});
