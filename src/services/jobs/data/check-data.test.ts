@@ -35,7 +35,12 @@ test('rows are counted, and the first are shown with their trained tokens', asyn
     'Fields of the training data that are not used: id (1 row).',
     expect.stringContaining('both preference pairs and other rows'),
   ]);
-  expect(isTrainable(report)).toBe(true);
+  expect(isTrainable(report)).toBe(false); // each job refuses the rows of the other
+});
+
+test('a file is trainable if a job takes all of it and learns something', async () => {
+  expect(isTrainable(await check({ messages }, { text: 'Once' }))).toBe(true);
+  expect(isTrainable(await check({ messages: messages.slice(0, 2) }))).toBe(false);
 });
 
 test('lines that a job refuses and rows that it skips have their places', async () => {

@@ -66,9 +66,11 @@ export interface DataReport {
 
 const PROBLEMS_SHOWN = 20;
 
-/** Whether a job would train every row. */
-export const isTrainable = ({ invalid, rows }: DataReport): boolean =>
-  invalid.count === 0 && rows.conversation + rows.text + rows.pair > 0;
+/** Whether there is a job that would take every line, and train something. */
+export const isTrainable = ({ invalid, rows, trainedTokens }: DataReport): boolean =>
+  invalid.count === 0 && !isMixed(rows) && trainedTokens > 0;
+
+const isMixed = ({ conversation, text, pair }: DataReport['rows']): boolean => pair > 0 && conversation + text > 0;
 
 /** Throws whatever reading `content` throws. */
 export async function checkData(
@@ -97,9 +99,8 @@ export async function checkData(
     unused.note(read);
     const { sequences, problem, refusal, endlessTurns = 0 } = await tokenize(read.row);
     sum.endless += endlessTurns;
-    const reason = problem ?? (sequences.some(({ tokens }) => tokens.length > text.contextLength) ? 'too_long' : null);
-    if (reason !== null) {
-      const known = (skipped[reason] ??= { rows: 0, firstLine: line, problem: refusal });
+    if (problem !== null) {
+      const known = (skipped[problem] ??= { rows: 0, firstLine: line, problem: refusal });
       known.rows++;
       continue;
     }
@@ -121,7 +122,7 @@ export async function checkData(
 
   async function tokenize(row: SftRow | PreferencePair): Promise<RowSequences & { refusal: string | null }> {
     try {
-      return { ...(await tokenizeRow(row, encoder, assistantTurns)), refusal: null };
+      return { ...(await tokenizeRow(row, encoder, { assistantTurns, lengthMax: text.contextLength })), refusal: null };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       return { sequences: [], problem: 'refused_by_template', refusal: error.message };
@@ -131,10 +132,8 @@ export async function checkData(
   const { rewritten, endless, ...counts } = sum;
   const warnings = [
     ...unused.warnings(),
-    ...(rows.pair > 0 && rows.conversation + rows.text > 0
-      ? [
-          'The file has both preference pairs and other rows: a DPO job takes the pairs only, an SFT job the others only.',
-        ]
+    ...(isMixed(rows)
+      ? ['The file has both preference pairs and other rows: no job takes it. Make a file of the pairs, for a DPO job.']
       : []),
     ...(rewritten > 0
       ? [

@@ -5,10 +5,21 @@ import type { ConversationEncoder } from '#training/conversation-encoder';
 import { tokenizePair } from '#training/dpo-rows';
 import { tokenizeSftRow, type RowSequences } from '#training/sft-rows';
 
-/** Throws `invalid_request` if the chat template refuses the row. */
-export const tokenizeRow = (
+export interface RowsShown {
+  readonly assistantTurns: 'all' | 'last';
+  /** Rows with a longer sequence are not trained: the model's context. */
+  readonly lengthMax: number;
+}
+
+/** No sequences: a job would skip the row. Throws `invalid_request` if the chat template refuses it. */
+export async function tokenizeRow(
   row: SftRow | PreferencePair,
   encoder: ConversationEncoder,
-  assistantTurns: 'all' | 'last',
-): Promise<RowSequences> =>
-  'chosen' in row ? tokenizePair(row, encoder) : tokenizeSftRow(row, encoder, assistantTurns);
+  { assistantTurns, lengthMax }: RowsShown,
+): Promise<RowSequences> {
+  const limits = { lengthMax, count: () => undefined };
+  const read = await ('chosen' in row
+    ? tokenizePair(row, encoder, limits)
+    : tokenizeSftRow(row, encoder, assistantTurns, limits));
+  return read.problem === null ? read : { ...read, sequences: [] };
+}

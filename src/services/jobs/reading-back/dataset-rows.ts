@@ -17,7 +17,7 @@ import type { Artifacts } from '../../artifacts/artifacts.ts';
 import type { BaseModels } from '../../models/base-models.ts';
 import { createConversationEncoder } from '../data/conversation-encoder.ts';
 import { datasetFile, readText } from '../data/sft-dataset.ts';
-import { tokenizeRow } from '../data/tokenize-row.ts';
+import { tokenizeRow, type RowsShown } from '../data/tokenize-row.ts';
 
 export interface DatasetRow {
   /** Line number in the file, from 1. */
@@ -68,7 +68,8 @@ export function createDatasetRows({ artifacts, baseModels }: DatasetRowsDeps): D
   return {
     async list(caller, named, { path, baseModel, assistantTurns }, { after, limit }) {
       const model = baseModel === null ? baseModels.default : baseModels.get(baseModel);
-      const { tokenizer } = model.text;
+      const { tokenizer, contextLength } = model.text;
+      const shown = { assistantTurns, lengthMax: contextLength };
       const encoder = createConversationEncoder(model.id, model.text, model.inference.vocabSize);
       const opened = await artifacts.get(caller, named);
       const { content } = await opened.open(path ?? datasetFile(opened.artifact));
@@ -87,7 +88,7 @@ export function createDatasetRows({ artifacts, baseModels }: DatasetRowsDeps): D
         if (isShort) encoded += bytes.length;
         rows.push({
           ...row,
-          ...(row.row && isShort ? await tokenize(row.row, assistantTurns, encoder, tokenizer) : {}),
+          ...(row.row && isShort ? await tokenize(row.row, shown, encoder, tokenizer) : {}),
         });
       }
       if (from > line) throw unknownCursor(after!);
@@ -111,13 +112,12 @@ function readRow(bytes: Buffer, line: number): DatasetRow | null {
 /** Returns the chat template's error instead, if there is one. */
 async function tokenize(
   row: SftRow | PreferencePair,
-  assistantTurns: RowsOf['assistantTurns'],
+  shown: RowsShown,
   encoder: ConversationEncoder,
   tokenizer: Tokenizer,
 ): Promise<Pick<DatasetRow, 'sequences'> | Pick<DatasetRow, 'problem'>> {
   try {
-    const read = await tokenizeRow(row, encoder, assistantTurns);
-    const sequences = read.problem === null ? read.sequences : []; // a job would skip it
+    const { sequences } = await tokenizeRow(row, encoder, shown);
     return {
       sequences: sequences.map(({ tokens, trained }) => ({ tokens, trained, texts: tokenTexts(tokenizer, tokens) })),
     };
