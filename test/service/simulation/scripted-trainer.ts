@@ -30,6 +30,16 @@ const hash = (...parts: readonly (string | Uint8Array)[]): Digest => {
 };
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) => new Uint8Array(buffer, byteOffset, byteLength);
 
+/** An error of the disk is no proof that there is no file. */
+const readIfThere = (path: string): Promise<Digest | null> =>
+  filesPromises.readFile(path).then(
+    (content) => content as Digest,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    },
+  );
+
 /** `verbMsMax`: how long a verb takes at most. `onVerb`: called before each verb of a session happens. */
 export function createScriptedTrainer(scheduler: Scheduler, verbMsMax: number, onVerb: () => void): ScriptedTrainer {
   let life = 0;
@@ -66,7 +76,7 @@ export function createScriptedTrainer(scheduler: Scheduler, verbMsMax: number, o
         from === null ? hash('fresh') : ((await filesPromises.readFile(join(from, ADAPTER_FILE))) as Buffer);
       let moments: Digest = hash('zero');
       if (from !== null && !resetOptimizer) {
-        moments = (await filesPromises.readFile(join(from, OPTIMIZER_FILE)).catch(() => moments)) as Buffer;
+        moments = (await readIfThere(join(from, OPTIMIZER_FILE))) ?? moments;
       }
       if (born !== life) throw lost();
       let gradients: Digest[] = [];
