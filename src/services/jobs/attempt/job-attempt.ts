@@ -21,7 +21,7 @@ import { getLatestCheckpoint } from '../../models/named-checkpoint.ts';
 import { createJobDataReader, type ReadData } from '../data/job-data-reader.ts';
 import type { JobEvents } from '../job-events.ts';
 import { copyState, watchHeldOut, type HeldOutWatch } from './held-out.ts';
-import { findProgress, findRecord, saveProgress, saveSession } from './job-progress.ts';
+import { findProgress, saveProgress, saveSession } from './job-progress.ts';
 import type { JobCapabilities, JobWork, StepLoop, WorkContext } from './job-work.ts';
 import { readWork } from './read-work.ts';
 import { createRunMetrics } from './run-metrics.ts';
@@ -167,7 +167,7 @@ async function trainWork(
     const saved = await findProgress(blobs, { jobId: job.id, rowsDigest: work.rowsDigest }, log);
     const from = saved?.directory ?? (await getCheckpointFiles(blobs, previous));
     const resetOptimizer = work.resetsOptimizer && !saved;
-    if (saved) work.recorder?.restore(await findRecord(blobs, job.id, saved.stepsDone), saved.stepsDone);
+    if (saved) work.recorder?.restore(saved.record, saved.stepsDone);
     const options = { from, lora: DEFAULT_LORA, resetOptimizer, headTokensMax: work.headTokensMax };
     const session = await engine.open(options, signal);
     try {

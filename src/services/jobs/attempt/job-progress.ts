@@ -28,6 +28,8 @@ export interface SavedProgress {
   readonly directory: string;
   /** The evaluations so far; null: there was none. */
   readonly standing: Standing | null;
+  /** The token record so far. Null: none was saved, or an older version saved the state. Damage is detected when it is read. */
+  readonly record: Uint8Array | null;
 }
 
 interface Pointer extends Pick<SavedProgress, 'stepsDone'> {
@@ -35,25 +37,46 @@ interface Pointer extends Pick<SavedProgress, 'stepsDone'> {
   readonly keptStep?: number;
   /** Digest of the rows that the steps trained (JobWork). Absent: an older version saved it. */
   readonly rowsDigest?: string;
+  /** Whether a token record was saved with the state. Absent: an older version saved it. */
+  readonly hasRecord?: boolean;
 }
 
+/** Which job, and the digest of the rows that are planned now. */
+interface Planned {
+  readonly jobId: string;
+  readonly rowsDigest: string;
+}
+
+/** An attempt that has lost its job may save once more before it notices. It then deletes what the pointer named before. */
+const LOOKS_MAX = 3;
+
 /**
- * Null: nothing was saved, or the state is damaged, or its steps trained other rows than are planned now; such a state is deleted. The
- * job then starts again, which takes longer and ends as if it had never been interrupted.
+ * Null: nothing was saved, or the state is damaged or incomplete, or its steps trained other rows than are planned now; such a state is
+ * deleted. The job then starts again, which takes longer and ends as if it had never been interrupted.
  */
-export async function findProgress(
+export async function findProgress(blobs: BlobStore, planned: Planned, log: Log): Promise<SavedProgress | null> {
+  for (let look = 1; ; look++) {
+    const pointer = await blobs.find(progressPointerBlob(planned.jobId));
+    if (!pointer) return null;
+    const found = await readProgress(blobs, planned, pointer, log);
+    if (found?.record || look === LOOKS_MAX) return found;
+    const now = await blobs.find(progressPointerBlob(planned.jobId));
+    if (now && Buffer.compare(now, pointer) === 0) return found;
+  }
+}
+
+async function readProgress(
   blobs: BlobStore,
-  { jobId, rowsDigest }: { readonly jobId: string; readonly rowsDigest: string },
+  { jobId, rowsDigest }: Planned,
+  pointer: Uint8Array,
   log: Log,
 ): Promise<SavedProgress | null> {
-  const pointer = await blobs.find(progressPointerBlob(jobId));
-  if (!pointer) return null;
   const opened = parseSealedJson<Pointer>(pointer);
   if (!opened) {
     log.warn('job.progress_damaged', { blob: progressPointerBlob(jobId) });
     return null;
   }
-  const { stepsDone, standing = null, keptStep = stepsDone } = opened.value;
+  const { stepsDone, standing = null, keptStep = stepsDone, hasRecord = false } = opened.value;
   if (opened.value.rowsDigest !== rowsDigest) {
     log.warn('job.begins_again', { stepsDone, reason: 'the planned rows differ from those that were trained' });
     await blobs.delete(progressPointerBlob(jobId)); // first, so that nothing points to what is deleted next
@@ -63,17 +86,14 @@ export async function findProgress(
   try {
     const directory = await blobs.findDirectory(progressStateBlob(jobId, stepsDone));
     if (directory === null || !(await blobs.findDirectory(progressStateBlob(jobId, keptStep)))) return null;
-    return { stepsDone, directory, standing };
+    const record = await blobs.find(progressRecordBlob(jobId, stepsDone));
+    return hasRecord && !record ? null : { stepsDone, directory, standing, record };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'damaged_data') throw error;
     log.warn('job.progress_damaged', { err: error });
     return null;
   }
 }
-
-/** Null: nothing was saved, or an older version saved the state. Damage is detected when it is read. */
-export const findRecord = (blobs: BlobStore, jobId: string, stepsDone: number): Promise<Uint8Array | null> =>
-  blobs.find(progressRecordBlob(jobId, stepsDone));
 
 /** What is saved after a gradient step. */
 export interface Progress {
@@ -100,6 +120,7 @@ export async function saveProgress(
   const pointer: Pointer = {
     stepsDone,
     rowsDigest,
+    hasRecord: record !== null,
     ...(standing ? { standing } : {}),
     ...(keptStep === null ? {} : { keptStep }),
   };
