@@ -29,8 +29,7 @@ export interface StepReport {
 
 const PARALLEL_REQUESTS = 16;
 
-export const inferenceName = (model: Model): string =>
-  `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
+export const inferenceName = (model: Model): string => `${model.project}/${model.name}`;
 
 export async function* reinforce(
   openai: OpenAI,

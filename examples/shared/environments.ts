@@ -85,7 +85,7 @@ export async function learn(environment: Environment): Promise<void> {
 
 /** Returns the mean reward of the rollouts, which were sampled from the checkpoint before the step. */
 async function trainStep(environment: Environment, step: number, openai: OpenAI, client: Client, model: Model) {
-  const name = `wandb-artifact:///${model.entity}/${model.project}/${model.name}`;
+  const name = `${model.project}/${model.name}`;
   const { groups, reward } = await gather(
     environment.scenarios(step),
     (scenario, { group, rollout, signal }) => {
