@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { createClient, type LoraOptions } from '#client/client';
-import { evaluate, inferenceName, reinforce } from '../examples/demo/rl-loop.ts';
+import { evaluate, reinforce } from '../examples/demo/rl-loop.ts';
+import { inferenceName } from '../examples/shared/inference-name.ts';
 import { yesNoMaybe } from '../examples/demo/tasks.ts';
 import { startServer } from '../examples/shared/server.ts';
 

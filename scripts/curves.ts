@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { createRandom } from '#base/random';
 import { pushArtifact } from '#client/artifact-files';
 import { createClient, type LoraOptions, type Model } from '#client/client';
-import { inferenceName } from '../examples/demo/rl-loop.ts';
+import { inferenceName } from '../examples/shared/inference-name.ts';
 import { addition, heldOutAdditions } from '../examples/demo/tasks.ts';
 import { pairsOfSums, SUMS_CONFIG } from '../examples/dpo/pairs.ts';
 import { carelessSum } from '../examples/early-stopping/careless-sums.ts';

@@ -103,19 +103,15 @@ function failuresOf(report: Report | null): string[] {
 const firstLine = (text = 'no reason is given'): string => text.trim().split('\n')[0]!.slice(0, 300);
 
 const ALONE = Object.values(WITHOUT_OTHERS).flat();
-/** Set in the process of a lane, beside which another one runs: files that run alone are left out. */
-const LANE_VARIABLE = 'WHETSTONE_TEST_LANE';
-const IS_LANE = process.env[LANE_VARIABLE] !== undefined;
+
+const without = (files: readonly string[]): string[] => files.flatMap((file) => ['--exclude', file]);
 
 /** A project's files side by side, then those that run alone. Files that are named in `args` run as they are asked for. */
 function runProject(name: string, args: readonly string[]): Outcome {
   const common = ['--project', name, '--passWithNoTests', ...args];
   const alone = ALONE.filter((file) => file.startsWith(`test/${name}/`));
   if (args.length > 0 || alone.length === 0) return runOnce(common);
-  const outcomes = [
-    runOnce([...common, ...alone.flatMap((file) => ['--exclude', file])]),
-    ...(IS_LANE ? [] : [runOnce([...common, '--no-file-parallelism', ...alone])]),
-  ];
+  const outcomes = [runOnce([...common, ...without(alone)]), runOnce([...common, '--no-file-parallelism', ...alone])];
   return {
     code: Math.max(...outcomes.map(({ code }) => code)),
     failures: outcomes.flatMap(({ failures }) => failures),
@@ -184,14 +180,12 @@ function childrenProcessorSeconds(): number {
   return (Number(user) + Number(system)) / CLOCK_TICKS_PER_SECOND;
 }
 
-/** A process of its own, so that the processor time of its projects is its own. Without `log` it prints as it runs. */
+/** In a process of its own, so that the processor time of its projects is its own, without the files that run alone. Without `log` it prints as it runs. */
 async function runLane(projects: readonly TestProject['name'][], log?: string): Promise<number> {
   const output = log === undefined ? 'inherit' : openSync(log, 'w');
-  const command = [...process.execArgv, process.argv[1]!, ...projects.flatMap((name) => ['--project', name])];
-  const lane = spawn(process.execPath, command, {
-    stdio: ['ignore', output, output],
-    env: { ...process.env, [LANE_VARIABLE]: projects.join() },
-  });
+  const asked = [...projects.flatMap((name) => ['--project', name]), ...without(ALONE)];
+  const command = [...process.execArgv, process.argv[1]!, ...asked];
+  const lane = spawn(process.execPath, command, { stdio: ['ignore', output, output] });
   const [code] = (await once(lane, 'exit')) as [number | null];
   if (typeof output === 'number') closeSync(output);
   return code ?? 1;

@@ -2,6 +2,7 @@
 // algorithm runs on the server; the reward of a task is computed here.
 import type OpenAI from 'openai';
 import { gather, type Client, type Model } from '#client/client';
+import { inferenceName } from '../shared/inference-name.ts';
 import { mean } from '../shared/statistics.ts';
 import { trainGroups } from '../shared/train-groups.ts';
 
@@ -28,8 +29,6 @@ export interface StepReport {
 }
 
 const PARALLEL_REQUESTS = 16;
-
-export const inferenceName = (model: Model): string => `${model.project}/${model.name}`;
 
 export async function* reinforce(
   openai: OpenAI,

@@ -7,6 +7,7 @@ import OpenAI from 'openai';
 import { createClient, gather, type Client, type Model, type Trajectory } from '#client/client';
 import { bar, curve } from './chart.ts';
 import { heldOutReward, heldOutRequest, type HeldOut } from './held-out.ts';
+import { inferenceName } from './inference-name.ts';
 import { KEEP, showUntilInterrupted } from './looking.ts';
 import { startServer } from './server.ts';
 import { mean } from './statistics.ts';
@@ -85,7 +86,7 @@ export async function learn(environment: Environment): Promise<void> {
 
 /** Returns the mean reward of the rollouts, which were sampled from the checkpoint before the step. */
 async function trainStep(environment: Environment, step: number, openai: OpenAI, client: Client, model: Model) {
-  const name = `${model.project}/${model.name}`;
+  const name = inferenceName(model);
   const { groups, reward } = await gather(
     environment.scenarios(step),
     (scenario, { group, rollout, signal }) => {

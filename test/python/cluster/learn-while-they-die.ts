@@ -3,7 +3,8 @@
 import OpenAI from 'openai';
 import { expect, vi } from 'vitest';
 import type { Client, Model } from '#client/client';
-import { evaluate, inferenceName, reinforce, type Task } from '../../../examples/demo/rl-loop.ts';
+import { evaluate, reinforce, type Task } from '../../../examples/demo/rl-loop.ts';
+import { inferenceName } from '../../../examples/shared/inference-name.ts';
 import { yesNoMaybe } from '../../../examples/demo/tasks.ts';
 import { collect } from './collect.ts';
 import type { DistServer } from './dist-server.ts';
