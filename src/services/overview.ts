@@ -9,9 +9,9 @@ import type { JobStatus, TrainingJob } from '#domain/training-job';
 import { dayUtcAt, type UsageAmounts } from '#domain/usage';
 import type { ModelFilter, Storage } from '#storage/storage';
 import type { Usage } from './accounts/usage.ts';
+import { describeJobs, type DescribedJob } from './jobs/describe-jobs.ts';
 
-export interface JobOfModel {
-  readonly job: TrainingJob;
+export interface JobOfModel extends DescribedJob {
   readonly model: Model;
 }
 
@@ -64,9 +64,9 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
     const found = new Map(
       (await Promise.all(ids.map((id) => storage.models.find(id)))).map((model) => [model?.id, model]),
     );
-    return jobs.flatMap((job) => {
-      const model = found.get(job.modelId);
-      return model ? [{ job, model }] : [];
+    return (await describeJobs(storage, jobs)).flatMap((described) => {
+      const model = found.get(described.job.modelId);
+      return model ? [{ ...described, model }] : [];
     });
   }
 

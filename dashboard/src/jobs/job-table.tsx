@@ -1,17 +1,11 @@
 // Tables of jobs, of one model or of several, in the order of the list of which they show a part: sorting them would not sort it.
-import type { Job, JobOfModel } from '../api/wire.ts';
+import type { Job, JobOfModel, ListedJob } from '../api/wire.ts';
 import { nameSkip } from '../groups/skip-reasons.ts';
 import { measured, whole } from '../ui/numbers.ts';
 import { Status } from '../ui/status.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { JobLink, JobProgress, ModelLink, TimeLeft, took } from './job-cells.tsx';
-
-/** What lists of jobs tell of a checkpoint. */
-interface Measured {
-  readonly reward?: number | null;
-  readonly loss?: number | null;
-}
 
 const skippedOf = ({ skipped }: Job): number => Object.values(skipped).reduce((sum, count) => sum + count, 0);
 
@@ -31,10 +25,10 @@ const SKIPPED: Column<Job> = {
   align: 'right',
   cell: (job) => (skippedOf(job) === 0 ? <span class="muted">0</span> : reasonsOf(job)),
 };
-const RESULT: Column<Job & Measured> = {
+const RESULT: Column<ListedJob> = {
   title: 'Result',
   align: 'right',
-  cell: ({ reward = null, loss = null }) =>
+  cell: ({ reward, loss }) =>
     reward !== null ? `reward ${measured(reward)}` : loss !== null ? `loss ${measured(loss)}` : '–',
 };
 const TOOK: Column<Job> = { title: 'Duration', align: 'right', cell: took };
@@ -50,17 +44,12 @@ const LEFT: Column<Job> = { title: 'Time left', align: 'right', cell: (job) => <
 
 const idOf = ({ id }: Job): string => id;
 
-export const JobTable = ({ jobs }: { jobs: readonly (Job & Measured)[] }) => (
+export const JobTable = ({ jobs }: { jobs: readonly ListedJob[] }) => (
   <Table label="Jobs" rows={jobs} keyOf={idOf} columns={[JOB, STATUS, RESULT, SKIPPED, TOOK, CREATED]} />
 );
 
-export const JobsOfModels = ({ jobs }: { jobs: readonly (JobOfModel & Measured)[] }) => (
+export const JobsOfModels = ({ jobs }: { jobs: readonly JobOfModel[] }) => (
   <Table label="Jobs" rows={jobs} keyOf={idOf} columns={[MODEL, JOB, STATUS, RESULT, SKIPPED, TOOK, CREATED]} />
-);
-
-/** Of those that are not told what their checkpoints measured. */
-export const NewestJobs = ({ jobs }: { jobs: readonly JobOfModel[] }) => (
-  <Table label="Jobs" rows={jobs} keyOf={idOf} columns={[MODEL, JOB, STATUS, SKIPPED, TOOK, CREATED]} />
 );
 
 export const RunningJobs = ({ jobs }: { jobs: readonly JobOfModel[] }) => (

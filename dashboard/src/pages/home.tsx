@@ -6,7 +6,7 @@ import { Attention } from '../home/attention.tsx';
 import { ModelList } from '../home/model-list.tsx';
 import { useTokenRate } from '../home/token-rate.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
-import { NewestJobs, QueuedJobs, RunningJobs } from '../jobs/job-table.tsx';
+import { JobsOfModels, QueuedJobs, RunningJobs } from '../jobs/job-table.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
 import { compact, whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
@@ -45,7 +45,7 @@ export function Home({ query }: PageProps) {
       <ModelList query={query} />
       {overview.state === 'ready' && overview.value.newest.length > 0 && (
         <Section title="Newest jobs" aside={<a href={hrefTo(JOBS_PATH)}>All jobs</a>}>
-          <NewestJobs jobs={overview.value.newest} />
+          <JobsOfModels jobs={overview.value.newest} />
         </Section>
       )}
     </>

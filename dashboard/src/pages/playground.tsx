@@ -1,5 +1,5 @@
 // Chat with one checkpoint or with two at once, using everything a request can contain; see how likely each token was, and copy the
-// request as code.
+// request as code. The address names the models.
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -10,7 +10,7 @@ import { LaneView } from '../playground/lane-view.tsx';
 import { ModelChoice } from '../playground/model-choice.tsx';
 import { SettingsForm } from '../playground/settings-form.tsx';
 import { messagesOf, useLane } from '../playground/use-lane.ts';
-import type { PageProps } from '../router.ts';
+import { replaceQuery, type PageProps } from '../router.ts';
 import { ShadingChoice } from '../tokens/shading-choice.tsx';
 import type { Shading } from '../tokens/tone.ts';
 import { PageHead } from '../ui/page-head.tsx';
@@ -22,8 +22,9 @@ const SHADINGS = ['logprob', 'none'] as const;
 
 export function PlaygroundPage({ query }: PageProps) {
   const models = useLoad((signal) => call('get', '/v1/models', { signal }), []);
-  const [model, setModel] = useState(query.get('model') ?? '');
-  const [other, setOther] = useState<string | null>(query.get('other'));
+  const [isCompared, setCompared] = useState(query.has('other'));
+  const model = query.get('model') ?? '';
+  const other = isCompared ? (query.get('other') ?? '') : null;
   const [settings, setSettings] = useState<Settings>({ max_tokens: '200' });
   const [shading, setShading] = useState<Shading>('logprob');
   const [first, second] = [useLane(), useLane()];
@@ -54,7 +55,14 @@ export function PlaygroundPage({ query }: PageProps) {
       <PageHead title="Playground" />
       <div class="playground">
         <div class="stage">
-          <ModelChoice {...{ names, model, setModel, other, setOther }} />
+          <ModelChoice
+            {...{ names, model, other }}
+            setModel={(name) => replaceQuery({ model: name })}
+            setOther={(name) => {
+              setCompared(name !== null);
+              replaceQuery({ other: name });
+            }}
+          />
           <ShadingChoice value={shading} choose={setShading} among={SHADINGS} />
           <div class="lanes">
             {lanes.map(({ lane, model: name }, at) => (

@@ -4,10 +4,10 @@ import { SCOPES } from '#domain/api-key';
 import type { JobOfModel, ModelSummary, Overview } from '#services/overview';
 import { labelFields, toLabelFields } from '../models/model-labels.ts';
 import { modelResponse, toModelResponse } from '../models/model.ts';
-import { jobResponse, toJobResponse } from '../training/training-job.ts';
+import { describedJobResponse, jobResponse, toDescribedJobResponse, toJobResponse } from '../training/training-job.ts';
 import { amounts, toAmounts } from './usage-schema.ts';
 
-const jobOfModel = jobResponse
+const jobOfModel = describedJobResponse
   .extend({ model: modelResponse.describe('The model that the job trains.') })
   .meta({ title: 'JobOfModel' });
 
@@ -40,7 +40,10 @@ export const toOverviewResponse = (
   used_today: toAmounts(usedToday),
 });
 
-const toJobOfModel = ({ job, model }: JobOfModel) => ({ ...toJobResponse(job), model: toModelResponse(model) });
+const toJobOfModel = ({ model, ...described }: JobOfModel) => ({
+  ...toDescribedJobResponse(described),
+  model: toModelResponse(model),
+});
 
 export const modelSummaryResponse = modelResponse
   .extend({

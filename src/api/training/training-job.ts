@@ -9,7 +9,7 @@ import {
   type WaitingFor,
 } from '#domain/training-job';
 import type { EpisodeJobBody, RlJobBody } from '#domain/trajectory';
-import type { DescribedJob } from '#services/jobs/training-jobs';
+import type { DescribedJob } from '#services/jobs/describe-jobs';
 import type { RequestedEvaluation } from '#domain/evaluation';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
 import { evaluationResponse } from './evaluation-answers.ts';

@@ -28,6 +28,7 @@ import { findRollouts } from '../episodes/episode-rollouts.ts';
 import { getOwnModel } from '../models/own-model.ts';
 import { sealJson } from './data/sealed-json.ts';
 import { datasetFile } from './data/sft-dataset.ts';
+import { describeJobs, type DescribedJob } from './describe-jobs.ts';
 
 export interface TrainingJobs {
   /** The job is durable when this resolves. Returns the existing job if one has the id. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */
@@ -57,14 +58,6 @@ export interface TrainingJobs {
   listEvents(caller: Caller, id: string, page: Page): Promise<Listing<TrainingEvent>>;
   /** The events after the cursor, then new ones as they are appended; ends after the closing event. */
   followEvents(caller: Caller, id: string, after: string | null, signal: AbortSignal): AsyncIterable<TrainingEvent>;
-}
-
-export interface DescribedJob {
-  readonly job: TrainingJob;
-  /** `project/name`; null: the model was deleted meanwhile. */
-  readonly modelName: string | null;
-  /** Of the checkpoint that it made; null: there is none. */
-  readonly metrics: Readonly<Record<string, number>> | null;
 }
 
 const NONE_OF_EACH: Readonly<Record<JobStatus, number>> = {
@@ -243,14 +236,7 @@ export function createTrainingJobs({
 
     list: (caller, filter, page, order) => storage.jobs.list({ ...filter, entity: caller.entity }, page, order),
 
-    async describe(jobs) {
-      const facts = await storage.jobs.listFacts(jobs.map(({ id }) => id));
-      const factsOf = new Map(facts.map((each) => [each.jobId, each]));
-      return jobs.map((job) => {
-        const { project, model, metrics = null } = factsOf.get(job.id) ?? {};
-        return { job, modelName: project === undefined ? null : `${project}/${model}`, metrics };
-      });
-    },
+    describe: (jobs) => describeJobs(storage, jobs),
 
     countByStatus: async (caller, filter) => ({
       ...NONE_OF_EACH,
