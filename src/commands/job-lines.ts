@@ -5,6 +5,7 @@ import { settingLines } from '#base/setting-lines';
 import type { AnsweredPrompt, Evaluation, JobConfig, JobGroup, TrainingJob } from '#client/client';
 import { lineOfWarning, linesOfError, short, skips } from './event-lines.ts';
 import { inColumns, printable, table } from './output.ts';
+import { shortName } from './short-name.ts';
 import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
 
@@ -59,14 +60,11 @@ export function linesOfJob(job: TrainingJob, { config, input, as_trained: asTrai
     ...(error === null ? [] : linesOfError('error', error)),
     ...(job.warnings ?? []).map(lineOfWarning),
     ...skips(job.skipped),
-    `data: ${input.uri === null ? 'the groups that were sent with it, which --groups shows' : dataOf(input.uri)}`,
+    `data: ${input.uri === null ? 'the groups that were sent with it, which --groups shows' : printable(shortName(input.uri))}`,
     `${asTrained ? 'trained with' : 'would train with'}:`,
     ...inColumns(settings),
   ];
 }
-
-/** `wandb-artifact:///team/demo/rows:v0` is `demo/rows:v0`. */
-const dataOf = (uri: string): string => printable(uri.replace(/^wandb-artifact:\/{2,3}[^/]+\//, ''));
 
 /** Of a running job so far; null: it never started. */
 function secondsOf({ seconds = null, training_start: start, training_end: end }: TrainingJob, nowMs: number) {

@@ -2,6 +2,7 @@
 // not. Knows nothing of servers, nor how a reward comes about.
 import { counted } from '#base/counted';
 import { inColumns, printable } from './output.ts';
+import { shortName } from './short-name.ts';
 import { toldApart } from './told-apart.ts';
 
 export interface ProbedAnswer {
@@ -240,6 +241,3 @@ const mean = (values: readonly number[]): number => values.reduce((sum, each) =>
 const least = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b));
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b));
 const share = <T>(all: readonly T[], has: (each: T) => boolean): number => all.filter(has).length / all.length;
-
-/** `wandb-artifact:///team/demo/sums:step4` is `demo/sums:step4`; base models are as they are. */
-const shortName = (model: string): string => model.replace(/^wandb-artifact:\/\/\/[^/]+\//, '');

@@ -22,6 +22,7 @@ import { createRemote, type Remote } from './remote.ts';
 import { writeError, writeOut } from './terminal.ts';
 import { addServe } from './serve.ts';
 import { addTrain } from './train.ts';
+import { addUsage } from './usage.ts';
 import { addWorkers } from './workers.ts';
 import { settingOption } from '#config/describe-settings';
 import { readSettings } from '#config/setting';
@@ -107,6 +108,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
   addEpisodes(program, remote);
   addCheckpoints(program, remote, STARTER_DIRECTORY);
   addArtifacts(program, remote);
+  addUsage(program, remote);
   addData(program, async (request, flags) =>
     (await import('#server/check-data-file')).checkDataFile(request, readServerConfig(flags, process.env)),
   );

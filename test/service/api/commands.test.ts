@@ -74,6 +74,7 @@ const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said:
   'artifacts pull': [['p/a', ...NO_SERVER], NOBODY],
   'artifacts ls': [NO_SERVER, NOBODY],
   'artifacts rm': [['p/a', ...NO_SERVER], NOBODY],
+  usage: [NO_SERVER, NOBODY],
   workers: [NO_SERVER, NOBODY],
   'workers list': [NO_SERVER, NOBODY],
   'workers run': [
@@ -130,6 +131,8 @@ test.each([
   [['train', 'x.jsonl', '--eval-steps', '0'], "'--eval-steps <count>' argument '0'"],
   [['train', 'x.jsonl', '--validation-split', '0.6'], "'--validation-split <part>' argument '0.6'"],
   [['train', 'x.jsonl', '--warmup', '2'], "'--warmup <part>' argument '2'"],
+  [['usage', '--by', 'key'], "'--by <parts>' argument 'key'"],
+  [['usage', '--from', 'yesterday'], "'--from <day>' argument 'yesterday'"],
   [['jobs', 'list', '--limit', '-1'], "'--limit <count>' argument '-1'"],
   [['jobs', 'follow', 'x', '--timeout', 'soon'], "'--timeout <seconds>' argument 'soon'"],
 ])('the refusal of %j names the flag', async (args, named) => {
@@ -266,6 +269,7 @@ describe('--json', () => {
     const body = { model_id, trajectory_groups: [{ trajectories }] };
     const { id } = (await send(await server, { url: '/v1/preview/training-jobs', body })).json<{ id: string }>();
     expect(await json('jobs', 'list', '--limit', '1', ...remote)).toMatchObject([{ id, status: 'queued' }]);
+    expect(await json('usage', '--by', 'model,day', ...remote)).toMatchObject({ object: 'list', has_more: false });
     expect(await json('jobs', 'get', id, ...remote)).toMatchObject({ id, status: 'queued' });
     expect(await json('jobs', 'logs', id, ...remote)).toEqual([]);
     const waited = await run('jobs', 'follow', id, '--timeout', '6', ...remote);
