@@ -36,42 +36,46 @@ export interface CompletionFormat extends AnswerFormat {
 
 const MAX_TOKENS_DEFAULT = 16; // OpenAI's default
 
-export const completionRequestSchema = z.looseObject({
-  model: modelField,
-  prompt: union({
-    str: z.string(),
-    'list[str]': list(z.string(), MAX_CHOICES),
-    'list[int]': promptTokens(),
-    'list[list[int]]': list(promptTokens(), MAX_CHOICES),
-  }).describe('A text, token ids, or a list of either, with one answer for each.'),
-  suffix: z.string().nullish().describe('Refused: insertion is not supported.'),
+export const completionRequestSchema = z
+  .looseObject({
+    model: modelField,
+    prompt: union({
+      str: z.string(),
+      'list[str]': list(z.string(), MAX_CHOICES),
+      'list[int]': promptTokens(),
+      'list[list[int]]': list(promptTokens(), MAX_CHOICES),
+    }).describe('A text, token ids, or a list of either, with one answer for each.'),
+    suffix: z.string().nullish().describe('Refused: insertion is not supported.'),
 
-  ...samplingFields,
-  best_of: integer({ ge: 1, le: MAX_CHOICES })
-    .nullish()
-    .describe(
-      'Sample this many completions and return the n with the highest mean log-probability per token. Not with stream. Default: n.',
-    ),
+    ...samplingFields,
+    best_of: integer({ ge: 1, le: MAX_CHOICES })
+      .nullish()
+      .describe(
+        'Sample this many completions and return the n with the highest mean log-probability per token. Not with stream. Default: n.',
+      ),
 
-  ...stoppingFields,
-  max_tokens: integer({ ge: 0 })
-    .nullish()
-    .describe('Maximum number of tokens in an answer; 0 only with echo. Default: 16.'),
+    ...stoppingFields,
+    max_tokens: integer({ ge: 0 })
+      .nullish()
+      .describe('Maximum number of tokens in an answer; 0 only with echo. Default: 16.'),
 
-  ...showingFields,
-  logprobs: integer({ ge: -1 })
-    .nullish()
-    .describe(
-      'Return log-probabilities with this many alternatives per token; with echo, also those of the prompt. -1: the whole vocabulary.',
-    ),
-  echo: boolean().nullish().describe('Start the answer with the prompt.'),
+    ...showingFields,
+    logprobs: integer({ ge: -1 })
+      .nullish()
+      .describe(
+        'Return log-probabilities with this many alternatives per token; with echo, also those of the prompt. -1: the whole vocabulary.',
+      ),
+    echo: boolean().nullish().describe('Start the answer with the prompt.'),
 
-  ...truncationFields,
-  add_special_tokens: boolean().nullish().describe('Add special tokens of the tokenizer (such as BOS). Default: true.'),
+    ...truncationFields,
+    add_special_tokens: boolean()
+      .nullish()
+      .describe('Add special tokens of the tokenizer (such as BOS). Default: true.'),
 
-  ...formFields,
-  ...servingFields,
-});
+    ...formFields,
+    ...servingFields,
+  })
+  .meta({ title: 'CompletionRequest' });
 
 type Wire = z.output<typeof completionRequestSchema>;
 

@@ -16,30 +16,34 @@ const DIMENSIONS_MAX = 1_000_000;
 
 const tokenIds = () => list(integer({ ge: 0 }), INPUT_TOKENS_MAX);
 
-export const embeddingRequestSchema = z.looseObject({
-  model: modelField,
-  input: union({
-    str: z.string(),
-    'list[str]': list(z.string(), INPUTS_MAX),
-    'list[int]': tokenIds(),
-    'list[list[int]]': list(tokenIds(), INPUTS_MAX),
-  }).describe('A text, token ids, or a list of either, with one vector for each.'),
-  encoding_format: z
-    .enum(['float', 'base64'])
-    .nullish()
-    .describe('base64: little-endian float32 values. Default: float.'),
-  dimensions: integer({ ge: 1, le: DIMENSIONS_MAX })
-    .nullish()
-    .describe(
-      'Truncate each vector to this many numbers and normalize it to length 1 again. The models were not trained for that. Default: all.',
-    ),
-  ...truncationFields,
-  add_special_tokens: boolean().nullish().describe('Add special tokens of the tokenizer (such as BOS). Default: true.'),
-  priority: servingFields.priority,
-  request_id: servingFields.request_id,
-  cache_salt: servingFields.cache_salt,
-  user: servingFields.user,
-});
+export const embeddingRequestSchema = z
+  .looseObject({
+    model: modelField,
+    input: union({
+      str: z.string(),
+      'list[str]': list(z.string(), INPUTS_MAX),
+      'list[int]': tokenIds(),
+      'list[list[int]]': list(tokenIds(), INPUTS_MAX),
+    }).describe('A text, token ids, or a list of either, with one vector for each.'),
+    encoding_format: z
+      .enum(['float', 'base64'])
+      .nullish()
+      .describe('base64: little-endian float32 values. Default: float.'),
+    dimensions: integer({ ge: 1, le: DIMENSIONS_MAX })
+      .nullish()
+      .describe(
+        'Truncate each vector to this many numbers and normalize it to length 1 again. The models were not trained for that. Default: all.',
+      ),
+    ...truncationFields,
+    add_special_tokens: boolean()
+      .nullish()
+      .describe('Add special tokens of the tokenizer (such as BOS). Default: true.'),
+    priority: servingFields.priority,
+    request_id: servingFields.request_id,
+    cache_salt: servingFields.cache_salt,
+    user: servingFields.user,
+  })
+  .meta({ title: 'EmbeddingRequest' });
 
 export interface EmbeddingFormat {
   readonly isBase64: boolean;

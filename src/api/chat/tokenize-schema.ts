@@ -14,22 +14,24 @@ import { unknownFields, warnings } from '#validation/unknown-fields';
 import { parse, refuse } from '#validation/parse';
 import { asSent } from '#validation/read-ahead';
 
-export const tokenizeSchema = z.looseObject({
-  model: modelField,
-  prompt: z.string().nullish().describe('The text to tokenize; or send `messages`.'),
-  messages: list(message, MAX_MESSAGES).nullish().describe('A conversation, converted to a prompt as in chat.'),
-  tools: list(tool, MAX_TOOLS)
-    .nullish()
-    .describe('With `messages`: functions that the chat template writes into the prompt.'),
-  add_special_tokens: boolean()
-    .nullish()
-    .describe('Add special tokens of the tokenizer (such as BOS). Default: true for a text, false for messages.'),
-  add_generation_prompt: boolean().nullish().describe('With `messages`: as in chat.'),
-  continue_final_message: boolean().nullish().describe('With `messages`: as in chat.'),
-  chat_template: z.string().nullish().describe('With `messages`: as in chat.'),
-  chat_template_kwargs: asSent(z.looseObject({})).nullish().describe('With `messages`: as in chat.'),
-  return_token_strs: boolean().nullish().describe('Return the text of each token.'),
-});
+export const tokenizeSchema = z
+  .looseObject({
+    model: modelField,
+    prompt: z.string().nullish().describe('The text to tokenize; or send `messages`.'),
+    messages: list(message, MAX_MESSAGES).nullish().describe('A conversation, converted to a prompt as in chat.'),
+    tools: list(tool, MAX_TOOLS)
+      .nullish()
+      .describe('With `messages`: functions that the chat template writes into the prompt.'),
+    add_special_tokens: boolean()
+      .nullish()
+      .describe('Add special tokens of the tokenizer (such as BOS). Default: true for a text, false for messages.'),
+    add_generation_prompt: boolean().nullish().describe('With `messages`: as in chat.'),
+    continue_final_message: boolean().nullish().describe('With `messages`: as in chat.'),
+    chat_template: z.string().nullish().describe('With `messages`: as in chat.'),
+    chat_template_kwargs: asSent(z.looseObject({})).nullish().describe('With `messages`: as in chat.'),
+    return_token_strs: boolean().nullish().describe('Return the text of each token.'),
+  })
+  .meta({ title: 'TokenizeRequest' });
 
 export const tokenizedSchema = z
   .object({

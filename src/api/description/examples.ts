@@ -155,6 +155,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'POST /v1/messages': { model: MODEL, messages: [QUESTION], max_tokens: 16 },
   'POST /v1/messages/count_tokens': { model: MODEL, messages: [QUESTION] },
   'POST /v1/responses': { model: MODEL, input: QUESTION.content, max_output_tokens: 16, store: true },
+  'POST /v1/responses/input_tokens': { model: MODEL, input: QUESTION.content },
   'POST /v1/embeddings': { model: MODEL, input: ['a text', 'another'] },
   'POST /tokenize': { model: MODEL, messages: [QUESTION] },
   'POST /detokenize': { model: MODEL, tokens: [5, 6, 7] },

@@ -94,28 +94,32 @@ export const samplingParamsSchema = z
   })
   .meta({ title: 'SamplingParams' });
 
-export const generateRequestSchema = z.looseObject({
-  model: modelField,
-  token_ids: promptTokens().describe("Ids of the prompt's tokens. Nothing is added to them."),
-  sampling_params: samplingParamsSchema.describe('How tokens are sampled, and where the answer ends.'),
-  reasoning_ended: boolean()
-    .nullish()
-    .describe(
-      'Whether reasoning is over before the first token: a constraint holds only after it. Default: as the end of the prompt says.',
+export const generateRequestSchema = z
+  .looseObject({
+    model: modelField,
+    token_ids: promptTokens().describe("Ids of the prompt's tokens. Nothing is added to them."),
+    sampling_params: samplingParamsSchema.describe('How tokens are sampled, and where the answer ends.'),
+    reasoning_ended: boolean()
+      .nullish()
+      .describe(
+        'Whether reasoning is over before the first token: a constraint holds only after it. Default: as the end of the prompt says.',
+      ),
+    return_token_ids: boolean().nullish().describe('Return prompt_token_ids; in streams, in the first chunk.'),
+    output_mode: z
+      .enum(['tokens', 'text'])
+      .optional()
+      .describe(
+        'text: the answer also has text, and its log-probabilities name tokens by their text. Default: tokens.',
+      ),
+    stream: showingFields.stream,
+    stream_options: showingFields.stream_options,
+    request_id: servingFields.request_id.describe(
+      'Becomes part of the request_id of the answer unless the request has an x-request-id header.',
     ),
-  return_token_ids: boolean().nullish().describe('Return prompt_token_ids; in streams, in the first chunk.'),
-  output_mode: z
-    .enum(['tokens', 'text'])
-    .optional()
-    .describe('text: the answer also has text, and its log-probabilities name tokens by their text. Default: tokens.'),
-  stream: showingFields.stream,
-  stream_options: showingFields.stream_options,
-  request_id: servingFields.request_id.describe(
-    'Becomes part of the request_id of the answer unless the request has an x-request-id header.',
-  ),
-  cache_salt: servingFields.cache_salt,
-  priority: servingFields.priority,
-});
+    cache_salt: servingFields.cache_salt,
+    priority: servingFields.priority,
+  })
+  .meta({ title: 'GenerateRequest' });
 
 export const GENERATE_DECISIONS = generateDecisions(Object.keys(samplingParamsSchema.shape));
 export const SAMPLING_DECISIONS = samplingDecisions(

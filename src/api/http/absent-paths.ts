@@ -10,10 +10,6 @@ const BATCHES =
 const ABSENT: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/(messages\/)?batches(\/|$)/, BATCHES],
   [/^\/v1\/responses\/compact$/, 'Conversations are not compacted. Ask for a summary in a request of your own.'],
-  [
-    /^\/v1\/responses\/input_tokens$/,
-    'Inputs are not counted alone. POST /tokenize or /v1/messages/count_tokens counts a prompt.',
-  ],
   [/^\/v1\/conversations(\/|$)/, 'Conversations are not kept. Continue a response with previous_response_id.'],
   [
     /^\/v1\/fine_tuning(\/|$)/,

@@ -54,85 +54,87 @@ export const allowedTools = z.looseObject({
   tools: z.array(functionChoice).min(1).max(MAX_TOOLS),
 });
 
-export const responsesRequestSchema = z.looseObject({
-  ...extensionFields,
-  model: modelField,
-  input: union({ str: text, 'list[item]': list(inputItem, ITEMS_MAX) }).describe(
-    'A text, or a list of items: messages, tool calls, their results and reasoning, as in the `output` of answers.',
-  ),
-  instructions: text.nullish().describe('System prompt.'),
-  max_output_tokens: integer({ ge: 1 })
-    .nullish()
-    .describe('Maximum number of tokens in the answer, including reasoning. Default: as many as fit in the context.'),
-  temperature: number({ ge: 0 }).nullish().describe("Sampling temperature. 0 is greedy. Default: the model's."),
-  top_p: number({ gt: 0, le: 1 }).nullish(),
-  top_k: samplingFields.top_k,
-  stop: stoppingFields.stop,
-  chat_template_kwargs: inPrompt.nullish().describe('Variables for the chat template; an extension of vLLM.'),
-  include_reasoning: boolean().nullish().describe('false: the reasoning is generated and counted, but not returned.'),
-  top_logprobs: integer({ ge: 0 })
-    .nullish()
-    .describe('Number of alternatives per token of output_text; needs message.output_text.logprobs in `include`.'),
-  tools: list(tool, MAX_TOOLS)
-    .nullish()
-    .describe(
-      "Functions that the model may call, also in namespaces. web_search is not offered to the model; OpenAI's other built-in tools are refused.",
+export const responsesRequestSchema = z
+  .looseObject({
+    ...extensionFields,
+    model: modelField,
+    input: union({ str: text, 'list[item]': list(inputItem, ITEMS_MAX) }).describe(
+      'A text, or a list of items: messages, tool calls, their results and reasoning, as in the `output` of answers.',
     ),
-  tool_choice: union({
-    str: z.enum(['none', 'auto', 'required']),
-    function: functionChoice,
-    allowed_tools: allowedTools,
-  }).nullish(),
-  parallel_tool_calls: boolean().nullish().describe('false: only the first tool call is returned. Default: true.'),
-  text: textConfig.nullish().describe('format: JSON, or JSON that matches a schema. The answer always matches.'),
-  reasoning: reasoningConfig
-    .nullish()
-    .describe(
-      'effort: for templates that support it; none turns reasoning off. The reasoning is an item of the output.',
-    ),
-  truncation: z
-    .enum(['auto', 'disabled'])
-    .nullish()
-    .describe('auto: a prompt that is too long is truncated at the start. Default: disabled.'),
-  include: z
-    .array(text)
-    .max(20)
-    .nullish()
-    .describe('Additional output: message.output_text.logprobs. Other values have no effect.'),
-  stream: boolean()
-    .nullish()
-    .describe('Stream the answer as server-sent events, each with a type and a sequence number.'),
-  stream_options: z
-    .looseObject({
-      include_obfuscation: boolean()
-        .nullish()
-        .describe('Whether to pad events to hide their length. It has no effect: events are not padded.'),
-    })
-    .nullish()
-    .describe('No effect: nothing is obfuscated.'),
-  metadata: z
-    .record(text.max(64), text.max(512))
-    .refine((value) => Object.keys(value).length <= METADATA_MAX, { message: `At most ${METADATA_MAX} pairs.` })
-    .nullish()
-    .describe('Returned with the response.'),
-  store: boolean()
-    .nullish()
-    .describe('Whether the response is stored, for GET /v1/responses/{id} and previous_response_id. Default: true.'),
-  previous_response_id: text
-    .min(1)
-    .max(200)
-    .nullish()
-    .describe('Continue the conversation of this response. Its instructions are not carried over.'),
-  background: boolean()
-    .nullish()
-    .describe(
-      'true: the response is generated in the background when there is capacity, without an open connection. Read or stream it with GET /v1/responses/{id}.',
-    ),
-  user: text.nullish().describe('No effect.'),
-  safety_identifier: text.nullish().describe('No effect.'),
-  prompt_cache_key: text.nullish().describe('No effect: prompts are always cached.'),
-  prompt_cache_retention: text.nullish().describe('No effect: prompts stay cached while there is space.'),
-  service_tier: text.nullish().describe('No effect: there is only one tier.'),
-});
+    instructions: text.nullish().describe('System prompt.'),
+    max_output_tokens: integer({ ge: 1 })
+      .nullish()
+      .describe('Maximum number of tokens in the answer, including reasoning. Default: as many as fit in the context.'),
+    temperature: number({ ge: 0 }).nullish().describe("Sampling temperature. 0 is greedy. Default: the model's."),
+    top_p: number({ gt: 0, le: 1 }).nullish(),
+    top_k: samplingFields.top_k,
+    stop: stoppingFields.stop,
+    chat_template_kwargs: inPrompt.nullish().describe('Variables for the chat template; an extension of vLLM.'),
+    include_reasoning: boolean().nullish().describe('false: the reasoning is generated and counted, but not returned.'),
+    top_logprobs: integer({ ge: 0 })
+      .nullish()
+      .describe('Number of alternatives per token of output_text; needs message.output_text.logprobs in `include`.'),
+    tools: list(tool, MAX_TOOLS)
+      .nullish()
+      .describe(
+        "Functions that the model may call, also in namespaces. web_search is not offered to the model; OpenAI's other built-in tools are refused.",
+      ),
+    tool_choice: union({
+      str: z.enum(['none', 'auto', 'required']),
+      function: functionChoice,
+      allowed_tools: allowedTools,
+    }).nullish(),
+    parallel_tool_calls: boolean().nullish().describe('false: only the first tool call is returned. Default: true.'),
+    text: textConfig.nullish().describe('format: JSON, or JSON that matches a schema. The answer always matches.'),
+    reasoning: reasoningConfig
+      .nullish()
+      .describe(
+        'effort: for templates that support it; none turns reasoning off. The reasoning is an item of the output.',
+      ),
+    truncation: z
+      .enum(['auto', 'disabled'])
+      .nullish()
+      .describe('auto: a prompt that is too long is truncated at the start. Default: disabled.'),
+    include: z
+      .array(text)
+      .max(20)
+      .nullish()
+      .describe('Additional output: message.output_text.logprobs. Other values have no effect.'),
+    stream: boolean()
+      .nullish()
+      .describe('Stream the answer as server-sent events, each with a type and a sequence number.'),
+    stream_options: z
+      .looseObject({
+        include_obfuscation: boolean()
+          .nullish()
+          .describe('Whether to pad events to hide their length. It has no effect: events are not padded.'),
+      })
+      .nullish()
+      .describe('No effect: nothing is obfuscated.'),
+    metadata: z
+      .record(text.max(64), text.max(512))
+      .refine((value) => Object.keys(value).length <= METADATA_MAX, { message: `At most ${METADATA_MAX} pairs.` })
+      .nullish()
+      .describe('Returned with the response.'),
+    store: boolean()
+      .nullish()
+      .describe('Whether the response is stored, for GET /v1/responses/{id} and previous_response_id. Default: true.'),
+    previous_response_id: text
+      .min(1)
+      .max(200)
+      .nullish()
+      .describe('Continue the conversation of this response. Its instructions are not carried over.'),
+    background: boolean()
+      .nullish()
+      .describe(
+        'true: the response is generated in the background when there is capacity, without an open connection. Read or stream it with GET /v1/responses/{id}.',
+      ),
+    user: text.nullish().describe('No effect.'),
+    safety_identifier: text.nullish().describe('No effect.'),
+    prompt_cache_key: text.nullish().describe('No effect: prompts are always cached.'),
+    prompt_cache_retention: text.nullish().describe('No effect: prompts stay cached while there is space.'),
+    service_tier: text.nullish().describe('No effect: there is only one tier.'),
+  })
+  .meta({ title: 'ResponseRequest' });
 
 export type Wire = z.output<typeof responsesRequestSchema>;

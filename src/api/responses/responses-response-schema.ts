@@ -93,3 +93,13 @@ export const responseSchema = z
     warnings,
   })
   .meta({ title: 'Response' });
+
+export const inputTokensSchema = z
+  .object({
+    object: z.literal('response.input_tokens'),
+    input_tokens: z
+      .int()
+      .describe('Tokens of the prompt, with the instructions, the tools and the previous conversation.'),
+    warnings,
+  })
+  .meta({ title: 'InputTokens' });

@@ -1,5 +1,5 @@
-// POST /v1/responses: chat in the format of OpenAI's Responses API, complete, as typed events, or in the background. Stored responses
-// are read through kept-responses.ts.
+// POST /v1/responses: chat in the format of OpenAI's Responses API, complete, as typed events, or in the background; and the count of its
+// input. Stored responses are read through kept-responses.ts.
 import { AppError } from '#domain/errors';
 import type { Caller } from '#domain/caller';
 import type { ResponseContent, ResponseEvent, WireObject } from '#services/responses/response-content';
@@ -13,8 +13,9 @@ import type { Item } from './responses-input.ts';
 import { listedItems, responseId, responseOfItem } from './responses-items.ts';
 import { parseResponsesRequest, type Recalled, type ResponsesRequest } from './responses-request.ts';
 import * as wire from './responses-response.ts';
-import { responseSchema } from './responses-response-schema.ts';
-import { sseEvent } from '../http/sse.ts';
+import { inputTokensSchema, responseSchema } from './responses-response-schema.ts';
+import { answerSignal, sseEvent } from '../http/sse.ts';
+import { warned } from '#validation/unknown-fields';
 import { responseFrames, sendResponseEvents } from './response-events.ts';
 
 type Services = Pick<ApiServices, 'chat' | 'responses' | 'clock' | 'log'>;
@@ -95,6 +96,22 @@ export function responseRoutes(
         } catch (error) {
           throw because(error);
         }
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/responses/input_tokens',
+      tag: 'Chat',
+      summary: 'Count the input tokens of a response (OpenAI’s Responses API). Nothing is generated or stored',
+      access: 'chat',
+      role: 'serve',
+      errors: [400, 404, 429, 503],
+      body: { schema: responsesRequestSchema, read: parseResponsesRequest },
+      answer: inputTokensSchema,
+      async handle({ caller, body: asked, reply }) {
+        const { request, warnings } = asked.complete(await recall(caller, asked));
+        const { tokens } = await chat.prompt({ caller, signal: answerSignal(reply) }, request);
+        return { object: 'response.input_tokens', input_tokens: tokens.length, ...warned(warnings) };
       },
     }),
   ];

@@ -18,7 +18,6 @@ test.each([
   ['/v1/batches/batch_1/cancel', 'Batches are not supported.'],
   ['/v1/messages/batches', 'Batches are not supported.'],
   ['/v1/responses/compact', 'Conversations are not compacted.'],
-  ['/v1/responses/input_tokens', 'POST /tokenize'],
   ['/v1/fine_tuning/jobs', 'POST /v1/preview/training-jobs'],
 ])('%s is refused in words', async (url, words) => {
   const answer = await send(server, { url, body: {} });

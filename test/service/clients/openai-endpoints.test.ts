@@ -91,18 +91,21 @@ describe('responses', () => {
     expect(second.output_text).toContain('rainy');
   });
 
-  test('are kept: retrieved, listed, gone on with, deleted', async () => {
+  test('are kept: retrieved, listed, gone on with, counted, deleted', async () => {
     const first = await openai.responses.create({ ...ask(WEATHER_QUESTION), tools });
     const { output_text: _, ...known } = first;
     expect(await openai.responses.retrieve(first.id)).toMatchObject(known);
     const call = first.output.find((item) => item.type === 'function_call')!;
-    const second = await openai.responses.create({
-      ...ask(''),
-      tools,
-      previous_response_id: first.id,
-      input: [{ type: 'function_call_output', call_id: call.call_id, output: '{"sky": "rainy", "degrees": 12}' }],
-    });
+    const result = {
+      type: 'function_call_output' as const,
+      call_id: call.call_id,
+      output: '{"sky": "rainy", "degrees": 12}',
+    };
+    const continued = { tools, previous_response_id: first.id, input: [result] };
+    const second = await openai.responses.create({ ...ask(''), ...continued });
     expect(second.output_text).toContain('rainy');
+    const counted = await openai.responses.inputTokens.count({ model: MODEL, ...continued });
+    expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: second.usage!.input_tokens });
     const types: (string | undefined)[] = [];
     for await (const item of openai.responses.inputItems.list(second.id, { order: 'asc', limit: 1 }))
       types.push(item.type);

@@ -95,6 +95,7 @@ export const ROUTE_BOUNDS: Readonly<Record<string, keyof typeof KINDS>> = {
   'POST /v1/messages': 'sample',
   'POST /v1/messages/count_tokens': 'text',
   'POST /v1/responses': 'sample',
+  'POST /v1/responses/input_tokens': 'text',
   'GET /v1/responses/{response_id}': 'none',
   'DELETE /v1/responses/{response_id}': 'none',
   'POST /v1/responses/{response_id}/cancel': 'none',

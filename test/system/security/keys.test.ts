@@ -127,6 +127,7 @@ const BODIES: Readonly<Record<string, (named: Record<string, string>) => unknown
   '/v1/messages': ({ model }) => ({ model, max_tokens: 2, messages: [{ role: 'user', content: 'Hi' }] }),
   '/v1/messages/count_tokens': ({ model }) => ({ model, messages: [{ role: 'user', content: 'Hi' }] }),
   '/v1/responses': ({ model }) => ({ model, input: 'Hi', max_output_tokens: 2 }),
+  '/v1/responses/input_tokens': ({ model }) => ({ model, input: 'Hi' }),
   '/tokenize': ({ model }) => ({ model, prompt: 'Hello' }),
   '/detokenize': ({ model }) => ({ model, tokens: [1] }),
   '/v1/preview/models': () => ({ project: 'p', name: createId(), base_model: BASE, entity: 'default' }),
