@@ -39,3 +39,10 @@ test("tools beside OpenAI's input are named", () => {
   const row = { input: { messages: [question] }, preferred_output: [good], non_preferred_output: [bad], tools: [tool] };
   expect(read(row)).toEqual({ row: pair, unused: [{ of: 'row', field: 'tools' }] });
 });
+
+test('a prompt is context: it cannot ask to be trained', () => {
+  const prompt = [question, { ...good, train: true }, question];
+  expect(read({ prompt, chosen: [good], rejected: [bad] })).toEqual({
+    problem: expect.stringContaining('prompt.1: has weight 1 or train true') as string,
+  });
+});

@@ -8,7 +8,7 @@ import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
-import { isAnswered, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
+import { isAnswered, problemOfPrompt, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -93,9 +93,10 @@ function sharedBeginning(chosen: RowMessages, rejected: RowMessages) {
   const after = ({ messages, untrained, unused }: RowMessages): RowMessages => ({
     messages: messages.slice(at),
     untrained: untrained.filter((place) => place >= at).map((place) => place - at),
+    wanted: [],
     unused,
   });
-  const shared: RowMessages = { messages: chosen.messages.slice(0, at), untrained: [], unused: [] };
+  const shared: RowMessages = { messages: chosen.messages.slice(0, at), untrained: [], wanted: [], unused: [] };
   return { shared, chosen: after(chosen), rejected: after(rejected) };
 }
 
@@ -129,10 +130,8 @@ function checked(
 ): ReadPreferencePair {
   const context = contextOf(row);
   if ('problem' in context) return context as { problem: string };
-  for (const name of ANSWERS) {
-    const problem = problemOfAnswer(name, pair[name]);
+  for (const problem of [problemOfPrompt(pair.prompt), ...ANSWERS.map((name) => problemOfAnswer(name, pair[name]))])
     if (problem !== null) return { problem };
-  }
   const [prompt, chosen, rejected] = [pair.prompt, pair.chosen, pair.rejected].map(({ messages }) => messages);
   if (isDeepStrictEqual(chosen, rejected)) return SAME;
   const ofMessages = [pair.prompt, pair.chosen, pair.rejected].flatMap(({ unused }) => unused);

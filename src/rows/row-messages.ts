@@ -13,6 +13,8 @@ export interface RowMessages {
   readonly messages: readonly ChatMessage[];
   /** Places of assistant messages that are context. */
   readonly untrained: readonly number[];
+  /** Places of assistant messages that say that they are trained. */
+  readonly wanted: readonly number[];
   readonly unused: readonly UnusedField[];
 }
 
@@ -98,6 +100,7 @@ export const rowMessages = z
     const refuse: Refuse = (path, message) => ctx.addIssue({ code: 'custom', path, message });
     const messages: ChatMessage[] = [];
     const untrained: number[] = [];
+    const wanted: number[] = [];
     const unused = new Map<string, UnusedField>();
     for (const [place, each] of sent.entries()) {
       const { weight, train, training, ...plain } = isObject(each)
@@ -113,14 +116,15 @@ export const rowMessages = z
       const { refusal } = plain as Record<string, unknown>;
       if (refusal && read.data.content !== refusal) unused.set('refusal', { of: 'message', field: 'refusal' });
       messages.push(withReasoning(read.data));
-      if (!isTrained(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why)))
-        untrained.push(place);
+      const asked = askedFor(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why));
+      if (asked === 'untrained') untrained.push(place);
+      if (asked === 'trained') wanted.push(place);
       for (const field of [...partFields(read.data.content), ...callFields(read.data)])
         unused.set(field, { of: 'message', field });
       for (const [field, value] of Object.entries(read.data))
         if (!USED.has(field) && value !== undefined && value !== null) unused.set(field, { of: 'message', field });
     }
-    return { messages, untrained, unused: [...unused.values()] };
+    return { messages, untrained, wanted, unused: [...unused.values()] };
   });
 
 const rowMessage = messageOf('rows');
@@ -162,23 +166,34 @@ const callFields = ({ tool_calls: calls }: ChatMessage): string[] =>
 const OF_CALLS = new Set(['id', 'type', 'function', 'index']);
 
 /** `weight` is OpenAI's, `train` and `training` are Axolotl's. Only what the assistant says is trained, so that other roles may only say no. */
-function isTrained(role: string, fields: Readonly<Record<string, unknown>>, refuse: Refuse): boolean {
-  let says = true;
+function askedFor(
+  role: string,
+  fields: Readonly<Record<string, unknown>>,
+  refuse: Refuse,
+): 'trained' | 'untrained' | 'nothing' {
+  const asked = new Set<'trained' | 'untrained'>();
   for (const [field, value] of Object.entries(fields)) {
     if (value === undefined || value === null) continue;
     if (value !== 0 && value !== 1 && typeof value !== 'boolean') {
       refuse([field], `must be ${field === 'weight' ? '0 or 1' : 'true or false'}: a turn is trained or it is context`);
-      continue;
-    }
-    if (!value) says = false;
-    else if (role !== 'assistant')
+    } else if (role === 'assistant') {
+      asked.add(value ? 'trained' : 'untrained');
+    } else if (value) {
       refuse(
         [field],
         `asks to train a message of the role ${role}, but only assistant messages are trained: leave it out`,
       );
+    }
   }
-  return says || role !== 'assistant';
+  if (asked.has('untrained')) return 'untrained';
+  return asked.has('trained') ? 'trained' : 'nothing';
 }
+
+/** Why a prompt cannot be context; null: it can. */
+export const problemOfPrompt = ({ wanted }: RowMessages): string | null =>
+  wanted.length === 0
+    ? null
+    : `prompt.${wanted[0]}: has weight 1 or train true, but a prompt is context and is not trained: leave it out, or write a conversation as messages`;
 
 function inChatForm(sent: Readonly<Record<string, unknown>>, refuse: Refuse): Record<string, unknown> {
   const message: Record<string, unknown> = { ...('from' in sent && !('role' in sent) ? spoken(sent, refuse) : sent) };

@@ -211,6 +211,11 @@ test.each([
     { messages: [{ ...question, train: true }, answer] },
     'messages.0.train: asks to train a message of the role user',
   ],
+  [
+    'a turn of a prompt to train',
+    { prompt: [question, { ...answer, weight: 1 }, question], completion: [answer] },
+    'prompt.1: has weight 1 or train true, but a prompt is context',
+  ],
   ['a part of a turn to train', { messages: [question, { ...answer, train_detail: [] }] }, 'messages.1.train_detail'],
   ['an unknown speaker', { conversations: [{ from: 'narrator', value: 'x' }] }, 'conversations.0.from: is "narrator"'],
   [

@@ -6,7 +6,7 @@ import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
-import { isAnswered, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
+import { isAnswered, problemOfPrompt, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -83,11 +83,14 @@ function readCompletion(value: Values): ReadSftRow {
     return {
       problem: `completion begins with a message of the role ${completion.messages[0]!.role}, but it must begin with an assistant message: move the messages before it to prompt`,
     };
+  const problem = problemOfPrompt(prompt);
+  if (problem !== null) return { problem };
   const before = prompt.messages.length;
   const context = prompt.messages.flatMap(({ role }, place) => (role === 'assistant' ? [place] : []));
   const whole = {
     messages: [...prompt.messages, ...completion.messages],
     untrained: [...context, ...completion.untrained.map((place) => place + before)],
+    wanted: [],
     unused: [...prompt.unused, ...completion.unused],
   };
   return checked(whole, row, leftOver(value, 'prompt', 'completion'));
