@@ -62,7 +62,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^#(.+)$/, replacement: `${src}$1.ts` }] },
   test: {
     sequence: { sequencer: LongestFirst },
-    reporters: ['./scripts/skip-reporter.ts', 'default'],
+    reporters: ['./scripts/skip-reporter.ts', './scripts/processor-time-reporter.ts', 'default'],
+    setupFiles: ['./test/support/processor-time.ts'],
     // For what hangs; a busy machine takes its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,

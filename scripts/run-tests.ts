@@ -1,23 +1,22 @@
-// Runs vitest with the arguments given; without any, all tests, in two lanes side by side. In CI, test files that fail run a second time, each from its start, and their names are
-// printed: these tests use real processes, ports and networks, and a second try of one test alone would meet what its first left.
-// A file that fails twice fails. At the end stand the processor time of each project, which fails where it uses more than its budget
-// (test/projects.ts), the files that failed at first and the tests that failed. What was skipped, and why, is listed by
-// skip-reporter.ts; a skip without a reason fails in CI.
+// Runs vitest with the arguments given; without any, all tests, in two lanes side by side. In CI, test files that fail run a second time,
+// each from its start, and their names are printed: these tests use real processes, ports and networks, and a second try of one test alone
+// would meet what its first left. A file that fails twice fails. At the end stand the processor time of each project, which fails where it
+// uses more than its budget (test/projects.ts), the files that failed at first and the tests that failed. processor-time-reporter.ts lists
+// the files that take most, and skip-reporter.ts what was skipped, and why; a skip without a reason fails in CI.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { childrenProcessorSeconds } from './processor-seconds.ts';
 import { LANES, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from '../test/projects.ts';
 
-/** The part of vitest's JSON report that is read here. Times are milliseconds. */
+/** The part of vitest's JSON report that is read here. */
 interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly startTime: number;
-    readonly endTime: number;
     /** Of the file as a whole, where it could not be loaded or a hook failed. */
     readonly message?: string;
     readonly assertionResults: readonly {
@@ -27,8 +26,6 @@ interface Report {
     }[];
   }[];
 }
-
-const SLOWEST = 10;
 
 const vitest = (...args: readonly string[]): number =>
   spawnSync('npx', ['vitest', 'run', ...args], { stdio: 'inherit' }).status ?? 1;
@@ -41,6 +38,7 @@ function runWithReport(args: readonly string[]): { code: number; report: Report 
     const code = vitest(
       ...args,
       '--reporter=./scripts/skip-reporter.ts',
+      '--reporter=./scripts/processor-time-reporter.ts',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${file}`,
@@ -49,20 +47,6 @@ function runWithReport(args: readonly string[]): { code: number; report: Report 
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-const inSeconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1).padStart(7)} s`;
-
-/** Files run side by side, so their sum is more than the time on the clock. Loading a file is not counted. */
-function printTimes({ testResults }: Report): void {
-  const times = testResults.map(({ name, startTime, endTime }) => ({
-    file: relative('.', name),
-    took: Math.max(0, endTime - startTime),
-  }));
-  times.sort((a, b) => b.took - a.took);
-  const total = times.reduce((sum, { took }) => sum + took, 0);
-  console.log(`\nThe tests of ${times.length} files took together ${inSeconds(total).trim()}. The slowest files:`);
-  for (const { file, took } of times.slice(0, SLOWEST)) console.log(`${inSeconds(took)}  ${file}`);
 }
 
 interface Outcome {
@@ -78,7 +62,6 @@ const isFailed = ({ status }: { readonly status: string }): boolean => status ==
 /** Errors outside of every test file leave no file to try again. */
 function runOnce(args: readonly string[]): Outcome {
   const { code, report } = runWithReport(args);
-  if (report && report.testResults.length > 0) printTimes(report);
   if (code === 0) return { code, failures: [], unsteady: [] };
   const failed = report?.testResults.filter(isFailed).map(({ name }) => relative('.', name)) ?? [];
   if (!process.env['CI'] || failed.length === 0) return { code, failures: failuresOf(report), unsteady: [] };
@@ -168,16 +151,6 @@ function lapSeconds(): number {
     return process.cpuUsage(before).user / 1e6;
   };
   return Math.min(lap(), lap(), lap());
-}
-
-const CLOCK_TICKS_PER_SECOND = 100; // USER_HZ, which Linux has everywhere
-
-/** Of processes that have ended and their descendants; 0 where the system does not say. */
-function childrenProcessorSeconds(): number {
-  if (!existsSync('/proc/self/stat')) return 0;
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' '); // proc(5): the name may hold anything
-  const [user, system] = [fields[13], fields[14]]; // cutime, cstime
-  return (Number(user) + Number(system)) / CLOCK_TICKS_PER_SECOND;
 }
 
 /** In a process of its own, so that the processor time of its projects is its own, without the files that run alone. Without `log` it prints as it runs. */
