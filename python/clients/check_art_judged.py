@@ -22,8 +22,8 @@ from art.serverless.backend import ServerlessBackend  # noqa: E402
 from art_model import trainable_model  # noqa: E402
 from openai import AsyncOpenAI  # noqa: E402
 
-ROLLOUTS = 3
-TURNS = 6
+ROLLOUTS = 2
+TURNS = 4
 SCHEMA = {"type": "object", "properties": {"city": {"enum": ["Rome", "Oslo"]}, "days": {"enum": [1, 2, 3]}}, "required": ["city"]}
 NAMES = [f"tool_{number}" for number in range(24)]
 SYSTEM = "You use tools."

@@ -1,5 +1,5 @@
 // The unmodified ART library trains models here: python/clients/check_art*.py talk to a server started here. The oldest and the
-// newest tested release have an environment each (scripts/python-env.sh clients and art), each with two releases of wandb.
+// newest tested release have an environment each (scripts/python-env.sh clients and art), with an earlier and the newest wandb.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,21 +11,24 @@ import { runPython } from '../../support/python-script.ts';
 import { skipWithoutPython } from '../../support/skipping.ts';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from '../../support/clients/starter-server.ts';
 
+/** ART, its environment, and the wandb that it runs with. */
 const RELEASES = [
-  ['0.5.18', 'WHETSTONE_CLIENTS_PYTHON', 'clients'],
-  ['0.5.23', 'WHETSTONE_ART_PYTHON', 'art'],
+  ['0.5.18', 'WHETSTONE_CLIENTS_PYTHON', '0.28.0'],
+  ['0.5.23', 'WHETSTONE_ART_PYTHON', '0.31.0'],
 ] as const;
+
+/** Of the environment itself; others lie beside it. */
+const NEWEST_WANDB = '0.31.0';
 
 const script = (name: string) => fileURLToPath(new URL(`../../../python/clients/${name}`, import.meta.url));
 
-describe.each(RELEASES)('ART %s', (release, variable, environment) => {
+describe.each(RELEASES)('ART %s', (release, variable, wandb) => {
   const python = process.env[variable];
-  const earlier = python ? join(dirname(dirname(python)), 'earlier') : '';
+  const packages = python && wandb !== NEWEST_WANDB ? join(dirname(dirname(python)), 'earlier') : '';
 
-  /** The output of a script that sees these packages before those of the environment. */
-  async function run(packages: string, ...args: readonly string[]): Promise<string> {
-    const env = { ...process.env, PYTHONPATH: packages };
-    return (await runPython(python!, args, { env })).trim();
+  /** The output of a script that sees the earlier packages, where they are asked for, before those of the environment. */
+  async function run(...args: readonly string[]): Promise<string> {
+    return (await runPython(python!, args, { env: { ...process.env, PYTHONPATH: packages } })).trim();
   }
 
   test(
@@ -33,10 +36,10 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
     { timeout: 180_000, ...skipWithoutPython(variable) },
     async () => {
       const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
-      expect(await run('', '-c', version)).toBe(release);
+      expect(await run('-c', version)).toBe(release);
       const server = await openStarterServer();
       try {
-        const printed = await run('', script('check_art.py'), server.baseUrl, KEY, MODEL);
+        const printed = await run(script('check_art.py'), server.baseUrl, KEY, MODEL);
         expect(printed.split('\n').at(-1)).toBe('ok');
       } finally {
         await server.close();
@@ -44,19 +47,16 @@ describe.each(RELEASES)('ART %s', (release, variable, environment) => {
     },
   );
 
-  test.each([
-    ['0.31.0', ''],
-    ['0.28.0', earlier],
-  ])(
-    'fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb %s',
+  test(
+    `fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb ${wandb}`,
     { timeout: 600_000, ...skipWithoutPython(variable) },
-    async (wandb, packages) => {
-      if (packages) expect(existsSync(packages), `${packages}: run scripts/python-env.sh ${environment}`).toBe(true);
-      expect(await run(packages, '-c', 'import wandb; print(wandb.__version__)')).toBe(wandb);
+    async () => {
+      if (packages) expect(existsSync(packages), `${packages}: run scripts/python-env.sh again`).toBe(true);
+      expect(await run('-c', 'import wandb; print(wandb.__version__)')).toBe(wandb);
       const server = await openStarterServer(KEY_OF_40);
       try {
         const root = server.baseUrl.replace(/\/v1$/, '');
-        const printed = await run(packages, script('check_art_wandb.py'), root, KEY_OF_40, MODEL);
+        const printed = await run(script('check_art_wandb.py'), root, KEY_OF_40, MODEL);
         expect(printed.split('\n').at(-1)).toBe('ok');
       } finally {
         await server.close();

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources';
 
 /** Between two answers: workers that start need the processors too. */
-const REST_MS = 1_000;
+const REST_MS = 3_000;
 
 /** Without a token: longer than an engine may be away before its streams end. */
 const HANG_MS = 240_000;

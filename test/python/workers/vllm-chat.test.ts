@@ -206,8 +206,10 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
   test('a trained checkpoint is loaded when its job ends, and answers come with their token ids', async () => {
     const run = [CLI, 'workers', 'run', '--model', 'starter', '--roles', 'train'];
     const env = { ...process.env, WHETSTONE_URL: server.url, WHETSTONE_API_KEY: BOOTSTRAP_KEY };
-    const trainer = spawn(process.execPath, run, { env, stdio: 'ignore' });
-    await vi.waitFor(async () => expect(await workers()).toHaveLength(2), SOON);
+    const trainer = spawn(process.execPath, run, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const ended = once(trainer, 'exit');
+    const isGone = ended.then(([code]) => Promise.reject(new Error(`The trainer ended with ${code}.`)));
+    await Promise.race([isGone, vi.waitFor(async () => expect(await workers()).toHaveLength(2), SOON)]);
     const client = createClient({ baseUrl: server.url, apiKey: BOOTSTRAP_KEY });
     const { id } = await client.registerModel({ project: 'p', name: 'agent', base_model: MODEL });
     const rows = Array.from({ length: 16 }, () => ({
@@ -227,7 +229,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     const base = await openai.chat.completions.create({ ...ASKED, temperature: 0 });
     expect(base.choices[0]!.message.content).not.toContain('red');
     trainer.kill('SIGTERM');
-    await once(trainer, 'exit');
+    await ended;
   });
 
   test('if vLLM dies, its answers end with the cause, and the worker comes back with a new one', async () => {
