@@ -1,4 +1,5 @@
-// Tests import the sources; `#folder/file` means `src/folder/file.ts`, as in package.json "imports".
+// Tests import the sources, or what was built of them: `#folder/file` means `src/folder/file.ts` or `dist/folder/file.js`, as in package.json
+// "imports".
 // The projects are described in docs/testing.md; test/projects.ts says which file belongs to which.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,7 @@ import { LONGEST, TEST_PROJECTS, type TestProject } from './test/projects.ts';
 delete process.env['PYTHONDONTWRITEBYTECODE'];
 
 const src = fileURLToPath(new URL('./src/', import.meta.url));
+const dist = fileURLToPath(new URL('./dist/', import.meta.url));
 
 /** Vitest applies `--exclude` of the command line to the root only, and not to projects. */
 const { exclude: excluded = [] } = parseArgs({
@@ -28,10 +30,25 @@ const FORKS: TestOptions = { pool: 'forks', execArgv: ['--import', 'tsx', '-C', 
 /** Two processes for all files: loading the server's modules takes two seconds of a processor, more than most files. */
 const SHARED_FORKS: TestOptions = { ...FORKS, isolate: false, unstubEnvs: true };
 
-const HOW: Partial<Record<TestProject['name'], TestOptions>> = { unit: THREADS, service: SHARED_FORKS };
+/** The product as it is built: what these files import of it, and the processes that it starts. */
+const BUILT: TestOptions = {
+  pool: 'forks',
+  globalSetup: ['test/support/build.ts'],
+  server: { deps: { external: [/\/dist\//] } },
+};
 
-/** Projects whose tests start the product from dist. */
-const NEEDS_DIST: readonly TestProject['name'][] = ['system', 'python', 'install'];
+/** Threads of PyTorch spin while they wait for each other, and other files run beside. */
+const ONE_THREAD: TestOptions = { env: { OMP_NUM_THREADS: '1' } };
+
+const HOW: Readonly<Record<TestProject['name'], TestOptions>> = {
+  unit: THREADS,
+  engine: FORKS,
+  service: SHARED_FORKS,
+  system: BUILT,
+  python: { ...BUILT, ...ONE_THREAD },
+  install: BUILT,
+};
+const BUILT_PROJECTS: readonly TestProject['name'][] = ['system', 'python', 'install'];
 
 /** Within a project, the files that take minutes begin first. */
 class LongestFirst extends BaseSequencer {
@@ -45,21 +62,28 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const FROM_SRC = [{ find: /^#(.+)$/, replacement: `${src}$1.ts` }];
+
+/** What these tests import of the product is built, too: a process for each file would spend seconds on making JavaScript of it. */
+const FROM_DIST = [
+  { find: /^#(.+)$/, replacement: `${dist}$1.js` },
+  { find: /^(?:\.\.\/)+src\/(.+)\.ts$/, replacement: `${dist}$1.js` },
+];
+
 const projectOf = ({ name, include, exclude, filesAtOnce }: TestProject, groupOrder: number) => ({
   extends: true as const,
+  resolve: { alias: BUILT_PROJECTS.includes(name) ? FROM_DIST : FROM_SRC },
   test: {
-    ...(HOW[name] ?? FORKS),
+    ...HOW[name],
     name,
     maxWorkers: filesAtOnce,
     sequence: { groupOrder },
-    ...(NEEDS_DIST.includes(name) ? { globalSetup: ['test/support/build.ts'] } : {}),
     include: [...include],
     exclude: [...configDefaults.exclude, ...exclude, ...excluded.map(String)],
   },
 });
 
 export default defineConfig({
-  resolve: { alias: [{ find: /^#(.+)$/, replacement: `${src}$1.ts` }] },
   test: {
     sequence: { sequencer: LongestFirst },
     reporters: ['./scripts/skip-reporter.ts', './scripts/processor-time-reporter.ts', 'default'],

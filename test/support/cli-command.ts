@@ -2,3 +2,6 @@
 import { fileURLToPath } from 'node:url';
 
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+/** Options of node for a program of the tests, which is TypeScript. */
+export const FROM_SOURCE = ['--import', 'tsx', '-C', 'source'];

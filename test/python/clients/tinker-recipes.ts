@@ -144,7 +144,7 @@ export async function reinforce(runner: RecipeRunner, loss_fn: string, about: Re
 }
 
 /** Losses that both rl_loop and this server have. */
-export const LOSSES = ['importance_sampling', 'cispo'];
+export const LOSSES = ['importance_sampling', 'cispo'] as const;
 const TAUGHT = 'supervised';
 
 /** A recipe that finds this in its log directory continues from a state: here another recipe's last one. */

@@ -27,7 +27,7 @@ export interface LearningCluster {
 }
 
 /** After these the rewards have risen. */
-const STEPS_MIN = 4;
+const STEPS_MIN = 6;
 /** A sampler takes a while to start, and the answer is 503 until it is there. */
 const RETRIES = 100;
 const SOON = { timeout: 120_000, interval: STATUS_MS };

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { silentLog } from '#base/log';
 import { readServerConfig } from '../../../src/config/server-config.ts';
 import { startServer } from '../../../src/main.ts';
+import { FROM_SOURCE } from '../cli-command.ts';
 
 const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
 
@@ -41,7 +42,7 @@ export async function openStarterServer(
   return {
     baseUrl: `${server.url}/v1`,
     async createKey(entity) {
-      const command = ['--import', 'tsx', '-C', 'source', CLI, 'keys', 'create', '--entity', entity, '--data', data];
+      const command = [...FROM_SOURCE, CLI, 'keys', 'create', '--entity', entity, '--data', data];
       return (await promisify(execFile)(process.execPath, command)).stdout.trim();
     },
     async close() {

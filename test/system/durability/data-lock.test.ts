@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { lockDataDirectory } from '../../../src/server/data-lock.ts';
+import { FROM_SOURCE } from '../../support/cli-command.ts';
 import { skipUnless } from '../../support/skipping.ts';
 
 const HOLDER = fileURLToPath(new URL('lock-holder.ts', import.meta.url));
@@ -31,7 +32,7 @@ interface Holder {
 
 /** `within`: a command that starts the process in another namespace. */
 function startHolder(within: readonly string[] = []): Holder {
-  const [command, ...args] = [...within, process.execPath, ...process.execArgv, HOLDER];
+  const [command, ...args] = [...within, process.execPath, ...FROM_SOURCE, HOLDER];
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { CLI } from '../../support/cli-command.ts';
+import { CLI, FROM_SOURCE } from '../../support/cli-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const NODE = `${process.execPath} --import tsx -C source`;
+const NODE = [process.execPath, ...FROM_SOURCE].join(' ');
 const TIMEOUT_MS = 600_000;
 
 async function conformance(command: string): Promise<{ code: number | null; output: string }> {
