@@ -31,9 +31,12 @@ interface UsageFlags extends RemoteFlags, JsonFlag {
 export function addUsage(program: Command, remote: Remote): void {
   withJson(remote.command(program, 'usage'))
     .description('sum the tokens and requests of your team, most tokens first')
-    .option('--by <parts>', `what to tell apart: a comma-separated list of ${Object.keys(PARTS).join(', ')}`, readParts, [
-      'model',
-    ] satisfies Part[])
+    .option(
+      '--by <parts>',
+      `what to tell apart: a comma-separated list of ${Object.keys(PARTS).join(', ')}`,
+      readParts,
+      ['model'] satisfies Part[],
+    )
     .option('--project <name>', 'only requests with this OpenAI-Project; "" for those without one')
     .option('--key-id <id>', 'only this key; `whetstone keys list` shows the ids')
     .option('--from <day>', 'first day, in UTC, such as 2026-11-21', readDay)
