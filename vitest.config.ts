@@ -30,12 +30,10 @@ const FORKS: TestOptions = { pool: 'forks', execArgv: ['--import', 'tsx', '-C', 
 /** Two processes for all files: loading the server's modules takes two seconds of a processor, more than most files. */
 const SHARED_FORKS: TestOptions = { ...FORKS, isolate: false, unstubEnvs: true };
 
-/** The product as it is built: what these files import of it, and the processes that it starts. */
-const BUILT: TestOptions = {
-  pool: 'forks',
-  globalSetup: ['test/support/build.ts'],
-  server: { deps: { external: [/\/dist\//] } },
-};
+/** For tests that start the product from dist. */
+const BUILD_FIRST: TestOptions = { globalSetup: ['test/support/build.ts'] };
+/** They import it from there, too, and so do the processes that it starts. */
+const BUILT: TestOptions = { ...BUILD_FIRST, pool: 'forks', server: { deps: { external: [/\/dist\//] } } };
 
 /** Threads of PyTorch spin while they wait for each other, and other files run beside. */
 const ONE_THREAD: TestOptions = { env: { OMP_NUM_THREADS: '1' } };
@@ -46,9 +44,9 @@ const HOW: Readonly<Record<TestProject['name'], TestOptions>> = {
   service: SHARED_FORKS,
   system: BUILT,
   python: { ...BUILT, ...ONE_THREAD },
-  install: BUILT,
+  install: { ...FORKS, ...BUILD_FIRST },
 };
-const BUILT_PROJECTS: readonly TestProject['name'][] = ['system', 'python', 'install'];
+const BUILT_PROJECTS: readonly TestProject['name'][] = ['system', 'python'];
 
 /** Within a project, the files that take minutes begin first. */
 class LongestFirst extends BaseSequencer {
