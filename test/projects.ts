@@ -52,7 +52,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
     filesAtOnce: 2,
   },
   { name: 'system', include: [folder('system')], exclude: [], processorSeconds: 1500, filesAtOnce: 3 },
-  { name: 'python', include: [folder('python')], exclude: [], processorSeconds: 1500, filesAtOnce: 3 },
+  { name: 'python', include: [folder('python')], exclude: [], processorSeconds: 2000, filesAtOnce: 3 },
   { name: 'install', include: [folder('install')], exclude: [], processorSeconds: 700, filesAtOnce: 2 },
 ];
 

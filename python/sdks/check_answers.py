@@ -17,6 +17,7 @@ from anthropic.types.beta import BetaMessage, BetaMessageTokensCount, BetaModelI
 from openai.types import Completion, CreateEmbeddingResponse, ErrorObject, Model
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
+from openai.types.responses.input_token_count_response import InputTokenCountResponse
 from openai.types.responses.response_item_list import ResponseItemList
 from pydantic import TypeAdapter, model_validator
 
@@ -195,6 +196,8 @@ with anthropic.Anthropic(base_url=base_url.removesuffix("/v1"), api_key=key) as 
         check(ModelInfo, json.dumps(each))
         check(BetaModelInfo, json.dumps(each))
 
+whole(InputTokenCountResponse, "/responses/input_tokens", {"input": "One"})
+
 for path, body in (("/chat/completions", {"messages": hello}), ("/completions", {"prompt": "One"}), ("/responses", {"input": "One"})):
     openai_error(404, "POST", path, {"model": "absent", **body})
     openai_error(422, "POST", path, {"model": model, **body, "temperature": -1})
@@ -203,7 +206,7 @@ openai_error(400, "POST", "/chat/completions", {"model": model, "messages": hell
 openai_error(404, "GET", "/models/absent")
 openai_error(404, "GET", "/absent")
 openai_error(405, "PUT", "/chat/completions", {})
-for path in ("/batches", "/responses/input_tokens", "/responses/compact"):
+for path in ("/batches", "/responses/compact"):
     openai_error(404, "POST", path, {"model": model, "input": "One"})
 said = {"messages": hello, "max_tokens": 4}
 anthropic_error(404, "POST", "/messages", {"model": "absent", **said})
