@@ -9,7 +9,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { childrenProcessorSeconds } from './processor-seconds.ts';
+import { childrenProcessorMs } from './processor-ms.ts';
 import { LANES, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from '../test/projects.ts';
 
 /** The part of vitest's JSON report that is read here. */
@@ -115,9 +115,9 @@ function run(args: readonly string[]): number {
   const results = TEST_PROJECTS.filter(isAsked)
     .sort(inOrder)
     .map(({ name, processorSeconds }) => {
-      const before = childrenProcessorSeconds();
+      const before = childrenProcessorMs();
       const outcome = runProject(name, others);
-      return { name, ...outcome, budget: processorSeconds, used: childrenProcessorSeconds() - before };
+      return { name, ...outcome, budget: processorSeconds, used: (childrenProcessorMs() - before) / 1_000 };
     });
   console.log('\nProcessor time of each project, with all processes that it started:');
   const slowness = Math.max(1, lapSeconds() / REFERENCE_LAP_SECONDS);

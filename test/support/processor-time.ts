@@ -2,7 +2,7 @@
 // processes that it started and waited for, to scripts/processor-time-reporter.ts.
 import { isMainThread } from 'node:worker_threads';
 import { afterAll } from 'vitest';
-import { processorSeconds } from '../../scripts/processor-seconds.ts';
+import { childrenProcessorMs, processorMs } from '../../scripts/processor-ms.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -11,9 +11,10 @@ declare module 'vitest' {
 }
 
 if (isMainThread) {
-  const before = processorSeconds();
+  const usedMs = () => processorMs() + childrenProcessorMs();
+  const beforeMs = usedMs();
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the names of fixtures from the first parameter
   afterAll(({}, { file }) => {
-    file.meta.processorSeconds = processorSeconds() - before;
+    file.meta.processorSeconds = (usedMs() - beforeMs) / 1_000;
   });
 }
