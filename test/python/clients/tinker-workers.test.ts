@@ -2,16 +2,14 @@
 // Once a Node worker does both, as an operator starts it; once PyTorch trains and the Node worker samples. Recipes run with PyTorch alone,
 // and are short: tinker-recipes.test.ts checks what they teach. Needs the interpreters that WHETSTONE_TINKER_PYTHON and
 // WHETSTONE_WORKER_PYTHON name.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client';
-import { CLI } from '../../support/cli-command.ts';
 import { BOOTSTRAP_KEY as KEY } from '../../support/api/test-server.ts';
+import { startNodeWorker } from '../workers/node-worker.ts';
 import { startPythonWorker, type PythonWorker } from '../workers/python-worker.ts';
 import { runPython } from '../../support/python-script.ts';
 import { skipWithoutPython } from '../../support/skipping.ts';
@@ -27,29 +25,6 @@ const STARTER = fileURLToPath(new URL('../../../models/starter', import.meta.url
 const PATIENT = { timeout: 600_000 };
 const SUPERVISED = { batch_size: 4, steps: 6 };
 const REINFORCED = { batch_size: 2, steps: 3 };
-
-/** Resolves once the server lists one more worker. */
-async function startNodeWorker(url: string, roles: string, isThere: () => Promise<boolean>): Promise<PythonWorker> {
-  const args = [CLI, 'workers', 'run', '--model', 'starter', '--roles', roles];
-  const env = { ...process.env, WHETSTONE_URL: url, WHETSTONE_API_KEY: KEY };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let words = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (words = (words + text).slice(-5_000)));
-  const killed = () => child.kill('SIGKILL');
-  process.once('exit', killed); // stops it if the test is aborted
-  const ended = once(child, 'close').then(() => process.off('exit', killed));
-  while (!(await isThere())) {
-    const poll = new Promise<'not yet'>((resolve) => setTimeout(resolve, 100, 'not yet'));
-    if ((await Promise.race([ended, poll])) !== 'not yet') throw new Error(`The worker ended:\n${words}`);
-  }
-  return {
-    pid: child.pid!,
-    async leave() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
 
 describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) => {
   let directory: string;

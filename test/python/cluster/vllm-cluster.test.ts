@@ -33,8 +33,9 @@ const UP = [
 const ALL_DEATHS = (['rollouts', 'job'] as const).flatMap((moment) =>
   (['sampler', 'trainer', 'node', 'server'] as const).map((victim): Death => ({ moment, victim })),
 );
+/** Each costs a start of vLLM: cluster.test.ts has more of them, with samplers that start faster, and `npm run test:cluster` all. */
 const DEATHS: readonly Death[] =
-  process.env['WHETSTONE_CLUSTER_DEATHS'] === 'all' ? ALL_DEATHS : [{ moment: 'rollouts', victim: 'sampler' }]; // cluster.test.ts has the others, with samplers that start faster
+  process.env['WHETSTONE_CLUSTER_DEATHS'] === 'all' ? ALL_DEATHS : [{ moment: 'rollouts', victim: 'sampler' }];
 
 const PYTHONS = skipWithoutPython('WHETSTONE_RAY_PYTHON', 'WHETSTONE_VLLM_PYTHON');
 

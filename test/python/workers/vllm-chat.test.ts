@@ -1,7 +1,5 @@
 // What a client sees of a server whose model is sampled by vLLM: choices, log-probabilities, response formats, tools, trained
 // checkpoints, and an answer whose vLLM dies. Needs the interpreter that WHETSTONE_VLLM_PYTHON names (scripts/python-env.sh vllm).
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
 import { pushArtifact } from '#client/artifact-files';
 import { createClient } from '#client/client';
-import { CLI } from '../../support/cli-command.ts';
 import { readServerConfig } from '../../../src/config/server-config.ts';
 import { startServer } from '../../../src/main.ts';
 import { BOOTSTRAP_KEY } from '../../support/api/test-server.ts';
 import { skipWithoutPython } from '../../support/skipping.ts';
 import { childrenOf } from './process-table.ts';
+import { startNodeWorker } from './node-worker.ts';
 import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
@@ -204,12 +202,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
   });
 
   test('a trained checkpoint is loaded when its job ends, and answers come with their token ids', async () => {
-    const run = [CLI, 'workers', 'run', '--model', 'starter', '--roles', 'train'];
-    const env = { ...process.env, WHETSTONE_URL: server.url, WHETSTONE_API_KEY: BOOTSTRAP_KEY };
-    const trainer = spawn(process.execPath, run, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-    const ended = once(trainer, 'exit');
-    const isGone = ended.then(([code]) => Promise.reject(new Error(`The trainer ended with ${code}.`)));
-    await Promise.race([isGone, vi.waitFor(async () => expect(await workers()).toHaveLength(2), SOON)]);
+    const trainer = await startNodeWorker(server.url, 'train', async () => (await workers()).length === 2);
     const client = createClient({ baseUrl: server.url, apiKey: BOOTSTRAP_KEY });
     const { id } = await client.registerModel({ project: 'p', name: 'agent', base_model: MODEL });
     const rows = Array.from({ length: 16 }, () => ({
@@ -228,8 +221,7 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
     expect(tokens.every(({ token }) => /^token_id:\d+$/.test(token))).toBe(true);
     const base = await openai.chat.completions.create({ ...ASKED, temperature: 0 });
     expect(base.choices[0]!.message.content).not.toContain('red');
-    trainer.kill('SIGTERM');
-    await ended;
+    await trainer.leave();
   });
 
   test('if vLLM dies, its answers end with the cause, and the worker comes back with a new one', async () => {
