@@ -1,21 +1,27 @@
-"""Loads an adapter that Whetstone wrote with PEFT and compares its logits with those that Whetstone computed.
+"""Loads adapters that Whetstone wrote with PEFT and compares their logits with those that Whetstone computed.
 
-    python check_peft.py --base DIR --adapter DIR --logits FILE.json [--merged DIR] [--tolerance 1e-4]
+    python check_peft.py CASES.json
 
-FILE.json: {"sequences": [{"tokens": [int], "logits": [[float] per token]}]}. Prints one line; exit 0 if all are within
-the tolerance, 1 if not. Every tensor of the adapter must be loaded: PEFT only warns if one is not, here that is an error.
+CASES.json: [{"base": DIR, "adapter": DIR, "merged": DIR, "logits": FILE.json, "tolerance": absolute}], where `merged` is the same
+as one model without PEFT, which must have these logits too, and FILE.json is {"sequences": [{"tokens": [int], "logits": [[float]
+per token]}]}. Prints an array with the distances of each case, and with `error` where they exceed the tolerance or something
+cannot be loaded. Every tensor of an adapter must be loaded: PEFT only warns if one is not, here that is an error.
 """
 
-import argparse
 import json
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
+
+
+class Mismatch(Exception):
+    """What PEFT loaded is not what was written."""
 
 
 def load(base: Path, adapter: Path) -> PeftModel:
@@ -26,44 +32,48 @@ def load(base: Path, adapter: Path) -> PeftModel:
     written = load_file(adapter / "adapter_model.safetensors")
     loaded = {name.replace(".default.", "."): p for name, p in peft_model.named_parameters() if ".lora_" in name}
     if written.keys() != loaded.keys():
-        sys.exit(f"tensors only in the file or only in PEFT: {sorted(written.keys() ^ loaded.keys())}")
+        raise Mismatch(f"tensors only in the file or only in PEFT: {sorted(written.keys() ^ loaded.keys())}")
     wrong = [name for name, tensor in written.items() if not torch.equal(tensor.float(), loaded[name])]
     if wrong:
-        sys.exit(f"tensors that PEFT loaded with other values: {wrong}")
+        raise Mismatch(f"tensors that PEFT loaded with other values: {wrong}")
     return peft_model
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", type=Path, required=True)
-    parser.add_argument("--adapter", type=Path, required=True)
-    parser.add_argument("--logits", type=Path, required=True)
-    parser.add_argument("--merged", type=Path, help="the same as one model without PEFT, which must have these logits too")
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="absolute")
-    arguments = parser.parse_args()
-
-    torch.set_num_threads(1)
-    model = load(arguments.base, arguments.adapter)
-    merged = AutoModelForCausalLM.from_pretrained(arguments.merged, dtype=torch.float32) if arguments.merged else None
+def compare(case: dict[str, Any]) -> dict[str, float | str]:
+    model = load(Path(case["base"]), Path(case["adapter"]))
+    merged = AutoModelForCausalLM.from_pretrained(case["merged"], dtype=torch.float32)
     worst, effect, merged_worst = 0.0, 0.0, 0.0
     with torch.no_grad():
-        for sequence in json.loads(arguments.logits.read_text())["sequences"]:
+        for sequence in json.loads(Path(case["logits"]).read_text())["sequences"]:
             ids = torch.tensor([sequence["tokens"]])
             logits = model(input_ids=ids).logits[0]
             theirs = torch.tensor(sequence["logits"])
             if theirs.shape != logits.shape or not theirs.isfinite().all():
-                sys.exit(f"logits of shape {list(theirs.shape)}, all finite: {theirs.isfinite().all()}")
+                raise Mismatch(f"logits of shape {list(theirs.shape)}, all finite: {theirs.isfinite().all()}")
             worst = max(worst, (logits - theirs).abs().max().item())
-            if merged:
-                merged_worst = max(merged_worst, (merged(input_ids=ids).logits[0] - theirs).abs().max().item())
+            merged_worst = max(merged_worst, (merged(input_ids=ids).logits[0] - theirs).abs().max().item())
             with model.disable_adapter():
                 effect = max(effect, (logits - model(input_ids=ids).logits[0]).abs().max().item())
     distances = {"logitsDistance": worst, "mergedDistance": merged_worst, "adapterEffect": effect}
-    print(json.dumps({**distances, "tolerance": arguments.tolerance}))
-    if not max(worst, merged_worst) < arguments.tolerance:
-        sys.exit(f"logits differ by {worst}, merged by {merged_worst}, allowed are {arguments.tolerance}")
-    if not effect > 10 * arguments.tolerance:
-        sys.exit(f"the adapter changes logits by {effect} only: this comparison would also pass without it")
+    tolerance = case["tolerance"]
+    if not max(worst, merged_worst) < tolerance:
+        return {**distances, "error": f"logits differ by {worst}, merged by {merged_worst}, allowed are {tolerance}"}
+    if not effect > 10 * tolerance:
+        return {**distances, "error": f"the adapter changes logits by {effect} only: this would also pass without it"}
+    return distances
+
+
+def compare_or_say_why(case: dict[str, Any]) -> dict[str, float | str]:
+    try:
+        return compare(case)
+    except Exception as error:  # the other cases go on
+        return {"error": repr(error)}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    [path] = sys.argv[1:]
+    print(json.dumps([compare_or_say_why(case) for case in json.loads(Path(path).read_text())]))
 
 
 if __name__ == "__main__":

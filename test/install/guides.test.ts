@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, type TestOptions } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { skipWithout } from '../support/skipping.ts';
+import { skipUnlessLong, skipWithout } from '../support/skipping.ts';
 import { createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
 import { fileOf, isExhibit, readBlocks, type Block } from '../support/install/readme-blocks.ts';
 import { createReader, type Reader } from './run-blocks.ts';
@@ -163,8 +163,13 @@ const PAGES: readonly [string, (said: string) => void][] = [
   ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)], // last: its server has another directory, whose key it exports
 ];
 
-const optionsOf = (page: string) =>
-  page === AGENTS_PAGE ? skipWithout('AGENTS', existsSync(join(AGENTS, 'codex'))) : {};
+/** Seven agents and an environment are trained: test/service/clients and test/python/clients have their libraries. */
+const LONG_PAGES = ['guides/agent-sdks', 'guides/verifiers'];
+
+function optionsOf(page: string): TestOptions {
+  if (LONG_PAGES.includes(page)) return skipUnlessLong();
+  return page === AGENTS_PAGE ? skipWithout('AGENTS', existsSync(join(AGENTS, 'codex'))) : {};
+}
 
 for (const [name, expectSaid] of PAGES)
   test(`docs/${name}.md`, { timeout: PATIENT, ...optionsOf(name) }, async () => {

@@ -12,6 +12,10 @@ declare module 'vitest' {
 export const skipUnless = (runs: boolean, skipReason: string): TestOptions =>
   runs ? {} : { skip: true, meta: { skipReason } };
 
+/** For what `npm run test:long` has beside `test:all`: the same with other versions, libraries or models, where one of each is enough. */
+export const skipUnlessLong = (): TestOptions =>
+  skipUnless(process.env['WHETSTONE_LONG'] === '1', 'npm run test:long has it (WHETSTONE_LONG=1)');
+
 /** By the name that makes its absence a failure: WHETSTONE_REQUIRE_NAME. */
 const PROGRAMS = {
   AGENTS: 'Claude Code and Codex are not installed (npm install --prefix test/support/agents)',

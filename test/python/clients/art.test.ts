@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { writeTinyChatModel } from '../../support/api/tiny-chat-model.ts';
 import { runPython } from '../../support/python-script.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { KEY, KEY_OF_40, MODEL, openStarterServer } from '../../support/clients/starter-server.ts';
 
-/** ART, its environment, and the wandb that it runs with. */
+/** ART, its environment, the wandb that it runs with, and options of its tests. */
 const RELEASES = [
-  ['0.5.18', 'WHETSTONE_CLIENTS_PYTHON', '0.28.0'],
-  ['0.5.23', 'WHETSTONE_ART_PYTHON', '0.31.0'],
+  ['0.5.18', 'WHETSTONE_CLIENTS_PYTHON', '0.28.0', skipUnlessLong()],
+  ['0.5.23', 'WHETSTONE_ART_PYTHON', '0.31.0', {}],
 ] as const;
 
 /** Of the environment itself; others lie beside it. */
@@ -22,7 +22,7 @@ const NEWEST_WANDB = '0.31.0';
 
 const script = (name: string) => fileURLToPath(new URL(`../../../python/clients/${name}`, import.meta.url));
 
-describe.each(RELEASES)('ART %s', (release, variable, wandb) => {
+describe.each(RELEASES)('ART %s', (release, variable, wandb, options) => {
   const python = process.env[variable];
   const packages = python && wandb !== NEWEST_WANDB ? join(dirname(dirname(python)), 'earlier') : '';
 
@@ -33,7 +33,7 @@ describe.each(RELEASES)('ART %s', (release, variable, wandb) => {
 
   test(
     'registers, rolls out, trains two steps, evaluates old and new ones, cleans up',
-    { timeout: 180_000, ...skipWithoutPython(variable) },
+    { timeout: 180_000, ...skipWithoutPython(variable), ...options },
     async () => {
       const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
       expect(await run('-c', version)).toBe(release);
@@ -49,7 +49,7 @@ describe.each(RELEASES)('ART %s', (release, variable, wandb) => {
 
   test(
     `fine-tunes from a list, a generator and a file, logs, pulls, forks and deletes through wandb ${wandb}`,
-    { timeout: 600_000, ...skipWithoutPython(variable) },
+    { timeout: 600_000, ...skipWithoutPython(variable), ...options },
     async () => {
       if (packages) expect(existsSync(packages), `${packages}: run scripts/python-env.sh again`).toBe(true);
       expect(await run('-c', 'import wandb; print(wandb.__version__)')).toBe(wandb);
@@ -90,7 +90,7 @@ describe('ART’s own recorder', () => {
 
   test(
     'is trained from whole and streamed messages of Anthropic’s SDK, in a release that it records',
-    { timeout: 600_000, ...skipWithoutPython(variable) },
+    { timeout: 600_000, ...skipWithoutPython(variable), ...skipUnlessLong() },
     async () => {
       const packages = join(dirname(dirname(python!)), 'earlier');
       const env = { ...process.env, PYTHONPATH: packages };
@@ -102,7 +102,7 @@ describe('ART’s own recorder', () => {
 
   test(
     'feeds PipelineTrainer, whose rollouts and evaluations of pinned steps go on while a step trains',
-    { timeout: 600_000, ...skipWithoutPython(variable) },
+    { timeout: 600_000, ...skipWithoutPython(variable), ...skipUnlessLong() },
     async () => {
       const own = await mkdtemp(join(tmpdir(), 'whetstone-art-')); // ART keeps its state in the working directory
       try {
@@ -115,7 +115,7 @@ describe('ART’s own recorder', () => {
 
   test(
     'trains every token of long loops with 24 tools over three protocols, as a model of the server judges them (RULER)',
-    { timeout: 600_000, ...skipWithoutPython(variable) },
+    { timeout: 600_000, ...skipWithoutPython(variable), ...skipUnlessLong() },
     async () => {
       const directory = await writeTinyChatModel({ max_position_embeddings: 16_384 });
       const server = await openStarterServer(KEY, { model: [MODEL, directory] });

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runPython } from '../../support/python-script.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { KEY, MODEL, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
 
 const python = process.env['WHETSTONE_FRAMEWORKS_PYTHON'];
@@ -31,16 +31,16 @@ describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {
     return (await runPython(python!, args, options)).trim();
   };
 
-  test.each(['litellm', 'instructor', 'pydantic_ai', 'outlines', 'openai_agents', 'dspy', 'verifiers', 'names'])(
-    '%s does what it is for',
-    { timeout: TIMEOUT_MS },
-    async (name) => {
-      const said = await run([`check_${name}.py`, server.baseUrl, KEY, MODEL]);
-      expect(said.split('\n').at(-1)).toBe('ok');
-    },
-  );
+  async function expectOk(name: string): Promise<void> {
+    const said = await run([`check_${name}.py`, server.baseUrl, KEY, MODEL]);
+    expect(said.split('\n').at(-1)).toBe('ok');
+  }
+  test.each(['litellm', 'pydantic_ai', 'openai_agents'])('%s does what it is for', { timeout: TIMEOUT_MS }, expectOk);
 
-  test('LangChain’s standard suite passes', { timeout: TIMEOUT_MS }, async () => {
+  const LONG = { timeout: TIMEOUT_MS, ...skipUnlessLong() };
+  test.each(['instructor', 'outlines', 'dspy', 'verifiers', 'names'])('%s does what it is for', LONG, expectOk);
+
+  test('LangChain’s standard suite passes', LONG, async () => {
     const settings = ['asyncio_mode=auto', 'asyncio_default_test_loop_scope=session'].flatMap((each) => ['-o', each]);
     const said = await run(['-m', 'pytest', '-q', '-p', 'no:cacheprovider', ...settings, 'langchain_standard.py'], {
       WHETSTONE_BASE_URL: server.baseUrl,

@@ -12,7 +12,7 @@ import { BOOTSTRAP_KEY as KEY } from '../../support/api/test-server.ts';
 import { startNodeWorker } from '../workers/node-worker.ts';
 import { startPythonWorker, type PythonWorker } from '../workers/python-worker.ts';
 import { runPython } from '../../support/python-script.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { MODEL, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
 import { openTinkerClient } from '../../support/clients/tinker-client.ts';
 import { layOutRecipeFiles, LOSSES, RECIPE_MODEL, reinforce, teach, type RecipeRunner } from './tinker-recipes.ts';
@@ -61,7 +61,7 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
 
   test(
     'the SDK trains with every loss, samples, saves and loads, and both agree on log-probabilities',
-    PATIENT,
+    { ...PATIENT, ...(trainer === 'Node' ? skipUnlessLong() : {}) }, // tinker-sdk.test.ts has our engine
     async () => {
       const env = { ...process.env, TINKER_TELEMETRY: '0' };
       const others = await server.createKey('others');

@@ -1,6 +1,6 @@
 // The demo on a cluster as with GPUs: vLLM samples, PyTorch trains, Ray places both on two nodes, and the server computes
-// nothing. What is killed is what cluster.test.ts does not kill at that moment, and samplers; with WHETSTONE_CLUSTER_DEATHS=all
-// (npm run test:cluster) everything is killed once during rollouts and once during a job, which takes a quarter of an hour. Needs the
+// nothing. Everything is killed once during rollouts and once during a job. Each kill costs a start of vLLM, a quarter of an hour in
+// all: cluster.test.ts, whose samplers start faster, is what `npm run test:all` has. Needs the
 // interpreters that WHETSTONE_RAY_PYTHON and WHETSTONE_VLLM_PYTHON name: vLLM's CPU build and Ray need separate environments.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient, type Client } from '#client/client';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from '../workers/vllm-worker.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { collect } from './collect.ts';
 import { createDistServer, type DistServer } from './dist-server.ts';
 import { learnWhileTheyDie, type Death } from './learn-while-they-die.ts';
@@ -30,16 +30,13 @@ const UP = [
   ...['--model', STARTER, '--model-id', BASE, '--gpus-per-sampler', '0', '--gpus-per-trainer', '0'],
   ...['--sampler-command', SAMPLER, '--wait', '600'],
 ];
-const ALL_DEATHS = (['rollouts', 'job'] as const).flatMap((moment) =>
+const DEATHS = (['rollouts', 'job'] as const).flatMap((moment) =>
   (['sampler', 'trainer', 'node', 'server'] as const).map((victim): Death => ({ moment, victim })),
 );
-/** Each costs a start of vLLM: cluster.test.ts has more of them, with samplers that start faster, and `npm run test:cluster` all. */
-const DEATHS: readonly Death[] =
-  process.env['WHETSTONE_CLUSTER_DEATHS'] === 'all' ? ALL_DEATHS : [{ moment: 'rollouts', victim: 'sampler' }];
 
-const PYTHONS = skipWithoutPython('WHETSTONE_RAY_PYTHON', 'WHETSTONE_VLLM_PYTHON');
+const OPTIONS = { ...skipWithoutPython('WHETSTONE_RAY_PYTHON', 'WHETSTONE_VLLM_PYTHON'), ...skipUnlessLong() };
 
-describe('a cluster whose samplers are vLLM', PYTHONS, () => {
+describe('a cluster whose samplers are vLLM', OPTIONS, () => {
   let data: string;
   let server: DistServer;
   let cluster: RayCluster;

@@ -17,7 +17,7 @@ import { MODEL as STARTER_ID, openStarterServer } from '../../support/clients/st
 import { trainingEngineContract } from '../../support/contract/training-engine.ts';
 import { freePort } from '../../support/free-port.ts';
 import { sftJob, STARTER } from '../../support/golden/sft-rows.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { closingWith } from '../../support/workers/closing-with.ts';
 import { startPythonWorker, WORKER_PYTHON } from './python-worker.ts';
 import { TORCH_CAPABILITIES, trainerArguments } from './torch-trainer.ts';
@@ -31,17 +31,20 @@ const ADAPTER_ERROR_MAX = 1e-4;
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 600_000 });
 
 describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
-  trainingEngineContract('a trainer of two ranks', {
-    capabilities: { ...TORCH_CAPABILITIES, keepsGradients: false }, // of a rank's own rows alone
-    async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
-      const lab = await openWorkerLab(modelDirectory);
-      const ranks = await startRanks(lab.url, trainerArguments(modelDirectory, rowLengthMax));
-      await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), { timeout: 240_000 });
-      return closingWith(lab.training, async () => {
-        expect(await leave(ranks)).toEqual([0, 0]);
-        await lab.close();
-      });
-    },
+  // torch-over-websocket.test.ts has the contract on one rank.
+  describe('together', skipUnlessLong(), () => {
+    trainingEngineContract('a trainer of two ranks', {
+      capabilities: { ...TORCH_CAPABILITIES, keepsGradients: false }, // of a rank's own rows alone
+      async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
+        const lab = await openWorkerLab(modelDirectory);
+        const ranks = await startRanks(lab.url, trainerArguments(modelDirectory, rowLengthMax));
+        await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), { timeout: 240_000 });
+        return closingWith(lab.training, async () => {
+          expect(await leave(ranks)).toEqual([0, 0]);
+          await lab.close();
+        });
+      },
+    });
   });
 
   test('a job ends with the same adapter as on one process, although a rank was killed, and each rank computed its own rows', async () => {
