@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { ProbeName, ProbeTimes } from './load-probe.ts';
 import { quantiles, type Quantiles } from './quantiles.ts';
 
+const PROBE = fileURLToPath(new URL('./load-probe.ts', import.meta.url));
+
 export type Probed = Readonly<Record<ProbeName, Quantiles>>;
 
 /** `stop` throws if the server answered a request wrongly, or not at all. */
@@ -13,7 +15,7 @@ export function startProbe(
   pauseMs: number,
   questions: readonly ProbeName[] = ['health', 'models', 'refusedChat'],
 ): { stop(): Promise<Probed> } {
-  const child = fork(fileURLToPath(new URL('./load-probe.ts', import.meta.url)), { serialization: 'advanced' });
+  const child = fork(PROBE, { serialization: 'advanced', execArgv: ['--import', 'tsx'] });
   child.send({ url, key, pauseMs, questions });
   const exited = once(child, 'exit').then(() => null);
   return {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { childrenProcessorMs } from './processor-ms.ts';
+import { IS_LONG } from '../test/support/is-long.ts';
 import { LANES, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from '../test/projects.ts';
 
 /** The part of vitest's JSON report that is read here. */
@@ -137,8 +138,6 @@ function run(args: readonly string[]): number {
   return wasteful.length > 0 ? 1 : Math.max(0, ...results.map(({ code }) => code));
 }
 
-/** `npm run test:long`: what it has in addition (test/support/skipping.ts) has no budget. */
-const IS_LONG = process.env['WHETSTONE_LONG'] === '1';
 /** A budget may be passed by half: other work on a machine makes the same tests dearer. */
 const OVERDRAFT = 1.5;
 /** Of the machine that the budgets were measured on: two cores of an AMD EPYC (Zen 4). Slower machines get more. */

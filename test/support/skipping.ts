@@ -1,6 +1,7 @@
 // Why a test is skipped here: the reason goes into its metadata, from which scripts/skip-reporter.ts lists it at the end of the
 // run. A program that CI declares as installed (WHETSTONE_REQUIRE_…) may not be the reason: the file fails. Knows no tests.
 import type { TestOptions } from 'vitest';
+import { IS_LONG } from './is-long.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -13,8 +14,7 @@ export const skipUnless = (runs: boolean, skipReason: string): TestOptions =>
   runs ? {} : { skip: true, meta: { skipReason } };
 
 /** For what `npm run test:long` has beside `test:all`: the same with other versions, libraries or models, where one of each is enough. */
-export const skipUnlessLong = (): TestOptions =>
-  skipUnless(process.env['WHETSTONE_LONG'] === '1', 'npm run test:long has it (WHETSTONE_LONG=1)');
+export const skipUnlessLong = (): TestOptions => skipUnless(IS_LONG, 'npm run test:long has it (WHETSTONE_LONG=1)');
 
 /** By the name that makes its absence a failure: WHETSTONE_REQUIRE_NAME. */
 const PROGRAMS = {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { skipWithout } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithout } from '../../support/skipping.ts';
 import { installPackedClient, runReadmeLoop, type PackedClient } from './packed-client.ts';
 import { KEY, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
 
@@ -24,7 +24,7 @@ const RUNTIMES: readonly [string, string, readonly string[]][] = [
   ],
 ];
 
-describe.each(RUNTIMES)('on %s', (_name, path, args) => {
+describe.each(RUNTIMES)('on %s', (runtime, path, args) => {
   const binary = join(PACKAGES, path);
   const isHere = existsSync(binary);
   const options = { timeout: 300_000, ...skipWithout('RUNTIMES', isHere) };
@@ -45,9 +45,13 @@ describe.each(RUNTIMES)('on %s', (_name, path, args) => {
     await client.remove();
   });
 
-  test('the loop of its README runs, and the reward rises', options, async () => {
-    await runReadmeLoop(client.project, [binary, ...args], env);
-  });
+  test(
+    'the loop of its README runs, and the reward rises',
+    runtime === 'Bun' ? options : { ...options, ...skipUnlessLong() },
+    async () => {
+      await runReadmeLoop(client.project, [binary, ...args], env);
+    },
+  );
 
   test('a directory is pushed and pulled', options, async () => {
     await writeFile(

@@ -10,8 +10,8 @@ vi.mock('node:fs/promises', async (original) => ({ ...(await original<object>())
 vi.mock('node:fs', async (original) => ({ ...(await original<object>()), ...filesBySync }));
 vi.mock('node:timers/promises', async (original) => ({ ...(await original<object>()), ...timersPromises }));
 
-/** A minute of processor time; `npm run test:long` makes ten thousand. */
-const KILLS = Number(process.env['WHETSTONE_SIMULATION_KILLS'] ?? 1_500);
+/** Half a minute of processor time; `npm run test:long` makes ten thousand. */
+const KILLS = Number(process.env['WHETSTONE_SIMULATION_KILLS'] ?? 600);
 const SEED = process.env['WHETSTONE_SIMULATION_SEED'];
 const FIRST_SEED = Number(SEED ?? 1);
 const ROUNDS_MAX = SEED === undefined ? Infinity : Number(process.env['WHETSTONE_SIMULATION_ROUNDS'] ?? 1);

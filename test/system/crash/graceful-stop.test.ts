@@ -73,7 +73,7 @@ async function eventTypes(jobId: string): Promise<string[]> {
 test('streams end normally, new requests are refused, the step is saved, the next start continues', async () => {
   await start({ WHETSTONE_SAVE_SECONDS: '86400' }); // nothing is saved but at the stop
   const jobId = await submitJob();
-  const streams = await Promise.all(Array.from({ length: 48 }, (_, seed) => stream(seed, 200)));
+  const streams = await Promise.all(Array.from({ length: 24 }, (_, seed) => stream(seed, 120)));
   const exited = server.stop();
   const refused = await expectRefusal();
   expect(refused).toMatchObject({ 'retry-after': '5', connection: 'close' });

@@ -1,4 +1,4 @@
-// 40 kills at random moments in one run: of the server, of its trainer, of its sampler, while jobs are submitted, wait, train
+// Kills at random moments in one run: of the server, of its trainer, of its sampler, while jobs are submitted, wait, train
 // and end, and while clients chat. No job is lost or made twice, no event is missing or duplicated, every adapter has the bytes
 // of an undisturbed run, and every chat answer equals the one of its seed.
 import { createHash } from 'node:crypto';
@@ -13,8 +13,9 @@ import { createRandom } from '#base/random';
 import { pushArtifact } from '#client/artifact-files';
 import { ApiError, type Client, type Model, type RlJobRequest, type SftJobRequest } from '#client/client';
 import { createServerProcess, type ServerProcess, type Victim } from '../../support/crash/server-process.ts';
+import { IS_LONG } from '../../support/is-long.ts';
 
-const KILLS = 40;
+const KILLS = IS_LONG ? 40 : 15;
 const VICTIMS: readonly Victim[] = ['server', 'training', 'inference'];
 /** Bursts, and pauses in which a job progresses: the longest is this, or two starts of a job if those take longer. */
 const PAUSE_MS_MAX = 3_000;

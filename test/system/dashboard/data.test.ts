@@ -117,7 +117,7 @@ describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
     await page.keyboard.press('Tab');
     await page.getByRole('button', { name: 'Create demo/polite' }).click();
     await page.getByRole('button', { name: 'Create demo/polite' }).waitFor({ state: 'detached' });
-    expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo/polite');
+    await expect.poll(() => page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo/polite');
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('heading', { name: 'DPO job' }).waitFor();
     await page.getByRole('link', { name: 'demo/pairs:v0' }).click();

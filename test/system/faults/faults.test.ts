@@ -1,4 +1,4 @@
-// A thousand faults on SQLite, two hundred on Postgres, in one run: killed processes, disks that are full, read-only or broken,
+// Hundreds of faults on SQLite and on Postgres (`npm run test:long` makes a thousand and two hundred), in one run: killed processes, disks that are full, read-only or broken,
 // files that return other bytes, databases that are locked or away, clocks that jump, clients that vanish. Nothing acknowledged
 // is lost or duplicated, and adapters have the bytes of a run without faults.
 import { mkdirSync } from 'node:fs';
@@ -7,9 +7,11 @@ import { afterAll, expect, test } from 'vitest';
 import { createPostgresDialect } from '#storage/sql/postgres-dialect';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import { startPostgres } from '../../support/postgres/postgres-server.ts';
+import { IS_LONG } from '../../support/is-long.ts';
 import { skipWithout } from '../../support/skipping.ts';
 import { runWithFaults } from './fault-run.ts';
 
+const [ON_SQLITE, ON_POSTGRES] = IS_LONG ? [1_000, 200] : [400, 100];
 const SEED = Number(process.env['WHETSTONE_FAULTS_SEED'] ?? 1);
 
 function report(
@@ -40,14 +42,16 @@ const KINDS_ON_SQLITE = [
   'trainer dies',
   'truncated blob',
 ];
+/** Of some hundred faults, there may be none of these. */
+const RARE = ['corrupt blob', 'kill halfway', 'trainer dies', 'truncated blob'];
 const KINDS_ON_POSTGRES = ['database away', 'answer lost', 'disk fault', 'trainer dies'];
 
-test('a thousand faults on SQLite lose nothing, double nothing and change no byte', async () => {
+test(`${ON_SQLITE} faults on SQLite lose nothing, double nothing and change no byte`, async () => {
   const run = await runWithFaults({
     seed: SEED,
-    faultsMin: 1_000,
+    faultsMin: ON_SQLITE,
     kinds: KINDS_ON_SQLITE,
-    rate: 0.02,
+    rate: 0.015, // a busy machine has more of them in an attempt: a job fails after 20 without progress
     databaseFaults: ['kill before', 'kill after', 'database locked', 'disk full', 'read-only disk'],
     exclusive: true,
     openDialect: (directory) => {
@@ -56,30 +60,32 @@ test('a thousand faults on SQLite lose nothing, double nothing and change no byt
     },
   });
   report('SQLite', run);
-  expect(run.faults).toBeGreaterThanOrEqual(1_000);
-  expect([...run.counts.keys()].sort()).toEqual(KINDS_ON_SQLITE);
+  expect(run.faults).toBeGreaterThanOrEqual(ON_SQLITE);
+  const expected = IS_LONG ? KINDS_ON_SQLITE : KINDS_ON_SQLITE.filter((kind) => !RARE.includes(kind));
+  expect([...run.counts.keys()]).toEqual(expect.arrayContaining(expected));
 }, 900_000);
 
 const postgres = await startPostgres();
 afterAll(() => postgres?.stop());
 
 test(
-  'two hundred faults on Postgres lose nothing either',
+  `${ON_POSTGRES} faults on Postgres lose nothing either`,
   { timeout: 600_000, ...skipWithout('POSTGRES', postgres !== null) },
   async () => {
     let url = '';
     const run = await runWithFaults({
       seed: SEED,
-      faultsMin: 200,
+      faultsMin: ON_POSTGRES,
       kinds: KINDS_ON_POSTGRES,
-      rate: 0.015, // a job has more statements here, and more on a busy machine: it fails after 20 attempts without progress
+      rate: 0.015,
       databaseFaults: ['kill before', 'kill after', 'database away', 'answer lost'],
       exclusive: false,
       openDialect: () => createPostgresDialect(url),
       prepare: async () => void (url = await postgres!.createDatabase()),
     });
     report('Postgres', run);
-    expect(run.faults).toBeGreaterThanOrEqual(200);
-    expect([...run.counts.keys()]).toEqual(expect.arrayContaining(KINDS_ON_POSTGRES));
+    expect(run.faults).toBeGreaterThanOrEqual(ON_POSTGRES);
+    const expected = IS_LONG ? KINDS_ON_POSTGRES : KINDS_ON_POSTGRES.filter((kind) => !RARE.includes(kind));
+    expect([...run.counts.keys()]).toEqual(expect.arrayContaining(expected));
   },
 );
