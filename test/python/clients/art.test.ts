@@ -33,7 +33,7 @@ describe.each(RELEASES)('ART %s', (release, variable, wandb, options) => {
 
   test(
     'registers, rolls out, trains two steps, evaluates old and new ones, cleans up',
-    { timeout: 180_000, ...skipWithoutPython(variable), ...options },
+    { timeout: 600_000, ...skipWithoutPython(variable), ...options },
     async () => {
       const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
       expect(await run('-c', version)).toBe(release);

@@ -34,15 +34,15 @@ describe('the packages of OpenAI and Anthropic', skipWithoutPython('WHETSTONE_SD
   }
 
   const NEWEST = /^openai 3\.\S+, anthropic 2\.\S+: \d{3} objects/;
-  test('accept every answer of a trainable model', { timeout: 180_000 }, async () => {
+  test('accept every answer of a trainable model', { timeout: 600_000 }, async () => {
     expect(await check(await trainable(), {})).toMatch(NEWEST);
   });
 
-  test('accept every answer of a base model', { timeout: 180_000, ...skipUnlessLong() }, async () => {
+  test('accept every answer of a base model', { timeout: 600_000, ...skipUnlessLong() }, async () => {
     expect(await check(MODEL, {})).toMatch(NEWEST);
   });
 
-  test('accept every answer, in releases of a year ago', { timeout: 180_000 }, async () => {
+  test('accept every answer, in releases of a year ago', { timeout: 600_000 }, async () => {
     const earlier = join(dirname(python), '..', 'earlier');
     expect(await check(await trainable(), { PYTHONPATH: earlier })).toMatch(
       /^openai 2\.\S+, anthropic 0\.\S+: \d{3} objects/,
