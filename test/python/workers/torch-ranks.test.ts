@@ -30,21 +30,21 @@ const ADAPTER_ERROR_MAX = 1e-4;
 /** Two processes that import PyTorch on a busy machine may take a minute until their first output. */
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 600_000 });
 
-describe('PyTorch on two ranks', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
-  // torch-over-websocket.test.ts has the contract on one rank.
-  describe('together', skipUnlessLong(), () => {
-    trainingEngineContract('a trainer of two ranks', {
-      capabilities: { ...TORCH_CAPABILITIES, keepsGradients: false }, // of a rank's own rows alone
-      async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
-        const lab = await openWorkerLab(modelDirectory);
-        const ranks = await startRanks(lab.url, trainerArguments(modelDirectory, rowLengthMax));
-        await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), { timeout: 240_000 });
-        return closingWith(lab.training, async () => {
-          expect(await leave(ranks)).toEqual([0, 0]);
-          await lab.close();
-        });
-      },
-    });
+const OPTIONS = { ...skipWithoutPython('WHETSTONE_WORKER_PYTHON'), ...skipUnlessLong() };
+
+// cluster.test.ts starts two ranks, and torch-over-websocket.test.ts has the contract on one.
+describe('PyTorch on two ranks', OPTIONS, () => {
+  trainingEngineContract('a trainer of two ranks', {
+    capabilities: { ...TORCH_CAPABILITIES, keepsGradients: false }, // of a rank's own rows alone
+    async open({ modelDirectory, rowLengthMax }): Promise<TrainingEngine> {
+      const lab = await openWorkerLab(modelDirectory);
+      const ranks = await startRanks(lab.url, trainerArguments(modelDirectory, rowLengthMax));
+      await vi.waitFor(() => expect(lab.workers.list()).toHaveLength(1), { timeout: 240_000 });
+      return closingWith(lab.training, async () => {
+        expect(await leave(ranks)).toEqual([0, 0]);
+        await lab.close();
+      });
+    },
   });
 
   test('a job ends with the same adapter as on one process, although a rank was killed, and each rank computed its own rows', async () => {

@@ -6,7 +6,7 @@ import { CONSTRAINT_KINDS } from '#domain/constraint';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { inferenceEngineContract } from '../../support/contract/inference-engine.ts';
 import { writeTinyModel, type TinyModel } from '../../support/serving/tiny-model.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { backPressureContract, LITTLE_ROOM } from '../../support/workers/back-pressure.ts';
 import { writeByteTokenizer } from '../../support/workers/byte-tokenizer.ts';
 import { closingWith } from '../../support/workers/closing-with.ts';
@@ -41,13 +41,16 @@ describe('vLLM', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
     },
   });
 
-  backPressureContract('the sampler on vLLM', async () => {
-    const model = await writeServableModel();
-    const lab = await openWorkerLab(model.directory, LITTLE_ROOM);
-    const worker = await startVllm(lab, model.directory);
-    return closingWith(lab, async () => {
-      await worker.leave();
-      await model.remove();
+  // A start of vLLM for itself: the Node worker keeps it in back-pressure.test.ts.
+  describe('with little room', skipUnlessLong(), () => {
+    backPressureContract('the sampler on vLLM', async () => {
+      const model = await writeServableModel();
+      const lab = await openWorkerLab(model.directory, LITTLE_ROOM);
+      const worker = await startVllm(lab, model.directory);
+      return closingWith(lab, async () => {
+        await worker.leave();
+        await model.remove();
+      });
     });
   });
 });

@@ -10,19 +10,22 @@ import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY } from '../../support/api/test-server.ts';
 import { MODEL, openStarterServer } from '../../support/clients/starter-server.ts';
 import { runPython } from '../../support/python-script.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
 const TINKER_PYTHON = process.env['WHETSTONE_TINKER_PYTHON'];
 
-const PYTHONS = skipWithoutPython('WHETSTONE_VLLM_PYTHON', 'WHETSTONE_WORKER_PYTHON', 'WHETSTONE_TINKER_PYTHON');
+const OPTIONS = {
+  ...skipWithoutPython('WHETSTONE_VLLM_PYTHON', 'WHETSTONE_WORKER_PYTHON', 'WHETSTONE_TINKER_PYTHON'),
+  ...skipUnlessLong(), // vllm-chat.test.ts has vLLM, and tinker-workers.test.ts the protocol with PyTorch
+};
 const CHECK = fileURLToPath(new URL('../../../python/tinker/check_sdk.py', import.meta.url));
 const STARTER = fileURLToPath(new URL('../../../models/starter', import.meta.url));
 /** vLLM is ready after a minute, and after several on a busy machine. */
 const PATIENT = { timeout: 900_000 };
 
-describe('Tinker where vLLM samples and PyTorch trains', PYTHONS, () => {
+describe('Tinker where vLLM samples and PyTorch trains', OPTIONS, () => {
   test('the SDK samples from what it trained, and both engines agree on log-probabilities', PATIENT, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'whetstone-vllm-tinker-'));
     const server = await openStarterServer(BOOTSTRAP_KEY, { workerModel: ['starter'] });
