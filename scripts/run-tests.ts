@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { childrenProcessorMs } from './processor-ms.ts';
-import { IS_LONG } from '../test/support/is-long.ts';
 import { LANES, TEST_PROJECTS, WITHOUT_OTHERS, type TestProject } from '../test/projects.ts';
+import { IS_LONG } from '../test/support/skipping.ts';
 
 /** The part of vitest's JSON report that is read here. */
 interface Report {

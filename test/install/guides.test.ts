@@ -163,11 +163,8 @@ const PAGES: readonly [string, (said: string) => void][] = [
   ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)], // last: its server has another directory, whose key it exports
 ];
 
-/** Seven agents and an environment are trained: test/service/clients and test/python/clients have their libraries. */
-const LONG_PAGES = ['guides/agent-sdks', 'guides/verifiers'];
-
 function optionsOf(page: string): TestOptions {
-  if (LONG_PAGES.includes(page)) return skipUnlessLong();
+  if (FRAMEWORKS_PAGES.includes(page)) return skipUnlessLong(); // test/python/clients and test/service/clients have the libraries
   return page === AGENTS_PAGE ? skipWithout('AGENTS', existsSync(join(AGENTS, 'codex'))) : {};
 }
 

@@ -1,7 +1,6 @@
 // Why a test is skipped here: the reason goes into its metadata, from which scripts/skip-reporter.ts lists it at the end of the
 // run. A program that CI declares as installed (WHETSTONE_REQUIRE_…) may not be the reason: the file fails. Knows no tests.
 import type { TestOptions } from 'vitest';
-import { IS_LONG } from './is-long.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -12,6 +11,9 @@ declare module 'vitest' {
 /** Options of a test or of a suite: it is skipped unless `runs`. */
 export const skipUnless = (runs: boolean, skipReason: string): TestOptions =>
   runs ? {} : { skip: true, meta: { skipReason } };
+
+/** In `npm run test:long`, which has more of the same than `npm run test:all`. */
+export const IS_LONG = process.env['WHETSTONE_LONG'] === '1';
 
 /** For what `npm run test:long` has beside `test:all`: the same with other versions, libraries or models, where one of each is enough. */
 export const skipUnlessLong = (): TestOptions => skipUnless(IS_LONG, 'npm run test:long has it (WHETSTONE_LONG=1)');

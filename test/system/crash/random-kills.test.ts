@@ -13,7 +13,7 @@ import { createRandom } from '#base/random';
 import { pushArtifact } from '#client/artifact-files';
 import { ApiError, type Client, type Model, type RlJobRequest, type SftJobRequest } from '#client/client';
 import { createServerProcess, type ServerProcess, type Victim } from '../../support/crash/server-process.ts';
-import { IS_LONG } from '../../support/is-long.ts';
+import { IS_LONG } from '../../support/skipping.ts';
 
 const KILLS = IS_LONG ? 40 : 15;
 const VICTIMS: readonly Victim[] = ['server', 'training', 'inference'];
