@@ -1,11 +1,11 @@
 // Runs vitest with the arguments given; without any, all tests, in two lanes side by side. In CI, test files that fail run a second time,
 // each from its start, and their names are printed: these tests use real processes, ports and networks, and a second try of one test alone
-// would meet what its first left. A file that fails twice fails. At the end stand the processor time of each project, which fails where it
+// would meet what its first left. A file that fails twice fails. At the end, for all lanes, stand the processor time of each project, which fails where it
 // uses more than its budget (test/projects.ts), the files that failed at first and the tests that failed. processor-time-reporter.ts lists
 // the files that take most, and skip-reporter.ts what was skipped, and why; a skip without a reason fails in CI.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -120,21 +120,24 @@ function run(args: readonly string[]): number {
       const outcome = runProject(name, others);
       return { name, ...outcome, budget: processorSeconds, used: (childrenProcessorMs() - before) / 1_000 };
     });
-  console.log('\nProcessor time of each project, with all processes that it started:');
+  const summary = ['Processor time of each project, with all processes that it started:'];
   const slowness = Math.max(1, lapSeconds() / REFERENCE_LAP_SECONDS);
   const wasteful = results.filter(({ name, used, budget }) => {
     const most = IS_LONG ? Infinity : Math.round(OVERDRAFT * budget * slowness);
-    console.log(`${used.toFixed(0).padStart(7)} s${IS_LONG ? '' : ` of at most ${most} s`}  ${name}`);
+    summary.push(`${used.toFixed(0).padStart(7)} s${IS_LONG ? '' : ` of at most ${most} s`}  ${name}`);
     return used > most;
   });
   for (const { name } of wasteful)
-    console.log(
+    summary.push(
       `The project ${name} is over its budget: make its tests cheaper, or say in test/projects.ts why they cost more.`,
     );
   for (const { name, unsteady } of results)
-    for (const file of unsteady) console.log(`Failed at first in ${name}: ${file}`);
+    for (const file of unsteady) summary.push(`Failed at first in ${name}: ${file}`);
   for (const { name, failures } of results)
-    for (const failure of failures) console.log(`Failed in ${name}: ${failure}`);
+    for (const failure of failures) summary.push(`Failed in ${name}: ${failure}`);
+  const kept = process.env[KEPT_SUMMARY];
+  if (kept === undefined) console.log(`\n${summary.join('\n')}`);
+  else writeFileSync(kept, `${summary.join('\n')}\n`);
   return wasteful.length > 0 ? 1 : Math.max(0, ...results.map(({ code }) => code));
 }
 
@@ -154,12 +157,16 @@ function lapSeconds(): number {
   return Math.min(lap(), lap(), lap());
 }
 
+/** Names the file that takes a lane's summary instead of its output: all of them stand at the end of the log, which alone may be kept. */
+const KEPT_SUMMARY = 'WHETSTONE_TEST_SUMMARY';
+
 /** In a process of its own, so that the processor time of its projects is its own, without the files that run alone. Without `log` it prints as it runs. */
-async function runLane(projects: readonly TestProject['name'][], log?: string): Promise<number> {
+async function runLane(projects: readonly TestProject['name'][], summary: string, log?: string): Promise<number> {
   const output = log === undefined ? 'inherit' : openSync(log, 'w');
   const asked = [...projects.flatMap((name) => ['--project', name]), ...without(ALONE)];
   const command = [...process.execArgv, process.argv[1]!, ...asked];
-  const lane = spawn(process.execPath, command, { stdio: ['ignore', output, output] });
+  const env = { ...process.env, [KEPT_SUMMARY]: summary };
+  const lane = spawn(process.execPath, command, { stdio: ['ignore', output, output], env });
   const [code] = (await once(lane, 'exit')) as [number | null];
   if (typeof output === 'number') closeSync(output);
   return code ?? 1;
@@ -171,19 +178,22 @@ const projectsOf = (files: readonly string[]): string[] => [...new Set(files.map
 async function runAll(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'whetstone-lanes-'));
   try {
-    const [first, ...others] = LANES;
-    const rest = others.map((projects, i) => {
+    const [first, ...others] = LANES.map((projects, i) => ({ projects, summary: join(directory, `${i}.summary`) }));
+    const rest = others.map(({ projects, summary }, i) => {
       const log = join(directory, `${i}.log`);
       console.log(`Beside these, the tests of ${projects.join(' and ')} run: what they print follows.`);
-      return { log, ended: runLane(projects, log) };
+      return { log, ended: runLane(projects, summary, log) };
     });
-    const codes = [await runLane(first!)];
+    const codes = [await runLane(first!.projects, first!.summary)];
     for (const { log, ended } of rest) {
       codes.push(await ended);
       process.stdout.write(readFileSync(log));
     }
     codes.push(run([...projectsOf(ALONE).flatMap((name) => ['--project', name]), '--no-file-parallelism', ...ALONE]));
-    for (const [i, projects] of LANES.entries()) console.log(`Exit code ${codes[i]}: ${projects.join(', ')}`);
+    for (const [i, { projects, summary }] of [first!, ...others].entries()) {
+      console.log(`\nExit code ${codes[i]}: ${projects.join(', ')}`);
+      if (existsSync(summary)) process.stdout.write(readFileSync(summary));
+    }
     return Math.max(...codes);
   } finally {
     rmSync(directory, { recursive: true, force: true });

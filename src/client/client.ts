@@ -12,6 +12,7 @@ import { insist, type OnConnection } from './retry.ts';
 import { createRunCalls } from './runs.ts';
 import { readServerSentEvents } from './sse-reader.ts';
 import { createUsageCalls } from './usage.ts';
+import { createWebhookCalls } from './webhooks.ts';
 import type {
   Checkpoint,
   LoraOptions,
@@ -59,6 +60,7 @@ export type { AnswerReward } from './evaluation.ts';
 export type { OnConnection } from './retry.ts';
 export type * from './runs.ts';
 export type * from './usage.ts';
+export type * from './webhooks.ts';
 export type * from './episode-wire.ts';
 export type * from './model-wire.ts';
 export type * from './wire.ts';
@@ -255,6 +257,7 @@ export function createClient(options: ClientOptions) {
     ...createEpisodeCalls(http),
     ...createRunCalls(http),
     ...createUsageCalls(http),
+    ...createWebhookCalls(http),
 
     listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
       rows<Artifact>('/v1/artifacts', filter),

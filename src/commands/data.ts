@@ -6,7 +6,8 @@ import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
 import type { CheckFileRequest, DataCheck } from '#server/check-data-file';
 import type { DataReport, LineProblem, ShownRow, ShownRun } from '#services/jobs/data/check-data';
-import { inColumns, show, withJson, type JsonFlag } from './output.ts';
+import { inColumns } from './columns.ts';
+import { show, withJson, type JsonFlag } from './output.ts';
 import { wholeNumber } from './numbers.ts';
 
 const { model, chatTemplate } = SETTINGS;

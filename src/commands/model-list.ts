@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Client, ModelSummary } from '#client/client';
 import { short } from './event-lines.ts';
 import { wholeNumber } from './numbers.ts';
-import { all, inColumns, note, show, type JsonFlag } from './output.ts';
+import { all, note, show, table, type JsonFlag } from './output.ts';
 import type { RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
 import { toldApart } from './told-apart.ts';
@@ -36,7 +36,7 @@ export async function listModels(client: Client, { limit, ...flags }: ListFlags)
   const found = await all(client.listModelSummaries(filter), limit + 1);
   const trained = found.slice(0, limit);
   const listed = [...bases.map((id) => ({ id, base_model: null })), ...trained.map(forMachines)];
-  show(flags, listed, () => (listed.length === 0 ? ['No models.'] : linesOf(bases, trained)));
+  show(flags, listed, () => linesOf(bases, trained));
   if (found.length > limit) note(`Only the ${limit} latest active: show more with --limit.`);
 }
 
@@ -57,8 +57,7 @@ function linesOf(bases: readonly string[], trained: readonly ModelSummary[]): st
     ...(hasTags ? [tags.join(',') || '-'] : []),
     ...(hasNotes ? [toldApart([text ?? '-'], NOTE_WIDTH)[0]!] : []),
   ];
-  return inColumns([
-    header,
+  return table('No models.', header, [
     ...bases.map((id) => [id, ...header.slice(1).map(() => '-')]),
     ...trained.map((model) => [...cellsOf(model), ...labels(model)]),
   ]);

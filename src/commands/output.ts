@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { escapeUnseen } from '#base/unseen-characters';
 import { AppError, UsageError } from '#domain/errors';
-import { errorTerminal, typing, writeError, writeOut } from './terminal.ts';
+import { inColumns, inColumnsWithin, type Rows } from './columns.ts';
+import { errorTerminal, isOutTerminal, outColumns, typing, writeError, writeOut } from './terminal.ts';
 
 export const say = (line: string): void => writeOut(`${line}\n`);
 /** For people: programs that read the output do not get it. */
@@ -29,21 +30,15 @@ export const withoutWords = (command: Command): Command =>
       command.error(`error: unknown command '${word}'`, { code: 'commander.unknownCommand', exitCode: 1 });
   });
 
-/** Aligns the cells of rows in columns. */
-export function inColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
-  return rows.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i]!))
-      .join('  ')
-      .trimEnd(),
-  );
+/**
+ * Rows in columns below a header; `none` is printed for an empty list. On a terminal that is too narrow the columns go on under each
+ * row; programs get one line per row.
+ */
+export function table(none: string, header: readonly string[], rows: Rows): string[] {
+  if (rows.length === 0) return [none];
+  const width = isOutTerminal() ? outColumns() : undefined;
+  return width === undefined ? inColumns([header, ...rows]) : inColumnsWithin(width, [header, ...rows]);
 }
-
-/** Rows in columns below a header; `none` is printed for an empty list. */
-export const table = (none: string, header: readonly string[], rows: readonly (readonly string[])[]): string[] =>
-  rows.length === 0 ? [none] : inColumns([header, ...rows]);
 
 /** `none` is printed for an empty list. */
 export const linesOr = (none: string, lines: readonly string[]): readonly string[] =>

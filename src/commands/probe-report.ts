@@ -1,7 +1,8 @@
 // What the answers to a few tasks say about training on them by rewards: figures, whether RL can learn from them, and what to do if
 // not. Knows nothing of servers, nor how a reward comes about.
 import { counted } from '#base/counted';
-import { inColumns, printable } from './output.ts';
+import { inColumns } from './columns.ts';
+import { printable } from './output.ts';
 import { shortName } from './short-name.ts';
 import { toldApart } from './told-apart.ts';
 

@@ -23,6 +23,7 @@ import { writeError, writeOut } from './terminal.ts';
 import { addServe } from './serve.ts';
 import { addTrain } from './train.ts';
 import { addUsage } from './usage.ts';
+import { addWebhooks } from './webhooks.ts';
 import { addWorkers } from './workers.ts';
 import { settingOption } from '#config/describe-settings';
 import { readSettings } from '#config/setting';
@@ -109,6 +110,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
   addCheckpoints(program, remote, STARTER_DIRECTORY);
   addArtifacts(program, remote);
   addUsage(program, remote);
+  addWebhooks(program, remote);
   addData(program, async (request, flags) =>
     (await import('#server/check-data-file')).checkDataFile(request, readServerConfig(flags, process.env)),
   );

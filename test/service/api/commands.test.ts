@@ -10,6 +10,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CALLED_WRONGLY, exitCodeOf } from '../../../src/commands/explain.ts';
 import { register } from '../../support/api/registered-model.ts';
+import { FAILURES } from './failing-calls.ts';
 import { newProgram, runCommand as run } from './run-command.ts';
 import { BOOTSTRAP_KEY, send, shareTestServer } from '../../support/api/test-server.ts';
 
@@ -23,66 +24,6 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
 const COMMANDS = leaves(newProgram().program).map(({ path, command }) => ({ name: path.join(' '), path, command }));
 /** Commands that print a log, a script, or lines that programs read already. */
 const WITHOUT_JSON = ['serve', 'workers run', 'completion'];
-
-const NO_SERVER = ['--url', 'http://127.0.0.1:9', '--key', 'k'];
-const NOBODY = /^no server answers at http:\/\/127\.0\.0\.1:9\. Start one with/;
-const NO_STORE = ['--data', '/no/such/store'];
-const NO_DATA = /^There is no data directory \/no\/such\/store\./;
-
-/** A failing call of each command, and its error. */
-const FAILURES: Readonly<Record<string, readonly [args: readonly string[], said: RegExp]>> = {
-  serve: [['--role', 'serve'], /^A server with the role serve shares its data with other servers/],
-  migrate: [NO_STORE, NO_DATA],
-  'keys create': [['--scopes', 'all'], /^--scopes must be a comma-separated list of/],
-  'keys list': [NO_STORE, NO_DATA],
-  'keys revoke': [['k', ...NO_STORE], NO_DATA],
-  'limits set': [['a b'], /^An entity is 1 to 64 letters/],
-  'limits list': [NO_STORE, NO_DATA],
-  doctor: [NO_STORE, NO_DATA],
-  backup: [['copy', ...NO_STORE], NO_DATA],
-  restore: [['/no/such/backup', ...NO_STORE], /\/no\/such\/backup/],
-  'data check': [['/no/such/rows.jsonl'], /^\/no\/such\/rows\.jsonl does not exist\.$/],
-  chat: [['Hello', ...NO_SERVER], NOBODY],
-  models: [NO_SERVER, NOBODY],
-  'models list': [NO_SERVER, NOBODY],
-  'models create': [['p/m', ...NO_SERVER], NOBODY],
-  'models keep': [['p/m', '--all', ...NO_SERVER], NOBODY],
-  'models rm': [['p/m', ...NO_SERVER], NOBODY],
-  'models archive': [['p/m', ...NO_SERVER], NOBODY],
-  'models unarchive': [['p/m', ...NO_SERVER], NOBODY],
-  'models tag': [['p/m', 'a', ...NO_SERVER], NOBODY],
-  'models note': [['p/m', 'a', ...NO_SERVER], NOBODY],
-  'models projects': [NO_SERVER, NOBODY],
-  'models train-online': [['p/m', ...NO_SERVER], NOBODY],
-  'models metrics': [['p/m', ...NO_SERVER], NOBODY],
-  'checkpoints list': [['p/m', ...NO_SERVER], NOBODY],
-  'checkpoints best': [['p/m', ...NO_SERVER], NOBODY],
-  'checkpoints download': [['p/m', ...NO_SERVER], NOBODY],
-  'checkpoints export': [['p/m', ...NO_SERVER], NOBODY],
-  probe: [['x.jsonl', '--reward', '/no/such.mjs', ...NO_SERVER], /^\/no\/such\.mjs does not exist\.$/],
-  train: [['rows.jsonl', '--model', 'p/m', ...NO_SERVER], NOBODY],
-  'jobs list': [NO_SERVER, NOBODY],
-  'jobs get': [['id', ...NO_SERVER], NOBODY],
-  'jobs follow': [['id', ...NO_SERVER], NOBODY],
-  'jobs logs': [['id', ...NO_SERVER], NOBODY],
-  'jobs cancel': [['id', ...NO_SERVER], NOBODY],
-  'episodes list': [NO_SERVER, NOBODY],
-  'episodes get': [['e', ...NO_SERVER], NOBODY],
-  'episodes reward': [['e', 'much', ...NO_SERVER], /^The reward must be a number, not "much"\.$/],
-  'episodes rm': [['e', ...NO_SERVER], NOBODY],
-  'artifacts push': [['p/a', import.meta.filename, ...NO_SERVER], NOBODY],
-  'artifacts pull': [['p/a', ...NO_SERVER], NOBODY],
-  'artifacts ls': [NO_SERVER, NOBODY],
-  'artifacts rm': [['p/a', ...NO_SERVER], NOBODY],
-  usage: [NO_SERVER, NOBODY],
-  workers: [NO_SERVER, NOBODY],
-  'workers list': [NO_SERVER, NOBODY],
-  'workers run': [
-    ['--model', 'starter', '--roles', 'all', ...NO_SERVER],
-    /^--roles must be a comma-separated list of sample, train, not "all"\.$/,
-  ],
-  completion: [['csh'], /Allowed choices are bash, zsh, fish/],
-};
 
 describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
   test('has a help text that says what it does and what each of its flags does', async () => {
@@ -132,6 +73,7 @@ test.each([
   [['train', 'x.jsonl', '--validation-split', '0.6'], "'--validation-split <part>' argument '0.6'"],
   [['train', 'x.jsonl', '--warmup', '2'], "'--warmup <part>' argument '2'"],
   [['usage', '--by', 'key'], "'--by <parts>' argument 'key'"],
+  [['webhooks', 'create', 'http://127.0.0.1/', '--events', 'job.ended'], "'--events <list>' argument 'job.ended'"],
   [['usage', '--from', 'yesterday'], "'--from <day>' argument 'yesterday'"],
   [['jobs', 'list', '--limit', '-1'], "'--limit <count>' argument '-1'"],
   [['jobs', 'follow', 'x', '--timeout', 'soon'], "'--timeout <seconds>' argument 'soon'"],
@@ -258,6 +200,37 @@ describe('--json', () => {
     expect(await json('models', 'train-online', 'p/played', '--groups', '4', ...remote)).toHaveProperty('step', 0);
     await asks('Delete the episode first with 1 call?', 'episodes', 'rm', 'first', ...remote);
     expect(await json('episodes', 'rm', 'first', '--yes', ...remote)).toMatchObject({ deleted: true });
+  });
+
+  test('webhooks', async () => {
+    const url = 'http://127.0.0.1:9/';
+    const given = ['--events', 'training_job.failed,episode.rewarded', ...remote];
+    const made = (await json('webhooks', 'create', url, ...given)) as { id: string; secret: string };
+    expect(made).toMatchObject({ url, events: ['training_job.failed', 'episode.rewarded'] });
+    expect(await json('webhooks', 'list', ...remote)).toMatchObject([{ id: made.id, disabled_at: null }]);
+
+    await register(await server, 'told');
+    const body = { model: 'p/told', messages: [{ role: 'user', content: 'Go' }], max_tokens: 2 };
+    await send(await server, { url: '/e/told/v1/chat/completions', body });
+    const rewarded = (await json('episodes', 'reward', 'told', '1', ...remote)) as { id: string };
+    const sent = { event: 'episode.rewarded', episode_id: rewarded.id, status: 'pending', attempts: 0 };
+    const [delivery, ...others] = (await json('webhooks', 'deliveries', made.id, ...remote)) as { id: string }[];
+    expect([delivery, others]).toMatchObject([sent, []]);
+    expect(await json('webhooks', 'redeliver', made.id, delivery!.id, ...remote)).toMatchObject(sent);
+    const plain = remote.filter((word) => word !== '--json');
+    const [header, row] = (await run('webhooks', 'deliveries', made.id, ...plain)).stdout.split('\n');
+    expect(header).toMatch(/^ID +EVENT +OF +STATUS +ATTEMPTS +LAST ANSWER +CREATED$/);
+    expect(row).toMatch(new RegExp(`^${delivery!.id}  episode\\.rewarded  ${rewarded.id}  pending  0 +- +2026-06-01$`));
+
+    expect((await run('webhooks', 'rm', 'nobodys', ...remote)).said).toContain('No webhook nobodys. List them with');
+    const question = `Delete the webhook ${made.id} (${url}) and the record of its calls?`;
+    await asks(question, 'webhooks', 'rm', made.id, ...remote);
+    expect(await json('webhooks', 'rm', made.id, '--yes', ...remote)).toMatchObject({ id: made.id, deleted: true });
+    const { stdout: secret } = await run('webhooks', 'create', url, ...plain);
+    expect(secret).toMatch(/^whsec_\S+\n$/);
+    expect((await run('webhooks', 'list', ...plain)).stdout).toContain(
+      'training_job.succeeded,training_job.failed,training_job.cancelled',
+    );
   });
 
   test('jobs', async () => {
