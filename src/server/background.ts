@@ -20,6 +20,7 @@ import { stopTraining, together } from './stopping.ts';
 
 /** Interval between searches for uploads without a version, and for data past its retention. */
 const CLEAN_UP_MS = 60 * 60 * 1000;
+const JOB_ATTEMPTS_MAX = 20;
 /** Freeing a full disk takes minutes; a job that waits longer fails and says so. */
 const STORAGE_RETRIES: RetryPolicy = { initialDelayMs: 500, maxDelayMs: 15_000, totalMs: 30 * 60_000 };
 
@@ -65,6 +66,7 @@ export async function startBackground(
     saveEveryMs: config.jobs.saveEveryMs,
     observer,
     retryPolicy: STORAGE_RETRIES,
+    attemptsMax: JOB_ATTEMPTS_MAX,
     baseModels: exclusive ? null : [...hosted.trainers.keys()],
     trainerRoom: () => new Map([...hosted.trainers].map(([id, { engine }]) => [id, roomOf(engine)])),
     trainerOf: (baseModel) => hosted.trainers.get(baseModel) ?? null,

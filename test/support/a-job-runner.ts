@@ -23,6 +23,7 @@ const USUAL = {
   log: silentLog,
   observer: noObserver,
   retryPolicy: { initialDelayMs: 1, maxDelayMs: 20, totalMs: 60_000 },
+  attemptsMax: 20,
   baseModels: null as readonly string[] | null,
   trainerRoom: (): ReadonlyMap<string, TrainerRoom> => new Map(),
 } satisfies Partial<JobRunnerDeps>;

@@ -35,6 +35,8 @@ export interface JobRunnerDeps extends AttemptDeps {
   readonly exclusive: boolean;
   /** Retries while the storage cannot work. */
   readonly retryPolicy: RetryPolicy;
+  /** Consecutive attempts that end with the whole server and save nothing. A job must not crash the server forever. */
+  readonly attemptsMax: number;
   /** Only jobs over one of these base models are for this server; null: there is no other server. */
   readonly baseModels: readonly string[] | null;
   /** Hosted base models, and how many of their jobs may be claimed and run at once, now. Other base models: one. */
@@ -56,8 +58,6 @@ const LEASE_MS = 20_000;
 const POLL_MS = 1_000;
 /** Consecutive deaths of the training process without a new gradient step in between. The process restarts with growing delays itself. */
 const ENGINE_FAILURES_MAX = 8;
-/** Consecutive attempts that ended with the whole server and saved nothing. A job must not crash the server forever. */
-const ATTEMPTS_MAX = 20;
 
 /** A job and its model, null if that was deleted. */
 interface ClaimedJob {
@@ -162,10 +162,10 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
         `This server does not host the base model ${model.baseModel}. Start it with --model ${model.baseModel}.`,
       );
     }
-    if (job.attempt - job.savedAttempt > ATTEMPTS_MAX) {
+    if (job.attempt - job.savedAttempt > deps.attemptsMax) {
       throw new AppError(
         'engine_failed',
-        `The server stopped during each of ${ATTEMPTS_MAX} attempts at this job, before anything new was saved.`,
+        `The server stopped during each of ${deps.attemptsMax} attempts at this job, before anything new was saved.`,
       );
     }
     const watched = { ...trainer, engine: watchRowDeaths(heldBy(trainer.engine, waits.holder)) };

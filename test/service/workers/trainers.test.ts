@@ -215,6 +215,21 @@ async function loseTrainer(
   return error;
 }
 
+test.each([
+  [20, 'succeeded', null],
+  [21, 'failed', expect.stringContaining('during each of 20 attempts at this job') as string],
+])('at attempt %i, if no earlier one saved anything, a job has %s', async (attempt, status, errorMessage) => {
+  await addTrainer();
+  const world = await jobLab.createWorld();
+  const { id } = await submit(world, BODY);
+  for (let crashes = 1; crashes < attempt; crashes++)
+    expect(await world.storage.jobs.claim('a server that crashes', 0, 0, { except: [] })).toMatchObject({ id });
+  const { runner } = startRunner(world);
+  await runner.start();
+  await vi.waitFor(async () => expect(await world.jobs.get(OWNER, id)).toMatchObject({ status, errorMessage }), SOON);
+  await runner.stop();
+});
+
 test('a row during which trainers vanish ends its job the third time', async () => {
   const engine = watchRowDeaths(lab.training);
   const other = plainRow([5, 6, 7], { weights: [1, 1] });

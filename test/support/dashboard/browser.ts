@@ -25,7 +25,7 @@ export interface Visit {
 /** In a new context, at the page that asks for a key. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
-  page.setDefaultTimeout(30_000); // for hangs; busy machines are slow
+  page.setDefaultTimeout(90_000); // for hangs; busy machines are slow
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {

@@ -71,7 +71,8 @@ async function eventTypes(jobId: string): Promise<string[]> {
 }
 
 test('streams end normally, new requests are refused, the step is saved, the next start continues', async () => {
-  await start({ WHETSTONE_SAVE_SECONDS: '86400' }); // nothing is saved but at the stop
+  const patient = { WHETSTONE_DRAIN_SECONDS: '300', WHETSTONE_STEP_SECONDS: '300' }; // busy machines are slow
+  await start({ ...patient, WHETSTONE_SAVE_SECONDS: '86400' }); // nothing is saved but at the stop
   const jobId = await submitJob();
   const streams = await Promise.all(Array.from({ length: 24 }, (_, seed) => stream(seed, 120)));
   const exited = server.stop();

@@ -48,7 +48,7 @@ test(`${ON_SQLITE} faults on SQLite lose nothing, double nothing and change no b
     seed: SEED,
     faultsMin: ON_SQLITE,
     kinds: KINDS_ON_SQLITE,
-    rate: 0.015, // a busy machine has more of them in an attempt: a job fails after 20 without progress
+    rate: 0.015,
     databaseFaults: ['kill before', 'kill after', 'database locked', 'disk full', 'read-only disk'],
     exclusive: true,
     openDialect: (directory) => {

@@ -132,6 +132,7 @@ async function start(setup: FaultySetup, onDeath: () => void): Promise<Life> {
       clock,
       workDirectory: join(directory, 'work', createId()),
       saveEveryMs: 0,
+      attemptsMax: Infinity, // the slower the machine, the more faults there are in one attempt
       trainerOf: () => ({
         engine: mortalEngine(engine, process, faults, sessions),
         encoder: createConversationEncoder(model.id, model.text, model.inference.vocabSize),
