@@ -1,10 +1,10 @@
-// The six projects of vitest.config.ts. Each has the folder of its name, and two have tests beside the sources: `unit` most of
-// them, `engine` those that cannot share a thread. test/projects.test.ts proves that every file has exactly one project, and
+// The seven projects of vitest.config.ts. Each has the folder of its name, but for two whose tests stand beside the sources: `unit` has most
+// of them, `process` those that cannot share a thread. test/projects.test.ts proves that every file has exactly one project, and
 // test/support has what several of them use. Says too how many files of a project run at a time, which one runs alone, and which ones
 // begin first. Knows nothing of how a project runs.
 
 export interface TestProject {
-  readonly name: 'unit' | 'engine' | 'service' | 'system' | 'python' | 'install';
+  readonly name: 'unit' | 'process' | 'engine' | 'service' | 'system' | 'python' | 'install';
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   /** What all its tests use, on the machine of scripts/run-tests.ts, whose two cores are threads of one and both busy. */
@@ -43,7 +43,8 @@ export const TEST_PROJECTS: readonly TestProject[] = [
     processorSeconds: 100,
     filesAtOnce: 2,
   },
-  { name: 'engine', include: [...alone, folder('engine')], exclude: [], processorSeconds: 1000, filesAtOnce: 2 },
+  { name: 'process', include: alone, exclude: [], processorSeconds: 150, filesAtOnce: 2 },
+  { name: 'engine', include: [folder('engine')], exclude: [], processorSeconds: 900, filesAtOnce: 2 },
   {
     name: 'service',
     include: [folder('service'), 'test/*.test.ts'], // the structure of the tree
@@ -61,7 +62,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
  * killed. Alone, the second would leave a third of two cores idle.
  */
 export const LANES: readonly (readonly TestProject['name'][])[] = [
-  ['unit', 'engine', 'service', 'install'],
+  ['unit', 'process', 'engine', 'service', 'install'],
   ['python', 'system'],
 ];
 

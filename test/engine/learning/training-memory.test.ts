@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FROM_SOURCE } from '../../support/cli-command.ts';
 import { writeTinyModel, type TinyModel } from '../../support/serving/tiny-model.ts';
 
 const BUDGET = 500e6;
@@ -16,7 +17,7 @@ test('successive losses and log-probabilities stay within one budget, which a cl
   const script = fileURLToPath(new URL('./memory-child.ts', import.meta.url));
   const child = spawnSync(
     process.execPath,
-    [...process.execArgv, '--expose-gc', script, model.directory, String(BUDGET)],
+    [...FROM_SOURCE, '--expose-gc', script, model.directory, String(BUDGET)],
     {
       encoding: 'utf8',
       timeout: 120_000,

@@ -15,6 +15,7 @@ import {
   request,
   sampling,
 } from '../../support/contract/inference-engine.ts';
+import { FROM_SOURCE } from '../../support/cli-command.ts';
 import { createRecordingLog, pidOf } from '../../support/serving/recording-log.ts';
 import { limitsOf, TEST_LIMITS } from '../../support/serving/test-limits.ts';
 import { writeTinyModel, type TinyModel } from '../../support/serving/tiny-model.ts';
@@ -133,7 +134,7 @@ describe('when the child process is lost', () => {
 
   test('children end when their parent is killed', async () => {
     const script = fileURLToPath(new URL('./engine-parent.ts', import.meta.url));
-    const parent = spawn(process.execPath, [...process.execArgv, script, model.directory], {
+    const parent = spawn(process.execPath, [...FROM_SOURCE, script, model.directory], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];

@@ -3,14 +3,11 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { silentLog } from '#base/log';
 import { readServerConfig } from '../../../src/config/server-config.ts';
 import { startServer } from '../../../src/main.ts';
-import { FROM_SOURCE } from '../cli-command.ts';
-
-const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
+import { CLI } from '../cli-command.ts';
 
 export const KEY = 'wk-clients';
 /** As long as the `wandb` library requires. */
@@ -42,7 +39,7 @@ export async function openStarterServer(
   return {
     baseUrl: `${server.url}/v1`,
     async createKey(entity) {
-      const command = [...FROM_SOURCE, CLI, 'keys', 'create', '--entity', entity, '--data', data];
+      const command = [CLI, 'keys', 'create', '--entity', entity, '--data', data];
       return (await promisify(execFile)(process.execPath, command)).stdout.trim();
     },
     async close() {
