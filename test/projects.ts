@@ -44,12 +44,12 @@ export const TEST_PROJECTS: readonly TestProject[] = [
     filesAtOnce: 2,
   },
   { name: 'process', include: alone, exclude: [], processorSeconds: 150, filesAtOnce: 2 },
-  { name: 'engine', include: [folder('engine')], exclude: [], processorSeconds: 900, filesAtOnce: 2 },
+  { name: 'engine', include: [folder('engine')], exclude: [], processorSeconds: 700, filesAtOnce: 2 },
   {
     name: 'service',
     include: [folder('service'), 'test/*.test.ts'], // the structure of the tree
     exclude: alone.filter(within('test/service/')),
-    processorSeconds: 1000,
+    processorSeconds: 800,
     filesAtOnce: 2,
   },
   { name: 'system', include: [folder('system')], exclude: [], processorSeconds: 1500, filesAtOnce: 3 },

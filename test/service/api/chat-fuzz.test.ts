@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chatRequestSchema } from '#api/chat/chat-request';
 import { BASE, openTestServer, send, type TestServer } from '../../support/api/test-server.ts';
+import { IS_LONG } from '../../support/skipping.ts';
 
-const RUNS = 2_500;
+const RUNS = IS_LONG ? 2_500 : 1_000;
 
 let server: TestServer;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { createClient, type Client } from '#client/client';
 import { KEY, MODEL, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
 
 /** `npm run test:episodes` makes a thousand. */
-const SESSIONS = Number(process.env['WHETSTONE_EPISODE_SESSIONS'] ?? 40);
+const SESSIONS = Number(process.env['WHETSTONE_EPISODE_SESSIONS'] ?? 20);
 const AT_ONCE = 64;
 const TURNS = 8;
 const GO_ON = 5;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runTinkerLoad } from '../../../bench/tinker-load.ts';
+import { skipUnlessLong } from '../../support/skipping.ts';
 import { createServerProcess, type ServerProcess } from '../../support/crash/server-process.ts';
 
 let data: string;
@@ -20,10 +21,13 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-test('training and sampling clients during kills: losses, adapters and samples equal those of an undisturbed server', async () => {
+const NAME =
+  'training and sampling clients during kills: losses, adapters and samples equal those of an undisturbed server';
+
+test(NAME, { timeout: 900_000, ...skipUnlessLong() }, async () => {
   const plan = { until: { stepsEach: 6 }, trainers: 3, samplers: 8, kills: 6, seed: 1, killsUntil: 0.9 };
   const result = await runTinkerLoad(server, plan);
   expect(result).toMatchObject({ lossesApart: 0, adaptersApart: 0, samplesApart: 0, steps: 18 });
   expect(result.kills).toEqual({ training: 2, inference: 2, server: 2 });
   expect(result.samples).toBeGreaterThanOrEqual(8);
-}, 900_000);
+});
