@@ -15,14 +15,10 @@ afterAll(() => model.remove());
 
 test('successive losses and log-probabilities stay within one budget, which a closed session releases', () => {
   const script = fileURLToPath(new URL('./memory-child.ts', import.meta.url));
-  const child = spawnSync(
-    process.execPath,
-    [...FROM_SOURCE, '--expose-gc', script, model.directory, String(BUDGET)],
-    {
-      encoding: 'utf8',
-      timeout: 120_000,
-    },
-  );
+  const child = spawnSync(process.execPath, [...FROM_SOURCE, '--expose-gc', script, model.directory, String(BUDGET)], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
   expect(child.status, child.stderr).toBe(0);
   const { working, closed } = JSON.parse(child.stdout) as { working: number[]; closed: number };
   expect(working[0]!).toBeGreaterThan(BUDGET / 4); // otherwise the row is too short to prove anything

@@ -24,7 +24,7 @@ const RUNTIMES: readonly [string, string, readonly string[]][] = [
   ],
 ];
 
-describe.each(RUNTIMES)('on %s', (runtime, path, args) => {
+describe.each(RUNTIMES)('on %s', (_, path, args) => {
   const binary = join(PACKAGES, path);
   const isHere = existsSync(binary);
   const options = { timeout: 300_000, ...skipWithout('RUNTIMES', isHere) };
