@@ -61,6 +61,13 @@ export const messageOf = (source: 'requests' | 'rows') =>
             : { type: 'string_type', msg: 'Input should be a valid string' };
         ctx.addIssue({ code: 'custom', path: ['content'], message: complaint.msg, params: { complaint } });
       }
+      const called = nonEmpty(value.tool_calls) ? 'tool_calls' : value.function_call ? 'function_call' : null;
+      if (called !== null && MUST_SAY_SOMETHING.has(value.role))
+        ctx.addIssue({
+          code: 'custom',
+          path: [called],
+          message: `holds a call, which belongs to a message of the assistant, not of ${value.role}`,
+        });
       if (source === 'requests' && value.role === 'tool' && typeof value.tool_call_id !== 'string') {
         ctx.addIssue({
           code: 'custom',

@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   list_type: 'must be a list',
   dict_type: 'must be an object',
   model_attributes_type: 'must be an object',
+  string_unicode: 'has half of a character (a lone \\uD800 to \\uDFFF), which no token stands for',
 };
 
 function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {

@@ -241,6 +241,21 @@ test.each([
   ],
   ['no messages', { messages: [] }, 'messages: must not be empty'],
   ['a user without content', { messages: [{ role: 'user' }, answer] }, 'messages.0.content: is missing'],
+  [
+    'a call by the user',
+    { messages: [{ ...question, tool_calls: [{ function: { name: 'add' } }] }, answer] },
+    'messages.0.tool_calls: holds a call, which belongs to a message of the assistant, not of user',
+  ],
+  [
+    'a call in the older form by a tool',
+    { messages: [question, { role: 'tool', content: '3', function_call: { name: 'add' } }, answer] },
+    'messages.1.tool_calls: holds a call, which belongs to a message of the assistant, not of tool',
+  ],
+  [
+    'half of a character',
+    { messages: [question, { role: 'assistant', content: '\ud83d' }] },
+    'messages.1.content: has half of a character',
+  ],
   ['tools that are no list', { messages, tools: 'add' }, 'tools: must be a list of tools'],
   [
     'a variable that the server sets',

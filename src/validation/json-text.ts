@@ -1,7 +1,27 @@
 // Parses request bodies and rows: text → JSON as Python's clients write it (base/sent-json.ts), within limits, or the error and its place
 // in Python's words.
+import { isUtf8 } from 'node:buffer';
 import { endOfString, NumberLimitError, parseSentJson, type LongIntegers, type NumberLimits } from '#base/sent-json';
+import { refuseHalfCharacters } from './half-characters.ts';
 import { ValidationError } from './parse.ts';
+
+/** The text of a body. Throws ValidationError if it is not UTF-8: what a decoder writes in place of broken bytes was never sent. */
+export function decodeText(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (!isUtf8(bytes)) throw notJson(brokenByte(bytes, text), 'Not UTF-8');
+  return text;
+}
+
+/** The decoder writes U+FFFD for it; U+FFFD itself is three bytes. */
+function brokenByte(bytes: Buffer, text: string): number {
+  let [at, offset] = [0, 0];
+  for (;;) {
+    const next = text.indexOf('\ufffd', at);
+    offset += Buffer.byteLength(text.slice(at, next));
+    if (bytes.toString('latin1', offset, offset + 3) !== '\xef\xbf\xbd') return offset;
+    [at, offset] = [next + 1, offset + 3];
+  }
+}
 
 /** Templates, grammars and schemas traverse values recursively; real requests are nested far less deeply. */
 export const DEPTH_MAX = 128;
@@ -15,12 +35,14 @@ export interface Shape {
 
 const ANY_SHAPE: Shape = { valuesMax: Infinity, keysMax: Infinity };
 
-/** Both of the steps below at once. Returns undefined if the text is empty. */
+/** Both of the steps below at once, without halves of characters. Returns undefined if the text is empty. */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   const scan = scanShape(text, ANY_SHAPE);
   while (!scan.next().done);
-  return readJson(text, 'exact');
+  const value = readJson(text, 'exact');
+  refuseHalfCharacters(text, value);
+  return value;
 }
 
 /** A number that is not finite takes longer to read than ten others, a long integer longer still; trajectories and schemas have fewer. */

@@ -5,7 +5,8 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readBytes, type Pace } from './body-stream.ts';
-import { readJson, scanShape, type Shape } from '#validation/json-text';
+import { refuseHalfCharacters } from '#validation/half-characters';
+import { decodeText, readJson, scanShape, type Shape } from '#validation/json-text';
 import { ValidationError } from '#validation/parse';
 
 declare module 'fastify' {
@@ -79,7 +80,7 @@ function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser
       const bytes = Buffer.concat(chunks);
       const isLong = bytes.length >= LONG_BYTES;
       if (isLong) await setImmediate();
-      const text = bytes.toString('utf8');
+      const text = decodeText(bytes);
       if (isLong) await setImmediate();
       const json = await read(text);
       if (isLong) await setImmediate();
@@ -92,7 +93,9 @@ function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser
 async function readWhole(text: string): Promise<unknown> {
   if (text.trim() === '') return undefined;
   for (const _ of scanShape(text, WHOLE_SHAPE)) await setImmediate();
-  return readJson(text, 'exact');
+  const json = readJson(text, 'exact');
+  refuseHalfCharacters(text, json);
+  return json;
 }
 
 /** As in FastAPI: the body is a string, not an object. */

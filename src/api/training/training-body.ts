@@ -6,11 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 import { createYielder } from '#base/yield-to-loop';
 import { isObject } from '#base/is-object';
 import type { BodyParser, CreateBodyParser } from '../http/request-body.ts';
-import { notJson, readJson, scanShape, type Shape } from '#validation/json-text';
+import { findHalfCharacter, halfCharacter, refuseHalfCharacters } from '#validation/half-characters';
+import { decodeText, notJson, readJson, scanShape, type Shape } from '#validation/json-text';
 import { PackedLogprobs, packLogprobs } from '#rows/token-logprobs';
 import { checkTrajectory } from '#rows/trajectory';
 import { readRecorded } from '../recorded/recorded-calls.ts';
-import { ITEMS_MAX, ValidationError } from '#validation/parse';
+import { ITEMS_MAX, ValidationError, type Loc } from '#validation/parse';
 import { createTrajectorySplitter, GROUPS, TRAJECTORIES } from './trajectory-splitter.ts';
 
 /** Each limit below corresponds to a tenth of a second, during which no other request is served. */
@@ -41,6 +42,8 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
   const skeleton: Uint8Array[] = [];
   let [skeletonBytes, pieceCount, wrongCount] = [0, 0, 0];
   let whole: Piece[] = [];
+  /** By the index of the piece: where in it a text has half of a character. */
+  const halves = new Map<number, Loc>();
   let fault: ValidationError | null = null;
   const yieldToLoop = createYielder();
 
@@ -62,12 +65,14 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
     const step = () => (bytes.length > LONG_BYTES ? setImmediate() : undefined);
     try {
       await step();
-      const text = bytes.toString('utf8');
+      const text = decodeText(bytes);
       for (const _ of scanShape(text, PIECE_SHAPE)) await setImmediate();
       await step();
       const value = readJson(text, { notedUnder: 'tools' });
       await step();
       packLogprobs(value);
+      const half = findHalfCharacter(text, value);
+      if (half !== null) halves.set(pieces.length, half);
       if (countChecked(value, CHECKED_VALUES_MAX + 1) > CHECKED_VALUES_MAX) {
         throw notJson(0, `More than ${CHECKED_VALUES_MAX} values besides token ids and log-probabilities`);
       }
@@ -113,7 +118,7 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
       let body: unknown;
       await unlessFaulty(async () => {
         splitter.end();
-        const text = Buffer.concat(skeleton).toString('utf8');
+        const text = decodeText(Buffer.concat(skeleton));
         const step = () => (text.length > LONG_BYTES ? setImmediate() : undefined);
         await step();
         if (text.trim() === '') return;
@@ -121,12 +126,15 @@ export function createTrainingBodyParser(check: CheckInParts): BodyParser {
         await step();
         body = readJson(text, 'rounded');
         await step();
-        for (const group of elements(body, GROUPS)) {
+        refuseHalfCharacters(text, body);
+        for (const [g, group] of elements(body, GROUPS).entries()) {
           const trajectories = elements(group, TRAJECTORIES);
           trajectories.forEach((value, i) => {
-            if (typeof value === 'string' && value.startsWith(placeholder)) {
-              trajectories[i] = pieces[Number(value.slice(placeholder.length))];
-            }
+            if (typeof value !== 'string' || !value.startsWith(placeholder)) return;
+            const piece = Number(value.slice(placeholder.length));
+            const half = halves.get(piece);
+            if (half !== undefined) throw halfCharacter([GROUPS, g, TRAJECTORIES, i, ...half]);
+            trajectories[i] = pieces[piece];
           });
         }
         await step();

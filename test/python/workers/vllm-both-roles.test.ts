@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createClient, type Client } from '#client/client';
 import { BOOTSTRAP_KEY as KEY } from '../../support/api/test-server.ts';
 import { MODEL, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
-import { skipWithoutPython } from '../../support/skipping.ts';
+import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { descendantsOf, listProcesses } from './process-table.ts';
 import { startPythonWorker, type PythonWorker } from './python-worker.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
@@ -21,7 +21,9 @@ const MESSAGES = [{ role: 'user' as const, content: 'What is 2 + 3?' }];
 /** vLLM is ready after a minute, and after several on a busy machine. */
 vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 
-describe('one command that samples and trains', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
+const OPTIONS = { ...skipWithoutPython('WHETSTONE_VLLM_PYTHON'), ...skipUnlessLong() };
+
+describe('one command that samples and trains', OPTIONS, () => {
   let data: string;
   let server: StarterServer;
   let client: Client;

@@ -298,6 +298,7 @@ describe('a request', () => {
     refused('needs a role in each', { messages: [{ content: 'Hi' }] }, 'body.messages.0.role missing'),
     refused('needs content from a user', { messages: [{ role: 'user' }] }, 'body.messages.0.content missing'),
     refused('names both forms that content may have', { messages: [{ role: 'user', content: 5 }] }, 'body.messages.0.content.str string_type', 'body.messages.0.content.list[part] list_type'),
+    refused('takes calls from the assistant only', { messages: [{ role: 'user', content: 'x', tool_calls: [{ function: { name: 'f' } }] }] }, 'body.messages.0.tool_calls value_error'),
     refused('needs tool_call_id in a tool message', { messages: [{ role: 'tool', content: 'x' }] }, 'body.messages.0.tool_call_id missing'),
     refused('names both forms of stop', { stop: 3 }, 'body.stop.str string_type', 'body.stop.list[str] list_type'),
     refused('cannot stop at nothing', { stop: '' }, 'body.stop string_too_short'),

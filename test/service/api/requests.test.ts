@@ -144,6 +144,34 @@ describe('bodies', () => {
         },
       },
       {
+        name: 'a body that is not UTF-8 is refused: decoded, it would say something else',
+        url,
+        body: Buffer.from('{"model": "\xef\xbf\xbd\xff"}', 'latin1'),
+        status: 422,
+        answer: { detail: [{ type: 'json_invalid', loc: ['body', 14], ctx: { error: 'Not UTF-8' } }] },
+      },
+      {
+        name: 'half of a character is refused where it stands, because no token stands for it',
+        url,
+        body: String.raw`{"messages": [{"role": "user", "content": "\ud83d\ude00 \ud83d"}]}`,
+        status: 422,
+        answer: { detail: [{ type: 'string_unicode', loc: ['body', 'messages', 0, 'content'] }] },
+      },
+      {
+        name: 'also in a trajectory',
+        url: '/v1/preview/training-jobs',
+        body: String.raw`{"trajectory_groups": [{}, {"trajectories": [{"reward": 1}, {"messages_and_choices": [{"content": "\udc00"}]}]}]}`,
+        status: 422,
+        answer: {
+          detail: [
+            {
+              type: 'string_unicode',
+              loc: ['body', 'trajectory_groups', 1, 'trajectories', 1, 'messages_and_choices', 0, 'content'],
+            },
+          ],
+        },
+      },
+      {
         name: 'no body is a missing body',
         method: 'POST',
         url,

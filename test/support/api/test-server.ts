@@ -362,7 +362,9 @@ export function send(
     method: (method ?? (body === undefined ? 'GET' : 'POST')) as NonNullable<InjectOptions['method']>,
     url,
     headers: { ...asOwner, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
   };
   return app.inject(options);
 }
