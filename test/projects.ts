@@ -40,7 +40,7 @@ export const TEST_PROJECTS: readonly TestProject[] = [
     name: 'unit',
     include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts'],
     exclude: alone.filter(within('src/')),
-    processorSeconds: 100,
+    processorSeconds: 200,
     filesAtOnce: 2,
   },
   { name: 'process', include: alone, exclude: [], processorSeconds: 150, filesAtOnce: 2 },

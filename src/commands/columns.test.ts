@@ -34,10 +34,18 @@ test('then the columns that have no room go on under their row, and no cell is c
     'b0e4b6a1b3f0  queued',
     '  just now   a trainer',
   ]);
-  expect(inColumnsWithin(1, [['ID', 'NAME'], ['job-1', 'a']])).toEqual(['ID', '  NAME', 'job-1', '  a']); // prettier-ignore
+  expect(
+    inColumnsWithin(1, [
+      ['ID', 'NAME'],
+      ['job-1', 'a'],
+    ]),
+  ).toEqual(['ID', '  NAME', 'job-1', '  a']);
 });
 
 test('a column that is wider than the terminal has a line of its own', () => {
-  const rows = [['ID', 'REASON', 'N'], ['1', 'a long reason', '2']]; // prettier-ignore
+  const rows = [
+    ['ID', 'REASON', 'N'],
+    ['1', 'a long reason', '2'],
+  ];
   expect(inColumnsWithin(6, rows)).toEqual(['ID', '  REASON', '  N', '1', '  a long reason', '  2']);
 });
