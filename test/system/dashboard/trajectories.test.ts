@@ -17,7 +17,7 @@ const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + 
 const HOSTILE = [
   `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`,
   '\u001b[31mred\u001b[0m and \u202egnp.exe\u202c',
-  '\ud800 half',
+  '\ufffd half',
   'x'.repeat(3_000_000),
 ];
 
