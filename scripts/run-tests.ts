@@ -79,7 +79,7 @@ function failuresOf(report: Report | null): string[] {
   return files.flatMap(({ name, message, assertionResults }) => {
     const tests = assertionResults.filter(isFailed);
     const file = relative('.', name);
-    if (tests.length === 0) return [`${file}: ${firstLine(message)}`];
+    if (tests.length === 0) return [`${file}: ${firstLine(message || 'a hook failed, as said above')}`];
     return tests.map(({ fullName, failureMessages }) => `${file} > ${fullName}: ${firstLine(failureMessages?.[0])}`);
   });
 }
