@@ -1,8 +1,9 @@
 // Runs vitest with the arguments given; without any, all tests, in two lanes side by side. In CI, test files that fail run a second time,
 // each from its start, and their names are printed: these tests use real processes, ports and networks, and a second try of one test alone
-// would meet what its first left. A file that fails twice fails. At the end, for all lanes, stand the processor time of each project, which fails where it
-// uses more than its budget (test/projects.ts), the files that failed at first and the tests that failed. processor-time-reporter.ts lists
-// the files that take most, and skip-reporter.ts what was skipped, and why; a skip without a reason fails in CI.
+// would meet what its first left. A file that fails twice fails. At the end, for all lanes, stand the processor time of each project, which
+// fails where it uses more than its budget (test/projects.ts), the files that failed at first and the tests that failed.
+// processor-time-reporter.ts lists the files that take most, and skip-reporter.ts what was skipped, and why; a skip without a reason
+// fails in CI.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -178,7 +179,8 @@ const projectsOf = (files: readonly string[]): string[] => [...new Set(files.map
 async function runAll(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'whetstone-lanes-'));
   try {
-    const [first, ...others] = LANES.map((projects, i) => ({ projects, summary: join(directory, `${i}.summary`) }));
+    const lanes = LANES.map((projects, i) => ({ projects, summary: join(directory, `${i}.summary`) }));
+    const [first, ...others] = lanes;
     const rest = others.map(({ projects, summary }, i) => {
       const log = join(directory, `${i}.log`);
       console.log(`Beside these, the tests of ${projects.join(' and ')} run: what they print follows.`);
@@ -190,7 +192,7 @@ async function runAll(): Promise<number> {
       process.stdout.write(readFileSync(log));
     }
     codes.push(run([...projectsOf(ALONE).flatMap((name) => ['--project', name]), '--no-file-parallelism', ...ALONE]));
-    for (const [i, { projects, summary }] of [first!, ...others].entries()) {
+    for (const [i, { projects, summary }] of lanes.entries()) {
       console.log(`\nExit code ${codes[i]}: ${projects.join(', ')}`);
       if (existsSync(summary)) process.stdout.write(readFileSync(summary));
     }

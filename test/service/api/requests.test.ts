@@ -151,6 +151,13 @@ describe('bodies', () => {
         answer: { detail: [{ type: 'json_invalid', loc: ['body', 14], ctx: { error: 'Not UTF-8' } }] },
       },
       {
+        name: 'a trajectory that is not UTF-8, too',
+        url: '/v1/preview/training-jobs',
+        body: Buffer.from('{"trajectory_groups": [{"trajectories": [{"a": "\xff"}]}]}', 'latin1'),
+        status: 422,
+        answer: { detail: [{ type: 'json_invalid', loc: ['body', 48], ctx: { error: 'Not UTF-8' } }] },
+      },
+      {
         name: 'half of a character is refused where it stands, because no token stands for it',
         url,
         body: String.raw`{"messages": [{"role": "user", "content": "\ud83d\ude00 \ud83d"}]}`,
