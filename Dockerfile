@@ -29,7 +29,9 @@ RUN ln -s /opt/whetstone/dist/cli.js /usr/local/bin/whetstone \
     && install -d -o node -g node -m 0700 /var/lib/whetstone /var/cache/whetstone
 # A numeric user, so that Kubernetes can verify that it is not root.
 USER 1000:1000
+# glibc keeps freed memory of large bodies without the threshold: docs/operations.md.
 ENV NODE_ENV=production \
+    MALLOC_MMAP_THRESHOLD_=262144 \
     WHETSTONE_DATA=/var/lib/whetstone \
     WHETSTONE_LOG_FORMAT=json \
     HF_HOME=/var/cache/whetstone

@@ -60,7 +60,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 const megabytes = (bytes: number) => Math.round(bytes / 1e6);
 
 const data = await mkdtemp(join(tmpdir(), 'whetstone-bench-hostile-'));
-const env = { WHETSTONE_PREFIX_CACHE_MB: String(PREFIX_CACHE_MB) };
+const env = { WHETSTONE_PREFIX_CACHE_MB: String(PREFIX_CACHE_MB), MALLOC_MMAP_THRESHOLD_: '262144' }; // as in the Dockerfile
 const server = await startBenchServer(data, env, { inspected: true, flags: ['--trust-request-chat-template'] });
 const target = await makeTarget(server, MODEL);
 await fillCaches(server, MODEL);

@@ -5,6 +5,7 @@ import { ArtifactFilesError } from '#client/artifact-files';
 import { AnswerError, ApiError, TrainingFailedError } from '#client/client';
 import { NameError } from '#client/paths';
 import { isBroken, isTimeout, LostServerError } from './lost-server.ts';
+import { routesAsCommands } from './routes-as-commands.ts';
 
 const FAILED = 1;
 export const CALLED_WRONGLY = 2;
@@ -63,20 +64,8 @@ function explainLoss({ cause, message: outcome }: LostServerError, speakers: Spe
   return `${explain(cause, speakers)} ${outcome}`;
 }
 
-/** The server's messages name routes; users of the command line need the corresponding command. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  '/v1/preview/training-jobs': 'whetstone jobs list',
-  '/v1/preview/models': 'whetstone models list',
-  '/v1/models': 'whetstone models list',
-  '/v1/artifacts': 'whetstone artifacts list',
-  '/v1/keys': 'whetstone keys list',
-  '/v1/preview/episodes': 'whetstone episodes list',
-};
-
 function explainAnswer({ message: answered, code, requestId }: ApiError, own: string): string {
-  const message = answered
-    .replace(/GET (\/v1\/[\w/-]+)/g, (whole, route: string) => (route in COMMANDS ? `\`${COMMANDS[route]}\`` : whole))
-    .replace('register it with POST', 'create it with `whetstone models create`')
+  const message = routesAsCommands(answered)
     .replace(' Send return_existing: true to get it.', ' Choose another name.')
     .replace(/^body\.(\w+): Value error, /, 'The $1 ')
     .replace(/ \(value_error\)$/, '')

@@ -58,16 +58,18 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
   const jobsWith = async ({ entity }: Caller, status: JobStatus, limit: number): Promise<readonly TrainingJob[]> =>
     (await storage.jobs.list({ entity, status }, { after: null, limit })).rows;
 
-  /** Jobs of a model that was deleted meanwhile are dropped. */
-  async function withModels(jobs: readonly TrainingJob[]): Promise<JobOfModel[]> {
+  /** By job. Jobs of a model that was deleted meanwhile are left out. */
+  async function withModels(jobs: readonly TrainingJob[]): Promise<Map<string, JobOfModel>> {
     const ids = [...new Set(jobs.map(({ modelId }) => modelId))];
-    const found = new Map(
+    const models = new Map(
       (await Promise.all(ids.map((id) => storage.models.find(id)))).map((model) => [model?.id, model]),
     );
-    return (await describeJobs(storage, jobs)).flatMap((described) => {
-      const model = found.get(described.job.modelId);
-      return model ? [{ ...described, model }] : [];
-    });
+    const found = new Map<string, JobOfModel>();
+    for (const described of await describeJobs(storage, jobs)) {
+      const model = models.get(described.job.modelId);
+      if (model) found.set(described.job.id, { ...described, model });
+    }
+    return found;
   }
 
   return {
@@ -80,10 +82,13 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
         storage.jobs.countQueued({ entity: caller.entity, keyId: null }),
         usage.list(caller, { from: today, to: today }, { after: null, limit: 1 }),
       ]);
+      const jobs = new Map([...running, ...queued, ...newest.rows].map((job) => [job.id, job]));
+      const described = await withModels([...jobs.values()]);
+      const ofList = (list: readonly TrainingJob[]) => list.flatMap(({ id }) => described.get(id) ?? []);
       return {
-        running: await withModels(running),
-        queued: await withModels(queued),
-        newest: await withModels(newest.rows),
+        running: ofList(running),
+        queued: ofList(queued),
+        newest: ofList(newest.rows),
         queuedCount,
         usedToday: used.totals,
       };

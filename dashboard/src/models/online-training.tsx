@@ -1,5 +1,5 @@
-// The online training of a model: what its next step waits for, which groups are open, and which job runs. Draws nothing for a model that
-// is not trained online.
+// The online training of a model: what its next step waits for, which groups are open, and which job runs. Draws nothing once it has
+// been ended, here or elsewhere.
 import { ApiError, call, type Answer } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { EPISODES_PATH } from '../episodes/addresses.ts';
@@ -18,7 +18,13 @@ const REFRESH_MS = 5_000;
 
 type OnlineTraining = Answer<typeof PATH>;
 
-export function OnlineTrainingSection({ modelId, version }: { modelId: string; version: string }) {
+interface OnlineTrainingSectionProps {
+  readonly modelId: string;
+  readonly version: string;
+  readonly onEnd: () => void;
+}
+
+export function OnlineTrainingSection({ modelId, version, onEnd }: OnlineTrainingSectionProps) {
   const path = { model_id: modelId };
   const found = useLoad(
     (signal) =>
@@ -32,7 +38,7 @@ export function OnlineTrainingSection({ modelId, version }: { modelId: string; v
   if (found.state !== 'failed' && (found.state === 'loading' || found.value === null)) return null;
   const end = async () => {
     await call('delete', PATH, { path });
-    found.reload();
+    onEnd();
   };
   return (
     <Section

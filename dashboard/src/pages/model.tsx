@@ -30,6 +30,7 @@ export function ModelPage({ params }: PageProps) {
   const model = useLoad(
     (signal) => call('get', '/v1/preview/models/{model_id}', { path: { model_id: id }, signal }),
     [id],
+    { everyMs: REFRESH_MS },
   );
   const jobs = useLoad(
     (signal) =>
@@ -115,7 +116,7 @@ function OfModel({ model, jobs, onChange }: OfModelProps) {
         }
       />
       <ModelLabels model={model} onChange={onChange} />
-      <OnlineTrainingSection modelId={id} version={version} />
+      {model.trained_online && <OnlineTrainingSection modelId={id} version={version} onEnd={onChange} />}
       <MetricCurves modelId={id} version={version} />
       <Section
         title="Checkpoints"

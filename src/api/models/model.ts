@@ -155,6 +155,7 @@ export const oneModelResponse = modelResponse.extend({
     .nullable()
     .describe('Which checkpoints are kept when a job creates a new one; null: all are kept.'),
   ...labelFields,
+  trained_online: z.boolean().describe('Whether the server makes jobs from its episodes: GET …/online-training.'),
 });
 
 export const changedModel = oneModelResponse.extend({ warnings });
@@ -165,7 +166,13 @@ export const toOneModelResponse = (
     lora: of,
     policy,
     labels,
-  }: { readonly lora: CheckpointLora | null; readonly policy: SavePolicy | null; readonly labels: ModelLabels },
+    trainedOnline,
+  }: {
+    readonly lora: CheckpointLora | null;
+    readonly policy: SavePolicy | null;
+    readonly labels: ModelLabels;
+    readonly trainedOnline: boolean;
+  },
 ): z.input<typeof oneModelResponse> => ({
   ...toModelResponse(model),
   lora: of && { ...of, target_modules: [...of.target_modules] },
@@ -175,6 +182,7 @@ export const toOneModelResponse = (
     greater_is_better: policy.greaterIsBetter,
   },
   ...toLabelFields(labels),
+  trained_online: trainedOnline,
 });
 
 export const createdModel = modelResponse.extend({ warnings });

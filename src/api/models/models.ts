@@ -55,11 +55,16 @@ function otherLora(asked: LoraConfig, has: CheckpointLora | null): string[] {
   return [`lora was not used: the model existed already, with ${shown}.`];
 }
 
-export function modelRoutes({ models, baseModels }: Pick<ApiServices, 'models' | 'baseModels'>): Endpoint[] {
+export function modelRoutes({
+  models,
+  baseModels,
+  onlineTrainings,
+}: Pick<ApiServices, 'models' | 'baseModels' | 'onlineTrainings'>): Endpoint[] {
   const aboutModel = async (model: Model) => ({
     lora: await models.findLora(model),
     policy: await models.findSavePolicy(model),
     labels: await models.findLabels(model),
+    trainedOnline: await onlineTrainings.has(model),
   });
   return [
     endpoint({

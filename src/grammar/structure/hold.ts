@@ -2,6 +2,7 @@
 // (allOf, $ref, …) become work; alternatives (anyOf, …) become choices.
 import { patternOfFormat } from '../lexemes/formats.ts';
 import { TYPES, type Alternative, type Owners } from './alternatives.ts';
+import { rivalsOf } from './disjoint.ts';
 import { bounds, dependencies, isEqual, itemsOf, stepOf, typesOf, valuesOf } from './keyword-values.ts';
 import type { Choice, Reading, Work } from './reading.ts';
 import { countOf, namesOf, refusal } from './refusal.ts';
@@ -139,9 +140,13 @@ function* disjunctions(reading: Reading, owners: Owners): Iterable<Choice> {
   if (reading.says('anyOf')) yield { options: reading.parts('anyOf').map((lit) => ({ work: [{ lit, owners }] })) };
   if (reading.says('oneOf')) {
     const parts = reading.parts('oneOf');
-    reading.context.spend(parts.length ** 2 / 10); // each option lists the others
-    const others = (lit: number) => ({ excluding: parts.filter((_, other) => other !== lit) });
-    yield { options: parts.map((lit, i) => ({ work: [{ lit, owners }], ...(parts.length > 1 && others(i)) })) };
+    const rivals = rivalsOf(parts, reading.context);
+    yield {
+      options: parts.map((lit, i) => ({
+        work: [{ lit, owners }],
+        ...(rivals[i]!.length > 0 && { excluding: rivals[i]!.map((other) => parts[other]!) }),
+      })),
+    };
   }
   const [isThen, isElse] = [reading.says('then'), reading.says('else')];
   if (!reading.says('if') || (!isThen && !isElse)) return;

@@ -3,6 +3,7 @@
 import { isObject } from '#base/is-object';
 import { patternOfFormat } from '../lexemes/formats.ts';
 import { ALL_TYPES, TYPES, type Alternative } from './alternatives.ts';
+import { rivalsOf } from './disjoint.ts';
 import { bounds, dependencies, excludeScalars, itemsOf, stepOf, typesOf, valuesOf } from './keyword-values.ts';
 import type { Lit } from './literals.ts';
 import type { Choice, Option, Reading, Work } from './reading.ts';
@@ -156,9 +157,9 @@ function* ofSchemas(reading: Reading): Iterable<Option> {
   if (reading.says('anyOf')) yield { work: parts('anyOf', true) };
   if (reading.says('oneOf')) {
     yield { work: parts('oneOf', true) };
-    const all = parts('oneOf', false);
-    reading.context.spend(all.length ** 2 / 10);
-    for (const [i, a] of all.entries()) for (const b of all.slice(i + 1)) yield { work: [a, b] };
+    const all = reading.parts('oneOf');
+    for (const [i, rivals] of rivalsOf(all, reading.context).entries())
+      for (const j of rivals) if (j > i) yield { work: [unowned(all[i]!), unowned(all[j]!)] };
   }
   if (reading.says('not')) yield { work: [one('not', false)] };
   if (!reading.says('if')) return;

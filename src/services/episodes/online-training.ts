@@ -5,6 +5,7 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import type { EpisodeGroup } from '#domain/episode';
 import { AppError } from '#domain/errors';
+import type { Model } from '#domain/model';
 import type { NewOnlineTraining, OnlineTraining } from '#domain/online-training';
 import { isFinished, type TrainingJob } from '#domain/training-job';
 import type { Storage } from '#storage/storage';
@@ -33,6 +34,7 @@ export interface OnlineTrainings {
   put(caller: Caller, asked: Omit<NewOnlineTraining, 'entity' | 'keyId'>): Promise<OnlineProgress>;
   /** Throws `not_found` where the model has none, as `delete` does. */
   get(caller: Caller, modelId: string): Promise<OnlineProgress>;
+  has(model: Model): Promise<boolean>;
   /** A job that it has made runs on. */
   delete(caller: Caller, modelId: string): Promise<void>;
 }
@@ -89,6 +91,7 @@ export function createOnlineTrainings({ storage, wake, clock, log }: OnlineTrain
     },
 
     get: async (caller, modelId) => progressOf(await find(caller, modelId)),
+    has: async ({ id }) => (await storage.onlineTraining.find(id)) !== null,
 
     async delete(caller, modelId) {
       await find(caller, modelId);

@@ -8,6 +8,6 @@ import type { Storage } from '#storage/storage';
 export async function getOwnModel({ models }: Storage, { entity }: Caller, id: string): Promise<Model> {
   const model = await models.find(id);
   if (model && model.entity === entity) return model;
-  const message = `No model ${id}. List yours with GET /v1/preview/models, or register it with POST.`;
+  const message = `No model ${id}. List yours with GET /v1/preview/models, or register it with POST /v1/preview/models.`;
   throw new AppError('model_not_found', message, { param: 'model_id' });
 }

@@ -4,7 +4,7 @@ import type { EvaluationStore, NewEvaluation } from '../evaluation-store.ts';
 import type { NewJob } from '../storage.ts';
 import type { StorageDialect } from './dialect.ts';
 import { toEvaluation } from './evaluation-rows.ts';
-import { LEASES_AHEAD_MAX } from './lease.ts';
+import { hasLapsed, leasedTo } from './lease.ts';
 import { cursorRow, toListing } from './listing.ts';
 import type { Tables } from './rows.ts';
 import { transactionOfOwner } from './transaction.ts';
@@ -51,8 +51,7 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
       const next = sql<string>`(
         select each.job_id from evaluations each
          where each.ended_at_ms is null
-           and (each.status = 'queued' or each.lease_until_ms <= ${nowMs}
-             or each.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})
+           and (each.status = 'queued' or ${hasLapsed('each.lease_until_ms', nowMs, leaseMs)})
            and exists (
              select 1 from training_jobs job join models on models.id = job.model_id
               where job.id = each.job_id and job.status = 'succeeded' and models.base_model in (${sql.join([...baseModels])}))
@@ -62,11 +61,9 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
       const row = await db
         .updateTable('evaluations')
         .set({
+          ...leasedTo(worker, nowMs, leaseMs),
           status: 'running',
-          worker,
           claimed_at_ms: nowMs,
-          lease_until_ms: nowMs + leaseMs,
-          attempt: sql<number>`attempt + 1`,
           started_at_ms: sql<number>`coalesce(started_at_ms, ${nowMs})`,
         })
         .where('job_id', '=', next)

@@ -9,7 +9,7 @@ import type { StorageDialect } from './dialect.ts';
 import { markTrained, releaseTrained, UNFINISHED } from './episodes-of-jobs.ts';
 import { addEvaluation, cancelEvaluation } from './evaluations.ts';
 import { appendBetween, appendEvent } from './events.ts';
-import { LEASES_AHEAD_MAX } from './lease.ts';
+import { hasLapsed, leasedTo } from './lease.ts';
 import { readingJobs } from './job-lists.ts';
 import { noteActivity } from './models.ts';
 import { fromCheckpoint, toTrainingJob, type Tables } from './rows.ts';
@@ -62,8 +62,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
         baseModels === null ? sql`` : sql`and job.model_id in (select id from models where ${over(baseModels)})`;
       const next = sql<string>`(
         select job.id from training_jobs job
-         where (job.status = 'queued' or (job.status = 'running'
-             and (job.lease_until_ms <= ${nowMs} or job.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})))
+         where (job.status = 'queued' or (job.status = 'running' and ${hasLapsed('job.lease_until_ms', nowMs, leaseMs)}))
            ${hosted}
            and not exists (
              select 1 from training_jobs older
@@ -74,11 +73,9 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       const row = await db
         .updateTable('training_jobs')
         .set({
+          ...leasedTo(worker, nowMs, leaseMs),
           status: 'running',
-          worker,
           claimed_at_ms: nowMs,
-          lease_until_ms: nowMs + leaseMs,
-          attempt: sql<number>`attempt + 1`,
           waiting_for: null,
         })
         .where('id', '=', next)

@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { OnlineTrainingStore } from '../online-training-store.ts';
 import type { StorageDialect } from './dialect.ts';
-import { LEASES_AHEAD_MAX } from './lease.ts';
+import { hasLapsed, leasedTo } from './lease.ts';
 import { toOnlineTraining, type Plan } from './online-training-rows.ts';
 import type { Tables } from './rows.ts';
 
@@ -52,17 +52,14 @@ export function createOnlineTrainingStore(db: Kysely<Tables>, { skipLocked }: St
       const next = sql<string>`(
         select model_id from online_training
          where status = 'active' and due_at_ms <= ${nowMs}
-           and (lease_until_ms is null or lease_until_ms <= ${nowMs}
-             or lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})
+           and (lease_until_ms is null or ${hasLapsed('lease_until_ms', nowMs, leaseMs)})
          order by due_at_ms, model_id
          limit 1 ${skipLocked})`;
       const row = await db
         .updateTable('online_training')
         .set({
-          worker,
-          lease_until_ms: nowMs + leaseMs,
+          ...leasedTo(worker, nowMs, leaseMs),
           due_at_ms: nowMs,
-          attempt: sql<number>`attempt + 1`,
           unsettled: sql<number>`unsettled + 1`,
         })
         .where('model_id', '=', next)

@@ -3,7 +3,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { ResponseStore } from '../response-store.ts';
 import type { StorageDialect } from './dialect.ts';
-import { LEASES_AHEAD_MAX } from './lease.ts';
+import { hasLapsed, leasedTo } from './lease.ts';
 import { fromResponse, toResponse } from './response-rows.ts';
 import type { Tables } from './rows.ts';
 
@@ -31,20 +31,13 @@ export function createResponseStore(db: Kysely<Tables>, { skipLocked }: StorageD
         select each.id from responses each
          where each.ended_at_ms is null
            and each.base_model in (${sql.join([...baseModels])})
-           and (each.status = 'queued' or each.lease_until_ms <= ${nowMs}
-             or each.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})
+           and (each.status = 'queued' or ${hasLapsed('each.lease_until_ms', nowMs, leaseMs)})
          order by (select coalesce(max(other.claimed_at_ms), 0) from responses other where other.entity = each.entity),
                   each.created_at_ms, each.id
          limit 1 ${skipLocked})`;
       const row = await db
         .updateTable('responses')
-        .set({
-          status: 'in_progress',
-          worker,
-          claimed_at_ms: nowMs,
-          lease_until_ms: nowMs + leaseMs,
-          attempt: sql<number>`attempt + 1`,
-        })
+        .set({ ...leasedTo(worker, nowMs, leaseMs), status: 'in_progress', claimed_at_ms: nowMs })
         .where('id', '=', next)
         .where('ended_at_ms', 'is', null)
         .returningAll()

@@ -3,7 +3,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { TinkerStore } from '../tinker-store.ts';
 import type { StorageDialect } from './dialect.ts';
-import { LEASES_AHEAD_MAX } from './lease.ts';
+import { hasLapsed, leasedTo } from './lease.ts';
 import type { Tables } from './rows.ts';
 import { findRow, sliced } from './tinker-lists.ts';
 import * as rows from './tinker-rows.ts';
@@ -62,7 +62,7 @@ export const runsOfTinker = (
     if (baseModels.length === 0) return null;
     const next = sql<string>`(
       select run.id from tinker_runs run
-       where (run.lease_until_ms <= ${nowMs} or run.lease_until_ms > ${nowMs + LEASES_AHEAD_MAX * leaseMs})
+       where ${hasLapsed('run.lease_until_ms', nowMs, leaseMs)}
          and run.base_model in (${sql.join([...baseModels])})
          and exists (
            select 1 from tinker_operations first
@@ -79,13 +79,7 @@ export const runsOfTinker = (
        limit 1 ${skipLocked})`;
     const row = await db
       .updateTable('tinker_runs')
-      .set({
-        worker,
-        claimed_at_ms: nowMs,
-        lease_until_ms: nowMs + leaseMs,
-        attempt: sql<number>`attempt + 1`,
-        waiting_for: null,
-      })
+      .set({ ...leasedTo(worker, nowMs, leaseMs), claimed_at_ms: nowMs, waiting_for: null })
       .where('id', '=', next)
       .returningAll()
       .executeTakeFirst();

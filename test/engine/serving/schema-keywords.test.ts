@@ -138,6 +138,12 @@ const KEPT: Readonly<Record<string, readonly Row[]>> = {
   oneOf: [
     [{ oneOf: [{ type: 'null' }, { type: 'boolean' }] }, ['null'], ['1']],
     [{ oneOf: [{ type: 'integer' }, { minimum: 2 }] }, ['1', '2.5', '"a"'], ['3']],
+    [{ oneOf: [{ const: 'a' }, { const: 'b', title: 'B' }, { enum: ['b', 'c', 1] }, { const: 1.0 }, { const: null }] }, ['"a"', '"c"', 'null'], ['"b"', '1', '"d"']],
+    [{ oneOf: [{ const: 2 }, { const: 2 }, { const: [1] }, { const: [1] }, { const: true }] }, ['true'], ['2', '[1]']],
+    [{ not: { oneOf: [{ const: 'a' }, { const: 'a' }, { const: 'b' }] } }, ['"a"', '1'], ['"b"']],
+    [{ oneOf: ['x', 'y'].map((kind) => ({ ...object, properties: { kind: { const: kind }, n: { type: 'integer' } }, required: ['kind'] })) }, ['{"kind":"x"}', '{"kind":"y","n":1}'], ['{"kind":"z"}', '{}', '{"kind":"x","n":"1"}']],
+    [{ oneOf: ['x', 'y'].map((kind) => ({ properties: { kind: { const: kind } }, required: ['kind'] })) }, ['{"kind":"x"}'], ['{"kind":"z"}', '1', '[]']],
+    [{ oneOf: ['x', 'y'].map((kind) => ({ ...object, properties: { kind: { const: kind } } })) }, ['{"kind":"x"}'], ['{}', '{"a":1}']],
     // For validators that treat formats as annotations, every string matches both.
     [{ oneOf: [{ type: 'string', format: 'ipv4' }, { type: 'string', format: 'uuid' }, { type: 'null' }] }, ['null'], ['"1.2.3.4"']],
   ],

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client';
 import { BOOTSTRAP_KEY as KEY } from '../../support/api/test-server.ts';
 import { startNodeWorker } from '../workers/node-worker.ts';
-import { startPythonWorker, type PythonWorker } from '../workers/python-worker.ts';
+import { startPythonWorker } from '../workers/python-worker.ts';
+import type { WorkerProcess } from '../workers/worker-process.ts';
 import { runPython } from '../../support/python-script.ts';
 import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { MODEL, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
@@ -31,8 +32,8 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
   let server: StarterServer;
   let runner: RecipeRunner;
   /** The last one is the trainer. */
-  const workers: PythonWorker[] = [];
-  let startTrainer: () => Promise<PythonWorker>;
+  const workers: WorkerProcess[] = [];
+  let startTrainer: () => Promise<WorkerProcess>;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'whetstone-tinker-workers-'));
     server = await openStarterServer(KEY, { workerModel: ['starter'], tinkerAlias: [`${RECIPE_MODEL}=${MODEL}`] });
@@ -40,9 +41,9 @@ describe.each(['Node', 'PyTorch'])('Tinker where %s trains', PYTHONS, (trainer) 
     runner = { python: python!, directory, url: `${url}/tinker`, key: KEY };
     const client = createClient({ baseUrl: url, apiKey: KEY });
     const areThere = (count: number) => async () => (await client.listWorkers()).length >= count;
-    if (trainer === 'Node') startTrainer = () => startNodeWorker(url, 'sample,train', areThere(1));
+    if (trainer === 'Node') startTrainer = () => startNodeWorker({ url, isThere: areThere(1) }, 'sample,train');
     else {
-      workers.push(await startNodeWorker(url, 'sample', areThere(1)));
+      workers.push(await startNodeWorker({ url, isThere: areThere(1) }, 'sample'));
       const about = ['--model', STARTER, '--model-id', MODEL, '--roles', 'train', '--device', 'cpu'];
       const cache = ['--cache-dir', join(directory, 'worker-cache')];
       startTrainer = () => startPythonWorker({ url, isThere: areThere(2) }, [...about, ...cache]);

@@ -14,7 +14,8 @@ import { dpoJobs, expectPairs, planDpoCase } from '../../support/golden/dpo-rows
 import { SFT_ADAPTER, STARTER } from '../../support/golden/sft-rows.ts';
 import { aSession } from '../../support/learning/a-session.ts';
 import { skipWithoutPython } from '../../support/skipping.ts';
-import { startPythonWorker, type PythonWorker } from './python-worker.ts';
+import { startPythonWorker } from './python-worker.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from '../../support/workers/worker-lab.ts';
 
 /** A process that imports PyTorch on a busy machine may take a minute until its first output. */
@@ -32,7 +33,7 @@ describe('DPO on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () => {
 
   describe('batch by batch', () => {
     let lab: WorkerLab;
-    let worker: PythonWorker;
+    let worker: WorkerProcess;
     beforeAll(async () => {
       lab = await openWorkerLab(STARTER);
       worker = await startPythonWorker(lab, argumentsFor(MODEL));

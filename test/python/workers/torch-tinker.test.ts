@@ -18,7 +18,8 @@ import { NO_LIMITS } from '../../support/golden/no-limits.ts';
 import { dataOf, golden, type Part } from '../../support/golden/tinker-cases.ts';
 import { aSession } from '../../support/learning/a-session.ts';
 import { skipWithoutPython } from '../../support/skipping.ts';
-import { startPythonWorker, type PythonWorker } from './python-worker.ts';
+import { startPythonWorker } from './python-worker.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { trainerArguments } from './torch-trainer.ts';
 import { openWorkerLab, type WorkerLab } from '../../support/workers/worker-lab.ts';
 import { rowLogprobs, trainRow } from '../../support/learning/one-row.ts';
@@ -34,7 +35,7 @@ describe('Tinker on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () =
   let fixture: ModelFixture;
   let embedded: TrainingEngine;
   let lab: WorkerLab;
-  let worker: PythonWorker;
+  let worker: WorkerProcess;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'whetstone-torch-tinker-'));
     fixture = await openModelFixture('qwen3');

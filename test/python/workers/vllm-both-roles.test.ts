@@ -11,7 +11,8 @@ import { BOOTSTRAP_KEY as KEY } from '../../support/api/test-server.ts';
 import { MODEL, openStarterServer, type StarterServer } from '../../support/clients/starter-server.ts';
 import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { descendantsOf, listProcesses } from './process-table.ts';
-import { startPythonWorker, type PythonWorker } from './python-worker.ts';
+import { startPythonWorker } from './python-worker.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
 const STARTER = fileURLToPath(new URL('../../../models/starter', import.meta.url));
@@ -28,7 +29,7 @@ describe('one command that samples and trains', OPTIONS, () => {
   let server: StarterServer;
   let client: Client;
   let openai: OpenAI;
-  let worker: PythonWorker | undefined;
+  let worker: WorkerProcess | undefined;
 
   const connected = async () =>
     (await client.listWorkers()).filter(({ state }) => state === 'connected').map(({ name, id }) => ({ name, id }));

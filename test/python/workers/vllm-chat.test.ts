@@ -15,7 +15,8 @@ import { BOOTSTRAP_KEY } from '../../support/api/test-server.ts';
 import { skipWithoutPython } from '../../support/skipping.ts';
 import { childrenOf } from './process-table.ts';
 import { startNodeWorker } from './node-worker.ts';
-import { startPythonWorker, type PythonWorker } from './python-worker.ts';
+import { startPythonWorker } from './python-worker.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
 const MODEL = 'whetstone/starter';
@@ -29,7 +30,7 @@ vi.setConfig({ hookTimeout: 900_000, testTimeout: 900_000 });
 describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
   let data: string;
   let server: Awaited<ReturnType<typeof startServer>>;
-  let worker: PythonWorker;
+  let worker: WorkerProcess;
   let openai: OpenAI;
   const api = async (path: string, init?: RequestInit) => {
     const response = await fetch(`${server.url}${path}`, {
@@ -202,7 +203,10 @@ describe('a model that vLLM samples', skipWithoutPython('WHETSTONE_VLLM_PYTHON')
   });
 
   test('a trained checkpoint is loaded when its job ends, and answers come with their token ids', async () => {
-    const trainer = await startNodeWorker(server.url, 'train', async () => (await workers()).length === 2);
+    const trainer = await startNodeWorker(
+      { url: server.url, isThere: async () => (await workers()).length === 2 },
+      'train',
+    );
     const client = createClient({ baseUrl: server.url, apiKey: BOOTSTRAP_KEY });
     const { id } = await client.registerModel({ project: 'p', name: 'agent', base_model: MODEL });
     const rows = Array.from({ length: 16 }, () => ({

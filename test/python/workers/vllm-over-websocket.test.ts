@@ -10,7 +10,8 @@ import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
 import { backPressureContract, LITTLE_ROOM } from '../../support/workers/back-pressure.ts';
 import { writeByteTokenizer } from '../../support/workers/byte-tokenizer.ts';
 import { closingWith } from '../../support/workers/closing-with.ts';
-import { startPythonWorker, type PythonWorker } from './python-worker.ts';
+import { startPythonWorker } from './python-worker.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from '../../support/workers/worker-lab.ts';
 
@@ -55,7 +56,7 @@ describe('vLLM', skipWithoutPython('WHETSTONE_VLLM_PYTHON'), () => {
   });
 });
 
-const startVllm = (lab: WorkerLab, directory: string, sequencesMax = 64): Promise<PythonWorker> =>
+const startVllm = (lab: WorkerLab, directory: string, sequencesMax = 64): Promise<WorkerProcess> =>
   startPythonWorker(
     lab,
     [

@@ -11,7 +11,8 @@ import { BOOTSTRAP_KEY } from '../../support/api/test-server.ts';
 import { MODEL, openStarterServer } from '../../support/clients/starter-server.ts';
 import { runPython } from '../../support/python-script.ts';
 import { skipUnlessLong, skipWithoutPython } from '../../support/skipping.ts';
-import { startPythonWorker, WORKER_PYTHON, type PythonWorker } from './python-worker.ts';
+import { startPythonWorker, WORKER_PYTHON } from './python-worker.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { ON_A_PROCESSOR, VLLM_PYTHON } from './vllm-worker.ts';
 
 const TINKER_PYTHON = process.env['WHETSTONE_TINKER_PYTHON'];
@@ -42,7 +43,7 @@ describe('Tinker where vLLM samples and PyTorch trains', OPTIONS, () => {
         ['--model', STARTER, '--model-id', MODEL, '--roles', role, '--cache-dir', join(directory, role), ...more],
         how,
       );
-    const workers: PythonWorker[] = [];
+    const workers: WorkerProcess[] = [];
     try {
       workers.push(await start('train', 1, ['--device', 'cpu'], { python: WORKER_PYTHON! }));
       const ofVllm = ['--dtype', 'float32', '--sequences-max', '16', '--', '--enforce-eager'];

@@ -142,8 +142,11 @@ test('a job is made of the oldest complete groups, one after another, until the 
   await play('f');
   expect((await jobs()).rows).toHaveLength(2);
 
+  const model = async () => (await send(server, { url: `/v1/preview/models/${modelId}` })).json();
+  expect(await model()).toMatchObject({ trained_online: true });
   expect((await send(server, { method: 'DELETE', url: path() })).json()).toMatchObject({ deleted: true });
   expect((await send(server, { url: path() })).statusCode).toBe(404);
+  expect(await model()).toMatchObject({ trained_online: false });
 });
 
 test('a job that fails stops it, says why, and gives the episodes back; setting it again goes on', async () => {

@@ -20,6 +20,8 @@ export interface Visit {
   readonly page: Page;
   /** Errors of scripts, refusals of the content security policy, requests to other hosts. */
   readonly faults: string[];
+  /** Requests that the server refused, with their status. */
+  readonly refused: string[];
 }
 
 /** In a new context, at the page that asks for a key. */
@@ -35,8 +37,12 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
     if (new URL(request.url()).host !== new URL(url).host && !request.url().startsWith('blob:'))
       faults.push(request.url());
   });
+  const refused: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`);
+  });
   await page.goto(url);
-  return { page, faults };
+  return { page, faults, refused };
 }
 
 export async function enterKey(page: Page, key: string): Promise<void> {

@@ -17,6 +17,7 @@ describe('models', skipWithout('CHROMIUM', browser !== null), () => {
   let client: Client;
   let page: Page;
   let faults: readonly string[];
+  let refused: readonly string[];
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -33,7 +34,7 @@ describe('models', skipWithout('CHROMIUM', browser !== null), () => {
     }
     await client.setOnlineTraining(ids['agent']!, { groups_per_step: 4 });
     await client.createEpisode({ model_id: ids['agent']!, group: 'first-group' });
-    ({ page, faults } = await visit(browser!, server.url));
+    ({ page, faults, refused } = await visit(browser!, server.url));
     await enterKey(page, server.apiKey);
   });
   afterAll(async () => {
@@ -92,6 +93,9 @@ describe('models', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByText(waits).waitFor();
     await link('first-group').waitFor();
     await expectAccessible(page);
-    expect(faults).toEqual([]);
+    await openPage(page, `/models/${ids['kept']}`); // a model without any
+    await page.getByRole('heading', { name: 'kept', exact: true }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect([faults, refused]).toEqual([[], []]);
   });
 });
