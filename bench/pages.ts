@@ -35,7 +35,7 @@ const PAGES: Readonly<Record<string, readonly [string, string]>> = {
   'job-of-one-step': ['/jobs/j-1', '.tile + .tile'],
   trajectories: [`/models/${longest}/trajectories`, '.step-choice'],
   keys: ['/keys', 'main table tbody tr'],
-  data: ['/data', 'main .state, main table'],
+  data: ['/data', 'main .state:not(.loading), main table'],
 };
 
 say(

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BYTES_MAX, hostileManifests } from '../../test/support/security/hostile-bodies.ts';
 import { once, type Attack, type HostileClient } from './client.ts';
+import { get, many } from './forms.ts';
 
 const ARTIFACTS = '/v1/artifacts/default/hostile';
 
@@ -20,13 +21,26 @@ const FRAGMENTS = once(() => {
   return `{ ...f0 } ${doubling.join(' ')} fragment f30 on Query { __typename }`;
 });
 
+const upsert = (run: string) => `mutation { upsertBucket(input: {name: "${run}", modelName: "hostile"}) { inserted } }`;
+
+const stream = (name: string, run: string, body: () => string): Attack => ({
+  name,
+  async attempt(client) {
+    await client.post('/graphql', { query: upsert(run) });
+    await client.post(`/files/default/hostile/${run}/file_stream`, body());
+  },
+});
+
 let introspection = 'name';
 for (let level = 0; level < 4; level++) introspection = `fields { type { ${introspection} } }`;
 
 const GRAPHQL: readonly Attack[] = [
   graphql('lists in lists', ofArtifact(listsIn(4))),
   graphql('forty names of one history', ofRun(names(40, 'history'))),
-  graphql('forty names of its samples', ofRun(names(40, 'sampledHistory(specs: [])'))),
+  graphql(
+    'forty names of its samples',
+    ofRun(names(40, 'sampledHistory(specs: ["{\\"keys\\":[\\"loss\\"],\\"samples\\":1000}"])')),
+  ),
   graphql('forty pages of files', ofArtifact(names(40, 'files { edges { node { id } } }'))),
   graphql('types of types', `{ __schema { types { ${introspection} } } }`),
   graphql('one field many times', `{ project(name: "hostile") { ${'run(name: "r") { id } '.repeat(450)} } }`),
@@ -76,29 +90,19 @@ export const artifactAttacks = (): readonly Attack[] => [
     };
   }),
   ...GRAPHQL,
-  { name: 'pages of artifacts', clients: 2, attempt: (client) => client.send('GET', '/v1/artifacts?limit=100') },
-  { name: 'pages of runs', clients: 2, attempt: (client) => client.send('GET', '/v1/runs?limit=100') },
-  {
-    name: 'a history of a run',
-    clients: 2,
-    attempt: (client) => client.send('GET', '/v1/runs/default/hostile/r/history?limit=100000'),
-  },
-  {
-    name: 'a file stream of tiny lines',
-    attempt: (client) => client.post('/files/default/hostile/tiny/file_stream', TINY_LINES()),
-  },
+  get('pages of artifacts', '/v1/artifacts?limit=100', 2),
+  get('pages of runs', '/v1/runs?limit=100', 2),
+  get('a history of a run', '/v1/runs/default/hostile/r/history?limit=1000', 2),
+  stream('a file stream of tiny lines', 'tiny', TINY_LINES),
   {
     name: 'a run of many lines that is deleted',
     async attempt(client) {
-      await client.post('/graphql', { query: UPSERT });
+      await client.post('/graphql', { query: upsert('short') });
       await client.post('/files/default/hostile/short/file_stream', TINY_LINES());
       await client.send('DELETE', '/v1/runs/default/hostile/short');
     },
   },
-  {
-    name: 'a file stream of one wide line',
-    attempt: (client) => client.post('/files/default/hostile/wide/file_stream', WIDE_LINE()),
-  },
+  stream('a file stream of wide lines', 'wide', WIDE_LINES),
   {
     name: 'an adapter whose config has a million keys',
     attempt: (client) => commit(client, keysOfConfig(), Buffer.alloc(8)),
@@ -128,12 +132,12 @@ export const artifactAttacks = (): readonly Attack[] => [
   },
 ];
 
-const UPSERT = 'mutation { upsertBucket(input: {name: "short", modelName: "hostile"}) { inserted } }';
 const TINY_LINES = once(() =>
   JSON.stringify({ files: { 'wandb-history.jsonl': { offset: 0, content: Array(240_000).fill('{}') } } }),
 );
-const WIDE_LINE = once(() => {
-  const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, 1])));
-  return JSON.stringify({ files: { 'wandb-history.jsonl': { offset: 0, content: Array(3).fill(wide) } } });
+/** Each as long as a line may be, with names of its own. */
+const WIDE_LINES = once(() => {
+  const wide = (line: number) => JSON.stringify(Object.fromEntries(many(6_500, (i) => [`l${line}k${i}`, 1])));
+  return JSON.stringify({ files: { 'wandb-history.jsonl': { offset: 0, content: many(150, wide) } } });
 });
 const TRACES = once(() => JSON.stringify({ project_id: 'default/hostile', filter: { ids: Array(240_000).fill('a') } }));

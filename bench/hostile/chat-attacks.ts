@@ -156,10 +156,9 @@ export const chatAttacks = (model: string): readonly Attack[] => [
   {
     name: 'a stored response, asked for by many that leave',
     clients: 4,
-    async attempt(client, random) {
-      const path = oneOf(['/v1/responses/resp_none', '/v1/responses/resp_none/input_items?limit=100'], random);
-      await client.send('GET', path);
-    },
+    expected: '200',
+    attempt: (client, random) =>
+      client.send('GET', `/v1/responses/${client.response}${oneOf(['', '/input_items?limit=100'], random)}`),
   },
 ];
 

@@ -13,6 +13,8 @@ export type Endings = Map<string, number>;
 export interface Attack {
   readonly name: string;
   readonly clients?: number;
+  /** An ending that must come: without it the attack did not reach what it is after. */
+  readonly expected?: string;
   attempt(client: HostileClient, random: Random): Promise<unknown>;
 }
 
@@ -25,6 +27,8 @@ export interface Target {
   readonly model: string;
   /** The id of a registered model. */
   readonly pupil: string;
+  /** The id of a stored response with many items. */
+  readonly response: string;
   /** A file that is stored, and the artifact version that has it. */
   readonly rows: { readonly uri: string; readonly sha256: string };
   /** A Tinker training run. */

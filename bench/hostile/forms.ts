@@ -17,5 +17,6 @@ export function post(name: string, path: string, make: (client: HostileClient) =
 export const get = (name: string, path: string, clients = 4): Attack => ({
   name,
   clients,
+  expected: '200',
   attempt: (client) => client.send('GET', path),
 });

@@ -103,6 +103,8 @@ async function liveOnceCalm(before: Live): Promise<Live> {
 
 interface Outcome {
   readonly name: string;
+  /** Whether it did what it is meant to do. */
+  readonly reached: boolean;
   readonly healthMs: number;
   readonly turnMs: number;
   readonly failed: number;
@@ -123,7 +125,11 @@ async function attackWith(clients: readonly (() => Attack)[], forMs: number, end
   );
 }
 
-async function measure(name: string, clients: readonly (() => Attack)[], forMs: number): Promise<Outcome> {
+async function measure(
+  { name, expected }: Pick<Attack, 'name' | 'expected'>,
+  clients: readonly (() => Attack)[],
+  forMs: number,
+): Promise<Outcome> {
   const before = await liveBytes();
   const endings: Endings = new Map();
   honest.take();
@@ -148,7 +154,8 @@ async function measure(name: string, clients: readonly (() => Attack)[], forMs: 
       `server ${megabytes(before['server'] ?? 0)} to ${megabytes(after['server'] ?? 0)} MB` +
       `${grew.length > 0 ? `, GREW: ${grew.map((each) => `${each} ${megabytes(before[each]!)} to ${megabytes(after[each]!)} MB`).join(', ')}` : ''}; ${ended}`,
   );
-  return { name, healthMs: health.max, turnMs, failed, grew, endings };
+  const reached = expected === undefined || endings.has(expected);
+  return { name, reached, healthMs: health.max, turnMs, failed, grew, endings };
 }
 
 say(`${cpuName()}, ${availableParallelism()} cores; ${attacks.length} attacks`);
@@ -157,12 +164,12 @@ const firstResident = residentOf();
 const outcomes: Outcome[] = [];
 for (const attack of attacks) {
   const clients = Array.from({ length: attack.clients ?? 1 }, () => () => attack);
-  outcomes.push(await measure(attack.name, clients, 1_000 * Number(values.seconds)));
+  outcomes.push(await measure(attack, clients, 1_000 * Number(values.seconds)));
 }
 if (Number(values.together) > 0) {
   const random = createRandom(7);
   const clients = Array.from({ length: CLIENTS_TOGETHER }, () => () => oneOf(attacks, random));
-  outcomes.push(await measure('all together', clients, 1_000 * Number(values.together)));
+  outcomes.push(await measure({ name: 'all together' }, clients, 1_000 * Number(values.together)));
 }
 await honest.stop();
 watch.close();
@@ -187,6 +194,7 @@ const bounds: readonly [string, readonly string[]][] = [
   ['no honest stream fails', named(({ failed }) => failed > 0)],
   [`health waits less than ${HEALTH_MS_MAX} ms`, named(({ healthMs }) => healthMs >= HEALTH_MS_MAX)],
   ['live memory returns', named(({ grew }) => grew.length > 0)],
+  ['each attack reaches what it is after', named(({ reached }) => !reached)],
   ['nobody gets a 500 or no answer', named(({ endings }) => endings.has('500') || endings.has('no answer'))],
   [
     'resident memory returns',

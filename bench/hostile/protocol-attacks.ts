@@ -63,7 +63,7 @@ export const protocolAttacks = (): readonly Attack[] => [
   post('graphql: a run with a wide configuration', '/graphql', () => ({
     query:
       'mutation($c: JSONString) { upsertBucket(input: {name: "wide", modelName: "hostile", config: $c, summaryMetrics: $c}) { inserted } }',
-    variables: { c: JSON.stringify(Object.fromEntries(many(200_000, (i) => [`k${i}`, i]))) },
+    variables: { c: JSON.stringify(Object.fromEntries(many(60_000, (i) => [`k${i}`, i]))) },
   })),
   post('a file stream far beyond its end', '/files/default/hostile/r/file_stream', () => ({
     files: {
@@ -78,7 +78,7 @@ export const protocolAttacks = (): readonly Attack[] => [
     sampling_session_id: sampler,
     seq_id: 1,
     num_samples: 1,
-    prompt: { chunks: many(200_000, () => ({ type: 'encoded_text', tokens: [1] })) },
+    prompt: { chunks: many(9_000, () => ({ type: 'encoded_text', tokens: [1] })) },
     sampling_params: { max_tokens: 1 },
   })),
   post('tinker: a hundred thousand data as JSON', '/tinker/api/v1/forward_backward', ({ run }) => ({

@@ -1,11 +1,12 @@
 // Makes what attacks aim at: a key that is no administrator's, a model, a file of rows, an artifact of many versions with many files, a run
-// with a long history, a Tinker run and its sampler.
+// with a long history, runs with wide configurations, a stored response, a Tinker run and its sampler.
 import type { BenchServer } from '../bench-server.ts';
 import type { Target } from './client.ts';
 import { ROWS } from './training-attacks.ts';
 
 const VERSIONS = 12;
 const FILES = 9_900;
+const WIDE_RUNS = 40;
 const HISTORY = { parts: 40, rows: 1_000 };
 
 export async function makeTarget(server: BenchServer, model: string): Promise<Target> {
@@ -39,6 +40,21 @@ export async function makeTarget(server: BenchServer, model: string): Promise<Ta
     const body = { files: { 'wandb-history.jsonl': { offset: part * HISTORY.rows, content } } };
     await ask('POST', '/files/default/hostile/r/file_stream', body, key);
   }
+  const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, i])));
+  for (let i = 0; i < WIDE_RUNS; i++)
+    await ask(
+      'POST',
+      '/graphql',
+      {
+        query: `mutation($c: JSONString) { upsertBucket(input: {name: "wide-${i}", modelName: "hostile", config: $c, summaryMetrics: $c}) { inserted } }`,
+        variables: { c: wide },
+      },
+      key,
+    );
+  const said = Array.from({ length: 50 }, () => ({ role: 'user', content: 'a' }));
+  const long = { type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(10_000_000) };
+  const stored = { model, input: [long, ...said], max_output_tokens: 1 };
+  const { id: response } = (await ask('POST', '/v1/responses', stored, key)) as { id: string };
   const api = '/tinker/api/v1';
   const { session_id } = (await ask('POST', `${api}/create_session`, {}, key)) as { session_id: string };
   const created = { session_id, model_seq_id: 0, base_model: model };
@@ -50,5 +66,5 @@ export async function makeTarget(server: BenchServer, model: string): Promise<Ta
     key,
   );
   const sampler = `${session_id}:sampler:0`;
-  return { url: server.url, key, adminKey: server.key, model, pupil, rows: { uri, sha256 }, run, sampler };
+  return { url: server.url, key, adminKey: server.key, model, pupil, response, rows: { uri, sha256 }, run, sampler };
 }

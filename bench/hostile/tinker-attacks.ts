@@ -11,13 +11,16 @@ const API = '/tinker/api/v1';
 /** Numbers of operations: each is used once. */
 let operations = 1_000;
 
+/** Of the run: the next one is decoded once all before it have ended. */
+let ofRun = 1;
+
 const forward = (name: string, make: (run: string, seq: number) => Uint8Array): Attack => ({
   name: `tinker: ${name}`,
-  attempt: (client) =>
-    client.send('POST', `${API}/forward_backward`, {
-      body: make(client.run, ++operations),
-      type: 'application/x-protobuf',
-    }),
+  async attempt(client) {
+    const body = make(client.run, ofRun);
+    if ((await client.send('POST', `${API}/forward_backward`, { body, type: 'application/x-protobuf' })) !== null)
+      ofRun++;
+  },
 });
 
 const head = (run: string, seq: number) => createMessage().text(1, run).integer(2, seq).text(4, 'cross_entropy');

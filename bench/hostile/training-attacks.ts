@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BYTES_MAX, hostileSftShapes, hostileTrainingShapes } from '../../test/support/security/hostile-bodies.ts';
 import { once, oneOf, type Attack, type HostileClient, type Random } from './client.ts';
 
-const JOBS = '/v1/preview/training-jobs';
+export const JOBS = '/v1/preview/training-jobs';
 const SFT_JOBS = '/v1/preview/sft-training-jobs';
 
 /** A job that is accepted runs for a moment, then is cancelled: otherwise it would outlast the attack. */
@@ -13,6 +13,17 @@ async function train(client: HostileClient, path: string, body: string, random: 
   const id = made && (JSON.parse(made) as { id?: string }).id;
   if (!id) return;
   await delay(1_000 * random.next());
+  await client.post(`${JOBS}/${id}/cancel`, {});
+}
+
+/** Begins a job that takes long, and cancels it when `use` has ended. */
+export async function duringJob(client: HostileClient, use: (id: string) => Promise<unknown>): Promise<void> {
+  const made = await client.post(SFT_JOBS, {
+    ...{ model_id: client.pupil, training_data_url: client.rows.uri, config: { batch_size: 1 } },
+  });
+  if (made === null) return client.hold(100);
+  const { id } = JSON.parse(made) as { id: string };
+  await use(id);
   await client.post(`${JOBS}/${id}/cancel`, {});
 }
 
@@ -88,12 +99,18 @@ export const trainingAttacks = (): readonly Attack[] => [
   },
   {
     name: 'events of jobs, waited for and left',
-    clients: 8,
+    expected: '200',
     attempt: (client, random) =>
-      client.onSocket(async (socket) => {
-        const path = `${JOBS}/0196f2c5-11d2-7c0a-8f6e-5b7c9d0e1a02/events?wait=60`;
-        socket.write(client.head('GET', path, 0));
-        await delay(50 * random.next());
+      duringJob(client, async (id) => {
+        const asked = client.head('GET', `${JOBS}/${id}/events?wait=60`, 0);
+        const leave = async () => {
+          while (client.goesOn())
+            await client.onSocket(async (socket) => {
+              socket.write(asked);
+              await delay(50 * random.next());
+            });
+        };
+        await Promise.all(Array.from({ length: 8 }, leave));
       }),
   },
   {

@@ -152,6 +152,9 @@ export interface OnlineTraining {
   readonly group_size_min: number;
   readonly max_staleness: number | null;
   readonly until_step: number | null;
+  /** Both as they were sent. */
+  readonly experimental_config: Readonly<Record<string, unknown>> | null;
+  readonly evaluation: EvaluationRequest | null;
   readonly created_at: string;
   readonly updated_at: string;
   readonly warnings?: readonly string[];

@@ -16,6 +16,8 @@ export interface Model {
   readonly tags?: readonly string[];
   readonly note?: string | null;
   readonly archived_at?: string | null;
+  /** Whether the server makes jobs from its episodes. Present when a single model is read. */
+  readonly trained_online?: boolean;
 }
 
 /** A change; what is left out stays as it is. */

@@ -32,8 +32,11 @@ interface ListFlags extends NamedFlags {
   readonly limit: number;
 }
 
+type Numbers = readonly (readonly [string, number])[];
+
 interface RewardFlags extends NamedFlags {
-  readonly metric: readonly (readonly [string, number])[];
+  readonly metric: Numbers;
+  readonly call: Numbers;
   readonly group?: string;
   readonly failed?: boolean;
 }
@@ -44,11 +47,13 @@ const numberOf = (text: string, what: string): number => {
   throw new UsageError(`${what} must be a number, not "${text}".`);
 };
 
-function addMetric(text: string, before: readonly (readonly [string, number])[]) {
-  const at = text.lastIndexOf('=');
-  if (at < 1) throw new UsageError(`--metric must be NAME=NUMBER, not "${text}".`);
-  return [...before, [text.slice(0, at), numberOf(text.slice(at + 1), '--metric')] as const];
-}
+const namedNumber =
+  (flag: string) =>
+  (text: string, before: Numbers): Numbers => {
+    const at = text.lastIndexOf('=');
+    if (at < 1) throw new UsageError(`${flag} must be NAME=NUMBER, not "${text}".`);
+    return [...before, [text.slice(0, at), numberOf(text.slice(at + 1), flag)]];
+  };
 
 export function addEpisodes(program: Command, remote: Remote): void {
   const episodes = program.command('episodes').description('recorded runs of agents: list, show, reward, delete');
@@ -91,24 +96,28 @@ export function addEpisodes(program: Command, remote: Remote): void {
       const calls = await all(client.listEpisodeCalls(episode.id));
       show(flags, { ...episode, calls }, () => [
         ...table('', HEADER, [cellsOf(episode)]),
-        ...linesOr(
-          'No calls.',
-          calls.flatMap((call) => linesOfCall(call, depthOf(call, calls))),
-        ),
+        ...linesOr('No calls.', linesOfCalls(calls)),
       ]);
     });
 
   named('reward <id-or-name> <reward>')
     .description('reward an episode, which ends it; another reward replaces it until a job has used it')
-    .option('--metric <name=number>', 'a number to keep with the reward; may be repeated', addMetric, [])
+    .option('--metric <name=number>', 'a number to keep with the reward; may be repeated', namedNumber('--metric'), [])
+    .option(
+      '--call <answer-id=number>',
+      'a reward of one call, in addition to the episode’s; may be repeated',
+      namedNumber('--call'),
+      [],
+    )
     .option('--group <name>', 'put the episode into this group')
     .option('--failed', 'the task failed')
-    .action(async (idOrName: string, text: string, { metric, group, failed = false, ...flags }: RewardFlags) => {
+    .action(async (idOrName: string, text: string, { metric, call, group, failed = false, ...flags }: RewardFlags) => {
       const reward = numberOf(text, 'The reward');
       const { client, of } = await connect(flags);
       const given = {
         reward,
         metrics: Object.fromEntries(metric),
+        turn_rewards: Object.fromEntries(call),
         status: failed ? ('failed' as const) : ('completed' as const),
         ...(group === undefined ? {} : { group }),
       };
@@ -143,15 +152,16 @@ const cellsOf = (episode: EpisodeData): string[] => [
 /** A deeper tree than this is indented no further. */
 const DEPTH_MAX = 12;
 
-/** How many branches lead to the call: an agent that only goes on stays at the same depth. */
-function depthOf(call: EpisodeCall, calls: readonly EpisodeCall[]): number {
-  let depth = 0;
-  for (let each: EpisodeCall | undefined = call; each?.parent_id != null && depth < DEPTH_MAX;) {
-    if (each.parent_choice === null) depth++;
-    const { parent_id: parentId }: EpisodeCall = each;
-    each = calls.find(({ id }) => id === parentId);
-  }
-  return depth;
+/** Parents come first. A call is as deep as branches lead to it: an agent that only goes on stays at the same depth. */
+function linesOfCalls(calls: readonly EpisodeCall[]): string[] {
+  const depths = new Map<string, number>();
+  return calls.flatMap((call) => {
+    const { id, parent_id: parentId, parent_choice: choice } = call;
+    const ofParent = parentId === null ? 0 : (depths.get(parentId) ?? 0);
+    const depth = parentId === null || choice !== null ? ofParent : Math.min(DEPTH_MAX, ofParent + 1);
+    depths.set(id, depth);
+    return linesOfCall(call, depth);
+  });
 }
 
 const SHOWN = 100;

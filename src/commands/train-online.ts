@@ -18,42 +18,49 @@ interface OnlineFlags extends RemoteFlags, JsonFlag {
 export function addTrainOnline(models: Command, remote: Remote): void {
   withJson(remote.command(models, 'train-online <model>'))
     .description('let the server train a model whenever enough groups of episodes are complete; shows how it stands')
-    .option('--groups <count>', 'complete groups of a step; begins it, or changes its settings', wholeNumber(1, 1_000))
+    .option('--groups <count>', 'complete groups of a step; begins it', wholeNumber(1, 1_000))
     .option('--group-size <count>', 'rewarded episodes of a complete group (default: 2)', wholeNumber(2, 1_000))
     .option('--max-staleness <steps>', 'leave out episodes sampled more steps ago (default: none)', wholeNumber(0))
     .option('--until-step <step>', 'end when the model has this step (default: go on)', wholeNumber(1))
     .option('--learning-rate <number>', 'learning rate of each job (default: the server’s)', decimal(0, 1))
     .option('--stop', 'end it; a job that it has made runs on')
+    .addHelpText('after', '\nSettings that are not given stay as they are.')
     .action(async (name: string, flags: OnlineFlags) => {
-      const settings = settingsOf(flags);
-      if (flags.stop && settings) throw new UsageError('Either change the settings or --stop.');
+      const { groups, groupSize, maxStaleness, untilStep, learningRate } = flags;
+      const isChanged = [groups, groupSize, maxStaleness, untilStep, learningRate].some((value) => value !== undefined);
+      if (flags.stop && isChanged) throw new UsageError('Either change the settings or --stop.');
       const client = remote.connect(flags);
-      const { id } = (await getModel(client, name)).model;
+      const { model, step } = await getModel(client, name);
+      if (step !== null)
+        throw new UsageError(`The model is trained online, not one of its steps: leave out the step of ${name}.`);
+      const { id } = model;
       if (flags.stop) return show(flags, await client.deleteOnlineTraining(id), () => [`${name}: ended`]);
-      const stands = settings ? await client.setOnlineTraining(id, settings) : await client.getOnlineTraining(id);
-      show(flags, stands, () => linesOf(name, stands));
+      if (!isChanged) {
+        const stands = await client.getOnlineTraining(id);
+        return show(flags, stands, () => linesOf(name, stands));
+      }
+      const before = (await client.getModel(id)).trained_online ? await client.getOnlineTraining(id) : null;
+      const set = await client.setOnlineTraining(id, changed(before, flags));
+      show(flags, set, () => linesOf(name, set));
     });
 }
 
-/** Null: only to be shown. */
-function settingsOf({
-  groups,
-  groupSize,
-  maxStaleness,
-  untilStep,
-  learningRate,
-}: OnlineFlags): OnlineTrainingRequest | null {
-  const more = [groupSize, maxStaleness, untilStep, learningRate].some((value) => value !== undefined);
-  if (groups === undefined) {
-    if (more) throw new UsageError('Say how many groups make a step with --groups.');
-    return null;
-  }
+/** The settings as they stand, with the given ones in their place. */
+function changed(
+  before: OnlineTraining | null,
+  { groups, groupSize, maxStaleness, untilStep, learningRate }: OnlineFlags,
+): OnlineTrainingRequest {
+  const groupsPerStep = groups ?? before?.groups_per_step;
+  if (groupsPerStep === undefined) throw new UsageError('Say how many groups make a step with --groups.');
+  const config = before?.experimental_config ?? null;
+  const sizeMin = groupSize ?? before?.group_size_min;
   return {
-    groups_per_step: groups,
-    ...(groupSize === undefined ? {} : { group_size_min: groupSize }),
-    ...(maxStaleness === undefined ? {} : { max_staleness: maxStaleness }),
-    ...(untilStep === undefined ? {} : { until_step: untilStep }),
-    ...(learningRate === undefined ? {} : { experimental_config: { learning_rate: learningRate } }),
+    groups_per_step: groupsPerStep,
+    ...(sizeMin === undefined ? {} : { group_size_min: sizeMin }),
+    max_staleness: maxStaleness ?? before?.max_staleness ?? null,
+    until_step: untilStep ?? before?.until_step ?? null,
+    experimental_config: learningRate === undefined ? config : { ...config, learning_rate: learningRate },
+    evaluation: before?.evaluation ?? null,
   };
 }
 

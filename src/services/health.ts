@@ -59,6 +59,6 @@ export function createHealth({ storage, baseModels, trainingFaults, clock, deadl
       ]);
       return { database, inference, training };
     },
-    queuedJobs: () => storage.jobs.countQueued(null),
+    queuedJobs: () => storage.jobs.count('queued', null),
   };
 }

@@ -16,7 +16,9 @@ export interface JobOfModel extends DescribedJob {
 }
 
 export interface Overview {
+  /** The first 50. */
   readonly running: readonly JobOfModel[];
+  readonly runningCount: number;
   /** The first in line. */
   readonly queued: readonly JobOfModel[];
   readonly queuedCount: number;
@@ -75,11 +77,13 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
   return {
     async read(caller) {
       const today = dayUtcAt(clock.now());
-      const [running, queued, newest, queuedCount, used] = await Promise.all([
+      const account = { entity: caller.entity, keyId: null };
+      const [running, queued, newest, runningCount, queuedCount, used] = await Promise.all([
         jobsWith(caller, 'running', RUNNING_MAX),
         jobsWith(caller, 'queued', JOBS_MAX),
         storage.jobs.list({ entity: caller.entity }, { after: null, limit: JOBS_MAX }, 'desc'),
-        storage.jobs.countQueued({ entity: caller.entity, keyId: null }),
+        storage.jobs.count('running', account),
+        storage.jobs.count('queued', account),
         usage.list(caller, { from: today, to: today }, { after: null, limit: 1 }),
       ]);
       const jobs = new Map([...running, ...queued, ...newest.rows].map((job) => [job.id, job]));
@@ -89,6 +93,7 @@ export function createOverviews({ storage, usage, clock }: OverviewsDeps): Overv
         running: ofList(running),
         queued: ofList(queued),
         newest: ofList(newest.rows),
+        runningCount,
         queuedCount,
         usedToday: used.totals,
       };

@@ -204,7 +204,7 @@ export interface JobStore {
   /** The entity's jobs that have not ended. */
   listReferences(entity: string): Promise<readonly { readonly modelId: string; readonly reference: KlReference }[]>;
   /** Null: of all entities. */
-  countQueued(account: Account | null): Promise<number>;
+  count(status: JobStatus, account: Account | null): Promise<number>;
   /**
    * Takes the oldest job that is queued, or running under a lapsed lease (or one that ends later than three leases from now:
    * the clock was set back), and whose model has no older unfinished job.

@@ -27,7 +27,10 @@ export function Home({ query }: PageProps) {
             <Numbers of={value} />
             {value.newest.length > 0 && <Attention newest={value.newest} />}
             {value.running.length > 0 && (
-              <Section title="Running">
+              <Section
+                title="Running"
+                aside={<a href={hrefTo(JOBS_PATH, { status: 'running' })}>{whole(value.running_count)} running</a>}
+              >
                 <RunningJobs jobs={value.running} />
               </Section>
             )}
@@ -65,11 +68,11 @@ const Server = ({ of }: { of: Overview }) => (
 );
 
 function Numbers({ of }: { of: Overview }) {
-  const { used_today: used, queued_count: waiting, running, key } = of;
+  const { used_today: used, queued_count: waiting, running_count: running, key } = of;
   const rate = useTokenRate(of, used.total_tokens);
   return (
     <Tiles>
-      <Tile label="Running jobs">{running.length}</Tile>
+      <Tile label="Running jobs">{whole(running)}</Tile>
       <Tile label="In the queue">{whole(waiting)}</Tile>
       <Tile label="Tokens per second" note="over the last minute">
         {rate === null ? '–' : compact(Math.round(rate))}

@@ -55,7 +55,12 @@ export function episodeRoutes({ episodes }: Pick<ApiServices, 'episodes'>, { bas
       async handle({ caller, body: { start, warnings }, newId, request }) {
         const { episode, isNew } = await episodes.create(caller, start, newId);
         const isUnused = !isNew && JSON.stringify(start.metadata) !== JSON.stringify(episode.metadata);
-        const ignored = isUnused ? ['metadata was not used: the episode existed already.'] : [];
+        const ignored = [
+          ...(isUnused ? ['metadata was not used: the episode existed already.'] : []),
+          ...(episode.status === 'open'
+            ? []
+            : [`The episode is ${episode.status}, and takes no more calls. Begin one with another name.`]),
+        ];
         const addresses = addressesOf(episode, ownAddress(request, basePath));
         return { ...toEpisodeResponse(episode), ...addresses, ...warned([...warnings, ...ignored]) };
       },

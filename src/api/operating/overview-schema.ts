@@ -17,7 +17,8 @@ export const overviewResponse = z
     version: z.string(),
     key: z.object({ entity: z.string(), scopes: z.array(z.enum(SCOPES)) }).describe('The key of the request.'),
     base_models: z.array(z.string()).describe('Ids of the base models that this server hosts.'),
-    running: z.array(jobOfModel),
+    running: z.array(jobOfModel).describe('Jobs that run; at most 50.'),
+    running_count: z.int().describe('Number of running jobs.'),
     queued: z.array(jobOfModel).describe('The first jobs of the queue.'),
     queued_count: z.int().describe('Number of queued jobs.'),
     newest: z.array(jobOfModel).describe('Jobs of any status, newest first.'),
@@ -28,12 +29,13 @@ export const overviewResponse = z
 type Wire = z.input<typeof overviewResponse>;
 
 export const toOverviewResponse = (
-  { running, queued, queuedCount, newest, usedToday }: Overview,
+  { running, runningCount, queued, queuedCount, newest, usedToday }: Overview,
   about: Pick<Wire, 'version' | 'key' | 'base_models'>,
 ): Wire => ({
   object: 'overview',
   ...about,
   running: running.map(toJobOfModel),
+  running_count: runningCount,
   queued: queued.map(toJobOfModel),
   queued_count: queuedCount,
   newest: newest.map(toJobOfModel),

@@ -67,7 +67,7 @@ export function createAccountLimits({ storage, clock }: AccountLimitsDeps): Acco
   const storedBytes = createStoredBytes(storage.accounts);
 
   const queuedJobs = createHeldAmounts<QueueLimit>({
-    readUsed: (account) => storage.jobs.countQueued(account),
+    readUsed: (account) => storage.jobs.count('queued', account),
     lockOf: () => 'the queue', // one lock for all, because they share the server's limit
     refusal: ({ limit }) => queueRefusal(limit),
   });

@@ -17,7 +17,7 @@ type Reading = Pick<
   | 'countByStatus'
   | 'listLatest'
   | 'listReferences'
-  | 'countQueued'
+  | 'count'
   | 'listQueued'
   | 'listWithOldBody'
 >;
@@ -100,11 +100,11 @@ export const readingJobs = (db: Kysely<Tables>): Reading => ({
     return rows.map((row) => ({ modelId: row.model_id, reference: JSON.parse(row.kl_reference!) as KlReference }));
   },
 
-  async countQueued(account) {
+  async count(status, account) {
     let query = db
       .selectFrom('training_jobs')
       .select((eb) => eb.fn.countAll<number | string>().as('count'))
-      .where('status', '=', 'queued');
+      .where('status', '=', status);
     if (account) query = query.where('entity', '=', account.entity);
     if (account?.keyId) query = query.where('key_id', '=', account.keyId);
     return Number((await query.executeTakeFirstOrThrow()).count);

@@ -51,7 +51,7 @@ async function everything({
     checkpoints: await Promise.all(MODELS.map((id) => checkpoints.list(id, ALL, 'asc'))),
     latest: await Promise.all(MODELS.map((id) => checkpoints.findLatest(id))),
     jobs: await Promise.all(ENTITIES.map((entity) => jobs.list({ entity }, ALL))),
-    queued: await jobs.countQueued(null),
+    queued: await jobs.count('queued', null),
     events: await Promise.all(JOBS.map((id) => events.list(id, ALL))),
     usage: await Promise.all(ENTITIES.map((entity) => usage.list({ entity }, ALL))),
     episodes: await Promise.all(ENTITIES.map((entity) => episodes.list({ entity }, ALL))),

@@ -35,7 +35,9 @@ const COMPILE: Readonly<Record<string, Constraint>> = {
   'catastrophic for backtracking': jsonSchema({ type: 'string', pattern: '^(a+)+$' }),
   'catastrophic and negated': jsonSchema({ type: 'string', pattern: '^[ab]*$', not: { pattern: '(a|b)*a(a|b){30}$' } }),
   'a large enum': jsonSchema({ enum: list(50_000, (i) => `word-${i}`) }),
-  'exactly one of 1,000 constants': jsonSchema({ oneOf: list(1_000, (i) => ({ const: `word-${i}`, title: `Word ${i}` })) }),
+  'exactly one of 1,000 constants': jsonSchema({
+    oneOf: list(1_000, (i) => ({ const: `word-${i}`, title: `Word ${i}` })),
+  }),
   'exactly one of 100 objects that a property tells apart': jsonSchema({
     oneOf: list(100, (i) => ({ $ref: `#/$defs/d${i}` })),
     $defs: Object.fromEntries(

@@ -197,7 +197,23 @@ describe('--json', () => {
     expect(await json('episodes', 'reward', 'first', '0.5', ...given)).toMatchObject(rewarded);
     expect(await json('episodes', 'list', '--group', 'g', '--status', 'rewarded', ...remote)).toMatchObject([rewarded]);
     expect(await json('episodes', 'get', 'first', ...remote)).toHaveProperty('calls.0.policy_step', 0);
-    expect(await json('models', 'train-online', 'p/played', '--groups', '4', ...remote)).toHaveProperty('step', 0);
+    const online = (...flags: string[]) => json('models', 'train-online', 'p/played', ...flags, ...remote);
+    expect((await run('models', 'train-online', 'p/played', ...remote)).said).toContain(
+      'Begin with `whetstone models train-online`',
+    );
+    await online('--groups', '4', '--group-size', '16', '--until-step', '8', '--learning-rate', '0.005');
+    expect(await online('--groups', '2')).toMatchObject({
+      ...{ step: 0, groups_per_step: 2, group_size_min: 16, until_step: 8 },
+      experimental_config: { learning_rate: 0.005 },
+    });
+    expect((await run('models', 'train-online', 'p/played:step0', '--groups', '2', ...remote)).said).toContain(
+      'leave out',
+    );
+    const { calls } = (await json('episodes', 'get', 'first', ...remote)) as { calls: { answer_id: string }[] };
+    const call = calls[0]!.answer_id;
+    expect(await json('episodes', 'reward', 'first', '1', '--call', `${call}=0.25`, ...remote)).toMatchObject({
+      turn_rewards: { [call]: 0.25 },
+    });
     await asks('Delete the episode first with 1 call?', 'episodes', 'rm', 'first', ...remote);
     expect(await json('episodes', 'rm', 'first', '--yes', ...remote)).toMatchObject({ deleted: true });
   });

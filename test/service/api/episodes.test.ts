@@ -158,6 +158,12 @@ test('nobody sees, rewards, deletes or adds to another entity’s episode, whose
   });
   const begun = await send(server, { url: '/v1/preview/episodes', headers, body: { model_id: modelId } });
   expect(begun.statusCode).toBe(404);
+  const { id: own } = theirs.json<{ id: string }>();
+  for (const named of ['private', id]) {
+    const groups = { model_id: own, episode_groups: [[named, 'another']] };
+    const trained = await send(server, { url: '/v1/preview/training-jobs', headers, body: groups });
+    expect([named, trained.statusCode]).toEqual([named, named === id ? 404 : 409]); // 'private' is their own, without a reward
+  }
   expect(await callsOf('private')).toBe(1);
 });
 

@@ -170,7 +170,7 @@ describe('storage', () => {
 
   test('that fails leaves the other metrics readable', async () => {
     const broken = await openTestServer();
-    broken.storage.jobs.countQueued = () => Promise.reject(new Error('disk gone'));
+    broken.storage.jobs.count = () => Promise.reject(new Error('disk gone'));
     const { statusCode, body } = await send(broken, { url: '/metrics' });
     expect(statusCode).toBe(200);
     expect(body).toContain('whetstone_training_jobs{status="queued"} Nan');

@@ -142,7 +142,7 @@ test('a job is made of the oldest complete groups, one after another, until the 
   await play('f');
   expect((await jobs()).rows).toHaveLength(2);
 
-  const model = async () => (await send(server, { url: `/v1/preview/models/${modelId}` })).json();
+  const model = async () => (await send(server, { url: `/v1/preview/models/${modelId}` })).json<object>();
   expect(await model()).toMatchObject({ trained_online: true });
   expect((await send(server, { method: 'DELETE', url: path() })).json()).toMatchObject({ deleted: true });
   expect((await send(server, { url: path() })).statusCode).toBe(404);

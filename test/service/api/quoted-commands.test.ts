@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { routesAsCommands } from '../../../src/commands/routes-as-commands.ts';
 import { newProgram } from './run-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -63,6 +64,21 @@ test('every quoted command exists, with its flags', () => {
   const quoted = SOURCES.flatMap((file) => quotedIn(file).map((each) => ({ file, ...each })));
   expect(quoted.filter(({ fault }) => fault !== null)).toEqual([]);
   expect(quoted.length).toBeGreaterThan(40); // the search finds them
+});
+
+/** Of routes that no command calls. */
+const WITHOUT_COMMAND = ['GET /v1/runs', 'POST /v1/preview/episodes'];
+
+test('every route that a refusal names is a command in the command line', () => {
+  const named = filesIn('src/services', /\.ts$/).flatMap((file) =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .split('\n')
+      .filter((line) => /['"`].*(GET|POST|PUT|DELETE) \/v1/.test(line) && !/^\s*(\/\/|\*|\/\*)/.test(line))
+      .map((line) => line.replaceAll(/\$\{[^}]+\}/g, '0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01')),
+  );
+  expect(named.length).toBeGreaterThan(8); // the search finds them
+  const left = named.flatMap((line) => routesAsCommands(line).match(/(GET|POST|PUT|DELETE) \/v1[\w/{}-]+/g) ?? []);
+  expect(left.filter((route) => !WITHOUT_COMMAND.includes(route))).toEqual([]);
 });
 
 test.each([

@@ -31,13 +31,13 @@ export function jobContract(open: () => Promise<Storage>): void {
     const [a, b] = [await addModel(storage), await addModel(storage)];
     const jobs = [aJob(a.id), aJob(a.id), aJob(b.id)];
     for (const job of jobs) await storage.jobs.create(job);
-    expect(await storage.jobs.countQueued(null)).toBe(3);
+    expect(await storage.jobs.count('queued', null)).toBe(3);
     expect((await storage.jobs.claim('w', NOW, 1000, null))?.id).toBe(jobs[0]!.id);
     expect((await storage.jobs.claim('w', NOW, 1000, null))?.id).toBe(jobs[2]!.id);
     expect(await storage.jobs.claim('w', NOW, 1000, null)).toBeNull();
     await storage.jobs.finish(jobs[0]!.id, 1, closing(jobs[0]!.id, 0));
     expect((await storage.jobs.claim('w', NOW, 1000, null))?.id).toBe(jobs[1]!.id);
-    expect(await storage.jobs.countQueued(null)).toBe(0);
+    expect(await storage.jobs.count('queued', null)).toBe(0);
   });
 
   test('a queued job waits behind the one before it of its model, or a running one over its base model', async () => {

@@ -152,7 +152,7 @@ export function modelContract(open: () => Promise<Storage>): void {
     await expect(storage.events.append(anEvent(job.id, 0))).rejects.toThrow();
     await expect(storage.jobs.create(aJob(model.id))).rejects.toThrow();
     expect(await storage.events.count(job.id)).toBe(0);
-    expect(await storage.jobs.countQueued(null)).toBe(0);
+    expect(await storage.jobs.count('queued', null)).toBe(0);
   });
 
   test('a cursor of another list, or of none, is refused', async () => {

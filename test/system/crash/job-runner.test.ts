@@ -230,7 +230,7 @@ describe('a job', () => {
     const { jobs, modelId, storage } = await lab.createWorld();
     const first = await jobs.submitRl(OWNER, BODY, modelId, 'given');
     expect(await jobs.submitRl(OWNER, BODY, modelId, 'given')).toEqual(first);
-    expect(await storage.jobs.countQueued(null)).toBe(1);
+    expect(await storage.jobs.count('queued', null)).toBe(1);
   });
 
   const imitation = { ...IMITATION.config, batchSize: 20, validationSplit: 0 };

@@ -273,7 +273,7 @@ describe('concurrent requests do not pass a limit together:', () => {
     const { id: model } = (await register(headers)).json<{ id: string }>();
     const before = (await server.blobs.list('jobs')).length;
     expect(await askTogether(() => submit(headers, model))).toEqual(ONE_OF_40);
-    expect(await server.storage.jobs.countQueued({ entity, keyId: null })).toBe(1);
+    expect(await server.storage.jobs.count('queued', { entity, keyId: null })).toBe(1);
     expect(await server.blobs.list('jobs')).toHaveLength(before + 1);
     await server.services.models.delete(owner(), model);
   });
@@ -281,10 +281,10 @@ describe('concurrent requests do not pass a limit together:', () => {
   test('jobs in the queue of the server', async () => {
     const headers = await keyWith({});
     const { id: model } = (await register(headers)).json<{ id: string }>();
-    const queued = await server.storage.jobs.countQueued(null);
+    const queued = await server.storage.jobs.count('queued', null);
     const statuses = await askTogether(() => submit(headers, model));
     expect(statuses.filter((status) => status === 200)).toHaveLength(QUEUED_JOBS_MAX - queued);
-    expect(await server.storage.jobs.countQueued(null)).toBe(QUEUED_JOBS_MAX);
+    expect(await server.storage.jobs.count('queued', null)).toBe(QUEUED_JOBS_MAX);
     await server.services.models.delete(owner(), model);
   });
 

@@ -51,6 +51,9 @@ class OnlineTraining(Wire):
     group_size_min: int
     max_staleness: int | None
     until_step: int | None
+    experimental_config: dict[str, Any] | None = None
+    """As it was sent, like the evaluation."""
+    evaluation: dict[str, Any] | None = None
 
 
 class CreatedEpisode(EpisodeData):

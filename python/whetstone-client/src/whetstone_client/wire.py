@@ -36,6 +36,8 @@ class Model(Wire):
     """Tags, note and time of archiving are set only when a single model is read."""
     note: str | None = None
     archived_at: str | None = None
+    trained_online: bool | None = None
+    """Whether the server makes jobs from its episodes. Set only when a single model is read."""
 
     @property
     def path(self) -> str:

@@ -54,10 +54,10 @@ export function createJobs(
       );
       return paginate(all, matching, page);
     },
-    async countQueued(account) {
+    async count(status, account) {
       return tables.jobs.filter(
         (job) =>
-          job.status === 'queued' &&
+          job.status === status &&
           job.entity === (account?.entity ?? job.entity) &&
           job.keyId === (account?.keyId ?? job.keyId),
       ).length;

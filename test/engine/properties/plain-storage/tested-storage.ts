@@ -8,7 +8,7 @@ export interface TestedStorage {
     Storage['jobs'],
     | 'create'
     | 'list'
-    | 'countQueued'
+    | 'count'
     | 'claim'
     | 'renewLease'
     | 'releaseLeases'
