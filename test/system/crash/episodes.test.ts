@@ -1,5 +1,5 @@
 // Agents at work while their server is killed: no answered call is missing from its episode, none is there twice, and each has the
-// tokens that its agent got.
+// tokens that its agent got. Nor does online training use a group twice, or forget one.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const WAIT_MS = 120_000; // for busy machines; nothing is measured
 /** More in a nightly run. */
 const KILLS = Number(process.env['WHETSTONE_EPISODE_KILLS'] ?? 4);
 const AGENTS = 6;
-const model = 'demo/agent';
+const MODEL = 'demo/agent';
 
 let data: string;
 let server: ServerProcess;
@@ -32,7 +32,7 @@ interface Answered {
 }
 
 /** Null: the server left. */
-async function ask(episode: string, content: string, stream: boolean): Promise<Answered | null> {
+async function ask(episode: string, content: string, stream: boolean, model = MODEL): Promise<Answered | null> {
   const body = { model, messages: [{ role: 'user', content }], max_tokens: 12, return_token_ids: true, stream };
   try {
     const response = await fetch(`${server.url}/e/${episode}/v1/chat/completions`, {
@@ -56,6 +56,12 @@ async function ask(episode: string, content: string, stream: boolean): Promise<A
   } catch {
     return null;
   }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
 
 interface Chunk {
@@ -107,5 +113,35 @@ test(
       expect(await server.client.rewardEpisode(episode, { reward: 1 })).toMatchObject({ status: 'rewarded' });
     }
     expect(calls).toBeGreaterThan(KILLS * AGENTS);
+  },
+);
+
+test(
+  'after any kill, online training makes one step of each complete group',
+  { timeout: 300_000 + 30_000 * KILLS },
+  async () => {
+    const { client } = server;
+    const { id } = await client.registerModel({ project: 'demo', name: 'online', base_model: 'whetstone/starter' });
+    await client.setOnlineTraining(id, { groups_per_step: 1, experimental_config: { learning_rate: 1e-4 } });
+    const random = createRandom(11);
+    const groups = Array.from({ length: 2 * KILLS }, (_, i) => `group-${i}`);
+    for (const [i, group] of groups.entries()) {
+      for (const [member, reward] of [0, 1].entries()) {
+        const name = `${group}-${member}`;
+        expect(await ask(`${group}/${name}`, `What is ${i} + ${member}?`, false, 'demo/online')).not.toBeNull();
+        await client.rewardEpisode(name, { reward });
+      }
+      if (i % 2 === 0) continue;
+      await wait(2_000 * random.next());
+      await server.kill('server');
+      await server.start();
+    }
+    const steps = async () => (await all(client.listCheckpoints(id))).map(({ step }) => step);
+    await expect.poll(steps, { timeout: WAIT_MS, interval: 500 }).toHaveLength(groups.length + 1);
+    const jobs = await all(client.listTrainingJobs({ model_id: id }));
+    expect(jobs.map(({ status }) => status)).toEqual(groups.map(() => 'succeeded'));
+    const episodes = await all(client.listEpisodes({ model_id: id }));
+    expect(episodes.map(({ status }) => status)).toEqual(groups.flatMap(() => ['trained', 'trained']));
+    expect(new Set(episodes.map(({ trained_by: by }) => by)).size).toBe(groups.length);
   },
 );

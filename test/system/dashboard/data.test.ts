@@ -127,4 +127,30 @@ describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
     expect(await page.getByText('No more').count()).toBe(0);
     expect(faults).toEqual([]);
   });
+
+  test('is uploaded, trained by examples, and deleted', async () => {
+    const { page, faults } = await visit(browser!, server.url);
+    await enterKey(page, server.apiKey);
+    await openPage(page, '/data');
+    const buffer = Buffer.from(LINES.slice(0, 4).join('\n'));
+    await page.getByLabel('Files').setInputFiles({ name: 'my rows.jsonl', mimeType: 'application/jsonl', buffer });
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('my-rows');
+    await page.getByLabel('Project', { exact: true }).fill('uploads');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByRole('heading', { name: 'my-rows:v0' }).waitFor();
+    await page.getByLabel('Model', { exact: true }).fill('uploads/taught');
+    await page.keyboard.press('Tab');
+    await page.getByRole('button', { name: 'Create uploads/taught' }).click();
+    await page.getByRole('button', { name: 'Create uploads/taught' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('heading', { name: 'SFT job' }).waitFor();
+    await page.getByText('succeeded', { exact: true }).first().waitFor();
+    await page.getByRole('link', { name: 'uploads/my-rows:v0' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('heading', { name: 'Data', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'rows:v0', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'my-rows:v0' }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
 });
