@@ -144,7 +144,7 @@ describe('training data', skipWithout('CHROMIUM', browser !== null), () => {
     await page.getByRole('button', { name: 'Create uploads/taught' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('heading', { name: 'SFT job' }).waitFor();
-    await page.getByText('succeeded', { exact: true }).first().waitFor();
+    await page.locator('.status.succeeded').first().waitFor();
     await page.getByRole('link', { name: 'uploads/my-rows:v0' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
