@@ -102,7 +102,7 @@ describe('ART’s own recorder', () => {
 
   test(
     'feeds PipelineTrainer, whose rollouts and evaluations of pinned steps go on while a step trains',
-    { timeout: 600_000, ...skipWithoutPython(variable), ...skipUnlessLong() },
+    { timeout: 600_000, ...skipWithoutPython(variable) },
     async () => {
       const own = await mkdtemp(join(tmpdir(), 'whetstone-art-')); // ART keeps its state in the working directory
       try {

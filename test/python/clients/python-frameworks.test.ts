@@ -35,10 +35,10 @@ describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {
     const said = await run([`check_${name}.py`, server.baseUrl, KEY, MODEL]);
     expect(said.split('\n').at(-1)).toBe('ok');
   }
-  test.each(['litellm', 'pydantic_ai', 'openai_agents'])('%s does what it is for', { timeout: TIMEOUT_MS }, expectOk);
+  test.each(['litellm', 'pydantic_ai', 'openai_agents', 'verifiers'])('%s does what it is for', { timeout: TIMEOUT_MS }, expectOk);
 
   const LONG = { timeout: TIMEOUT_MS, ...skipUnlessLong() };
-  test.each(['instructor', 'outlines', 'dspy', 'verifiers', 'names'])('%s does what it is for', LONG, expectOk);
+  test.each(['instructor', 'outlines', 'dspy', 'names'])('%s does what it is for', LONG, expectOk);
 
   test('LangChain’s standard suite passes', LONG, async () => {
     const settings = ['asyncio_mode=auto', 'asyncio_default_test_loop_scope=session'].flatMap((each) => ['-o', each]);
