@@ -106,13 +106,19 @@ export function createChatTemplate(
       );
       return unread.restore(continued === null ? text : cutAtMark(text, continued));
     };
-    return firstOf(toolForms(nonEmpty(tools)), render);
+    const given = () => template.source + stringifySentJson([messages, tools, variables]);
+    return firstOf(toolForms(nonEmpty(tools)), given, render);
   }
 
   /** Asked of the template itself, as vLLM does. */
   function refusesLaterSystem({ traits, program }: Compiled): boolean {
     const turns = ['system', 'user', 'system', 'user'].map((role) => ({ role, content: 't' }));
-    const messages = templateMessages(turns, [], traits, createUnreadArguments(false));
+    const messages = templateMessages(
+      turns,
+      [],
+      traits,
+      createUnreadArguments('mark', () => ''),
+    );
     try {
       run(program, { ...Object.fromEntries(namedTokens), add_generation_prompt: false, messages }, functions, {
         limits,
@@ -138,24 +144,43 @@ export function createChatTemplate(
   };
 }
 
-/** The first text that the template writes: of tools in each form, then again with what can be read of arguments that are no JSON. */
-function firstOf<Form>(forms: readonly Form[], render: (form: Form, unread: UnreadArguments) => string): string {
-  for (const asObject of [false, true]) {
+/**
+ * The first text that the template writes: of tools in each form, then again with what can be read of arguments that are no JSON. A template
+ * that looks into a text for them, where it expects an object, writes another text with other marks. `request`: all that it gets.
+ */
+function firstOf<Form>(
+  forms: readonly Form[],
+  request: () => string,
+  render: (form: Form, unread: UnreadArguments) => string,
+): string {
+  let isLookedInto = false;
+  for (const as of ['mark', 'object'] as const) {
     const failures: unknown[] = [];
     let unreadCount = 0;
     for (const form of forms) {
-      const unread = createUnreadArguments(asObject);
+      const unread = createUnreadArguments(as, request);
       try {
-        return render(form, unread);
+        const text = render(form, unread);
+        if (as === 'object' || unread.count === 0) return text;
+        if (render(form, createUnreadArguments('other mark', request)) === text) return text;
+        isLookedInto = true;
+        break;
       } catch (error) {
         failures.push(error);
-        unreadCount = unread.count;
         if (error instanceof AppError && error.cause instanceof BudgetError) throw error;
+      } finally {
+        unreadCount = unread.count;
       }
     }
-    if (asObject || unreadCount === 0) throw failures[0];
+    if (as === 'object' && isLookedInto) throw looksInto(failures[0]);
+    if (as === 'object' || unreadCount === 0) throw failures[0];
   }
   throw new Error('a template was not rendered');
+}
+
+function looksInto(cause: unknown): AppError {
+  const message = `The model's chat template looks into the arguments of a tool call, and in this conversation they are no JSON object: ${messageOf(cause)}`;
+  return new AppError('invalid_request', message, { param: 'messages', cause });
 }
 
 const isSystem = ({ role }: ChatMessage): boolean => role === 'system';

@@ -1,5 +1,6 @@
 // Arguments of past calls that are no JSON object, because max_tokens cut the call off or the model botched it. History is text: the prompt has them
 // as they stand wherever the template writes arguments as text or as JSON. A template that walks through them gets what can be read.
+import { createHash } from 'node:crypto';
 import { parsePythonJson } from './python-json.ts';
 
 export interface UnreadArguments {
@@ -10,28 +11,56 @@ export interface UnreadArguments {
   restore(rendered: string): string;
 }
 
-/** `asObject`: the template walks through arguments, so it gets an object; otherwise it gets a mark, which is replaced in what it writes. */
-export function createUnreadArguments(asObject: boolean): UnreadArguments {
+/**
+ * `as`: an object, for a template that walks through arguments; otherwise a mark, which is replaced in what it writes. `other` marks have
+ * other characters, and more of them: a template that looks into a mark writes another text with them. `request` is all that the
+ * template gets: no mark occurs in it.
+ */
+export function createUnreadArguments(as: 'object' | 'mark' | 'other mark', request: () => string): UnreadArguments {
   const texts: string[] = [];
+  const markOf = createMarks(as === 'mark' ? 0 : DIGITS, request);
   return {
     take(text) {
       texts.push(text);
-      return asObject ? readableArguments(text) : mark(texts.length - 1);
+      return as === 'object' ? readableArguments(text) : markOf(texts.length - 1);
     },
     get count() {
       return texts.length;
     },
     restore: (rendered) =>
-      asObject
+      as === 'object'
         ? rendered
-        : texts.reduceRight(
-            (text, each, index) => text.replaceAll(`"${mark(index)}"`, () => each).replaceAll(mark(index), () => each),
-            rendered,
-          ),
+        : texts.reduceRight((text, each, index) => {
+            const mark = markOf(index);
+            return text.replaceAll(`"${mark}"`, () => each).replaceAll(mark, () => each);
+          }, rendered),
   };
 }
 
-const mark = (index: number): string => `WHETSTONE_ARGUMENTS_${index}_`;
+/** Marks have five of the ten digits, which no filter changes: not `lower`, not an escape. */
+const DIGITS = 5;
+const [OWN_LENGTH, OTHER_LENGTH, PLACE_LENGTH] = [20, 23, 10];
+
+/** Place of the arguments → their mark, of the digits from `first` on. Made when the first is needed. */
+function createMarks(first: number, request: () => string): (place: number) => string {
+  const digits = (values: readonly number[]) => values.map((value) => first + (value % DIGITS)).join('');
+  let own: string | null = null;
+  return (place) => {
+    own ??= firstFree(request(), (salt) =>
+      digits([
+        ...createHash('sha256')
+          .update(String(salt))
+          .digest()
+          .subarray(0, first === 0 ? OWN_LENGTH : OTHER_LENGTH),
+      ]),
+    );
+    return own + digits(Array.from({ length: PLACE_LENGTH }, (_, i) => Math.floor(place / DIGITS ** i)));
+  };
+}
+
+function firstFree(text: string, make: (salt: number) => string): string {
+  for (let salt = 0; ; salt++) if (!text.includes(make(salt))) return make(salt);
+}
 
 /** Where a value of a cut-off text may end. */
 const CUTS_MAX = 200;
