@@ -28,6 +28,20 @@ test('a system message beside the prompt opens it', () => {
   });
 });
 
+test('a system message beside whole conversations opens both', () => {
+  const prompt = [said('system', 'Add.'), question];
+  const row = { system: 'Add.', chosen: [question, good], rejected: [question, bad] };
+  expect(read(row)).toEqual({ row: { ...pair, prompt } });
+});
+
+test("UltraFeedback's pairs beside messages are read as pairs", () => {
+  const messages = [question, good];
+  expect(read({ prompt: '2 + 2?', messages, chosen: messages, rejected: [question, bad] })).toEqual({
+    row: pair,
+    unused: [{ of: 'row', field: 'messages' }],
+  });
+});
+
 test('messages that have the answer are not the prompt', () => {
   expect(read({ messages: [question, good], chosen: [question, good], rejected: [question, bad] })).toEqual({
     row: pair,
@@ -45,4 +59,18 @@ test('a prompt is context: it cannot ask to be trained', () => {
   expect(read({ prompt, chosen: [good], rejected: [bad] })).toEqual({
     problem: expect.stringContaining('prompt.1: has weight 1 or train true') as string,
   });
+});
+
+test('so is a turn that both conversations share', () => {
+  const shared = [question, { ...good, weight: 1 }, question];
+  expect(read({ chosen: [...shared, good], rejected: [question, good, question, bad] })).toEqual({
+    problem: expect.stringContaining('chosen.1: has weight 1 or train true') as string,
+  });
+});
+
+test.each([
+  ['a row of weight 0', { prompt: [question], chosen: [good], rejected: [bad], weight: 0 }, 'has weight 0'],
+  ["Alpaca's pair", { instruction: '2 + 2?', chosen: '4', rejected: '5' }, 'has instruction, a form that is not read'],
+])('%s is refused', (_, row, problem) => {
+  expect(read(row)).toEqual({ problem: expect.stringContaining(problem) as string });
 });

@@ -7,8 +7,8 @@ import type { ReadPreferencePair } from '#domain/dpo';
 import type { UnusedField } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
-import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
-import { isAnswered, problemOfPrompt, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
+import { contextOf, leftOver, leftOverShared, problemOfUnwanted, readAs, rowFields } from './row-fields.ts';
+import { isAnswered, problemOfPrompt, readMoved, readOpened, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -36,22 +36,26 @@ export const readPreferencePair = (text: string): ReadPreferencePair => readLine
 
 /** By the form that the row is meant to have, so that only its errors are reported. Throws ValidationError. */
 export function readPair(value: unknown): ReadPreferencePair {
-  if (!isObject(value)) return readExplicit(value as Values);
+  if (!isObject(value)) return readExplicit(value as Values, 0);
+  const unwanted = problemOfUnwanted(value, false);
+  if (unwanted !== null) return { problem: unwanted };
   if (isObject(value['input']) || 'preferred_output' in value) return readOpenai(value);
   if ('instruction' in value && !('prompt' in value))
     return { problem: 'has instruction, a form that is not read: write the question as prompt' };
   const asked = ['prompt', 'conversations', 'messages'].find((field) => field in value);
   if (asked !== undefined && Array.isArray(value[asked]) && !(asked === 'messages' && isAnswered(value[asked])))
-    return readMoved(value, asked, 'prompt', (moved) => readExplicit(moved as Values));
-  if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value);
-  return typeof value['chosen'] === 'string' ? readTexts(value) : readImplicit(value);
+    return readMoved(value, asked, 'prompt', (moved, before) => readExplicit(moved, before, asked));
+  if (!('chosen' in value) || (value['prompt'] && typeof value['prompt'] !== 'string')) return readExplicit(value, 0);
+  return typeof value['chosen'] === 'string' ? readTexts(value) : readOpened(value, ANSWERS, readImplicit);
 }
 
 const ANSWERS = ['chosen', 'rejected'] as const;
 
-function readExplicit(value: Values): ReadPreferencePair {
+/** `before`: messages that were put before the prompt, which stands under `field`. */
+function readExplicit(value: Values, before: number, field = 'prompt'): ReadPreferencePair {
   const row = parse(explicit, value, 'body');
-  return checked(row, row, leftOver(value, 'prompt', ...ANSWERS));
+  const problem = problemOfPrompt(row.prompt, field, before);
+  return problem === null ? checked(row, row, leftOver(value, 'prompt', ...ANSWERS)) : { problem };
 }
 
 function readOpenai(value: Values): ReadPreferencePair {
@@ -63,14 +67,20 @@ function readOpenai(value: Values): ReadPreferencePair {
       field: `input.${field}`,
     })),
   ];
-  return checked({ prompt: input.messages, chosen, rejected }, input, unused);
+  const problem = problemOfPrompt(input.messages, 'input.messages', 0);
+  return problem === null ? checked({ prompt: input.messages, chosen, rejected }, input, unused) : { problem };
 }
 
 /** No prompt, or its text in addition to whole conversations, as many data sets have it. */
-function readImplicit(value: Values): ReadPreferencePair {
+function readImplicit(value: Values, before: number): ReadPreferencePair {
   const row = parse(implicit, value, 'body');
   const { prompt: text } = row;
   const { shared, chosen, rejected } = sharedBeginning(row.chosen, row.rejected);
+  for (const name of ANSWERS) {
+    const asked = row[name].wanted.filter((place) => place < shared.messages.length);
+    const problem = problemOfPrompt({ ...row[name], wanted: asked }, name, before);
+    if (problem !== null) return { problem };
+  }
   const isSaid = shared.messages.some(({ content }) => content === text);
   if (typeof text === 'string' && text !== '' && !isSaid) {
     return {
@@ -130,7 +140,7 @@ function checked(
 ): ReadPreferencePair {
   const context = contextOf(row);
   if ('problem' in context) return context as { problem: string };
-  for (const problem of [problemOfPrompt(pair.prompt), ...ANSWERS.map((name) => problemOfAnswer(name, pair[name]))])
+  for (const problem of ANSWERS.map((name) => problemOfAnswer(name, pair[name])))
     if (problem !== null) return { problem };
   const [prompt, chosen, rejected] = [pair.prompt, pair.chosen, pair.rejected].map(({ messages }) => messages);
   if (isDeepStrictEqual(chosen, rejected)) return SAME;

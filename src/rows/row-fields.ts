@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { nonEmpty } from '#base/non-empty';
+import { asPythonKnows } from '#base/python-form';
 import type { ToolDefinition } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
 import { parseJson } from '#validation/json-text';
 import { asSent } from '#validation/read-ahead';
+import type { Refuse } from './chat-form.ts';
 import { rowTool } from './message.ts';
 
 /** `tools`, or OpenAI's older `functions`: a list or its JSON text, of tools or of bare functions. */
@@ -15,15 +17,36 @@ const tools = z
     const listed = typeof sent === 'string' ? parsed(sent) : sent;
     if (listed === undefined && sent !== undefined)
       ctx.addIssue({ code: 'custom', message: 'must be a list of tools, or the JSON text of one' });
-    return Array.isArray(listed) ? listed.map(asTool) : (listed ?? null);
+    const refuseIn =
+      (at: number): Refuse =>
+      (path, message) =>
+        ctx.addIssue({ code: 'custom', path: [at, ...path], message });
+    return Array.isArray(listed) ? listed.map((each, at) => asTool(each, refuseIn(at))) : (listed ?? null);
   })
   .pipe(z.array(rowTool).nullable());
 
-/** The schema of Anthropic's tools has another name. */
-function asTool(sent: unknown): unknown {
-  if (!isObject(sent) || 'function' in sent || typeof sent['name'] !== 'string') return sent;
-  const { input_schema: schema, ...bare } = sent;
-  return { type: 'function', function: schema === undefined ? sent : { ...bare, parameters: schema } };
+/** Bare functions become tools: OpenAI's older ones, those of the Responses API, and Anthropic's, whose schema has another name. */
+function asTool(sent: unknown, refuse: Refuse): unknown {
+  if (!isObject(sent)) return sent;
+  const { type, ...own } = sent;
+  if ('function' in sent || typeof sent['name'] !== 'string') return type === null ? asPythonKnows(own, sent) : sent;
+  const { input_schema: schema, ...bare } = own;
+  const hasSchema = isGiven(schema);
+  if (isGiven(type) && type !== 'function' && !(type === 'custom' && hasSchema))
+    refuse(['type'], `is ${JSON.stringify(type)}, but tools of rows are functions`);
+  if (hasSchema && isGiven(own['parameters']))
+    refuse(['input_schema'], 'stands beside parameters, which it means: leave one out');
+  const named = hasSchema ? { ...bare, parameters: schema } : own;
+  return { type: 'function', function: asPythonKnows(type === 'function' ? ofResponses(named) : named, sent) };
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** As serving reads a function of the Responses API. */
+function ofResponses(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { name, description, parameters, output_schema: result, strict, defer_loading: deferred, ...rest } = sent;
+  const named = { description, parameters, return: result, strict, defer_loading: deferred };
+  return { name, ...Object.fromEntries(Object.entries(named).filter(([, value]) => isGiven(value))), ...rest };
 }
 
 /** Undefined: not JSON. */
@@ -81,6 +104,17 @@ export const leftOverShared = (row: object, ...known: string[]): UnusedField[] =
     .filter((field) => SHARED.has(field))
     .map((field) => ({ of: 'row' as const, field })),
 ];
+
+/** How rows say, as a whole, that they are not to be trained: KTO's label, and OpenAI's, Axolotl's and ms-swift's flags of messages. */
+const NOT_WANTED = ['weight', 'train', 'loss'];
+
+/** Why a row is not to be trained; null: it does not say so. `label` says it of an answer, and is a class beside other rows. */
+export function problemOfUnwanted(row: Readonly<Record<string, unknown>>, hasLabel: boolean): string | null {
+  const field = [...(hasLabel ? ['label'] : []), ...NOT_WANTED].find((name) => row[name] === false || row[name] === 0);
+  return field === undefined
+    ? null
+    : `has ${field} ${String(row[field])}: it is not to be learnt, and a job would train it. Leave the row out`;
+}
 
 /** With `unused` only if there is something. */
 export const readAs = <Row>(row: Row, unused: readonly UnusedField[]) => ({

@@ -1,13 +1,13 @@
-// Messages of data rows, in each form that data sets have: OpenAI's, TRL's and Transformers' (results of tools without ids, arguments as
-// objects), ShareGPT's and Axolotl's (from and value, train). Becomes the form of a chat request, and which messages are trained.
+// Messages of data rows, in each form that data sets have (chat-form.ts): which of them are trained, and which of their fields only some
+// templates read, or none.
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
-import { PYTHON_SEPARATORS, stringifySentJson } from '#base/sent-json';
 import type { ChatMessage } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
-import { messageOf } from './message.ts';
 import { ValidationError } from '#validation/parse';
-import { parseJson } from '#validation/json-text';
+import { inChatForm, type Refuse } from './chat-form.ts';
+import { messageOf } from './message.ts';
 
 export interface RowMessages {
   readonly messages: readonly ChatMessage[];
@@ -16,21 +16,6 @@ export interface RowMessages {
   /** Places of assistant messages that say that they are trained. */
   readonly wanted: readonly number[];
   readonly unused: readonly UnusedField[];
-}
-
-/**
- * A row may have its system message beside the conversation, as in ShareGPT's and Axolotl's: the row with `turns` after that message
- * under `field`. A system that is no text, or that the conversation has one in place of, stays where it is, and is reported as unused.
- */
-function withSystem(
-  row: Readonly<Record<string, unknown>>,
-  field: string,
-  turns: unknown,
-): Readonly<Record<string, unknown>> {
-  const { system, ...rest } = row;
-  if (typeof system !== 'string' || beginsWithSystem(turns)) return { ...row, [field]: turns };
-  const opening = system === '' ? [] : [{ role: 'system', content: system }];
-  return { ...rest, [field]: Array.isArray(turns) ? [...opening, ...(turns as unknown[])] : turns };
 }
 
 /** Whether a conversation, valid or not, ends with an answer. */
@@ -44,54 +29,60 @@ function beginsWithSystem(turns: unknown): boolean {
   return isObject(first) && ['system', 'developer'].includes(String(first['role'] ?? first['from']));
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 /**
- * What `read` makes of a row whose conversation was moved from the field `from` to `to`, behind its system message. Errors name the places
- * of the row as it was written.
+ * What `read` makes of a row whose `system`, a text beside its conversations, opens them, as ShareGPT's and Axolotl's does; `before` is how
+ * many messages that put in front. A system that is no text, or that a conversation has one in place of, stays where it is, and is reported
+ * as unused. Errors name the places of the row as it was written.
  */
+export function readOpened<Read>(
+  row: Values,
+  fields: readonly string[],
+  read: (opened: Values, before: number) => Read,
+): Read {
+  const { system, ...rest } = row;
+  const isOpening = fields.every((field) => Array.isArray(row[field]) && !beginsWithSystem(row[field]));
+  if (typeof system !== 'string' || !isOpening) return read(row, 0);
+  if (system === '') return read(rest, 0);
+  const opened = fields.map((field) => [field, [{ role: 'system', content: system }, ...(row[field] as unknown[])]]);
+  return relocated(
+    () => read({ ...rest, ...(Object.fromEntries(opened) as Values) }, 1),
+    ([source, field, place, ...more]) => {
+      if (!fields.includes(String(field)) || place === undefined) return null;
+      return Number(place) === 0 ? [source!, 'system'] : [source!, field!, Number(place) - 1, ...more];
+    },
+  );
+}
+
+/** The same for a conversation that is moved from the field `from` to `to` before. */
 export function readMoved<Read>(
-  row: Readonly<Record<string, unknown>>,
+  row: Values,
   from: string,
   to: string,
-  read: (moved: object) => Read,
+  read: (moved: Values, before: number) => Read,
 ): Read {
   const { [from]: turns, ...rest } = row;
-  const moved = withSystem(rest, to, turns);
-  const before = Array.isArray(turns) ? (moved[to] as unknown[]).length - turns.length : 0;
+  return relocated(
+    () => readOpened({ ...rest, [to]: turns }, [to], read),
+    ([source, field, ...more]) => (field === to ? [source!, from, ...more] : null),
+  );
+}
+
+type Place = ValidationError['items'][number]['loc'];
+
+/** Errors at other places. Null: the place stays. */
+function relocated<Read>(read: () => Read, move: (place: Place) => Place | null): Read {
   try {
-    return read(moved);
+    return read();
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    throw new ValidationError(
-      error.items.map((item) => {
-        const [source, field, ...place] = item.loc;
-        if (field !== to) return item;
-        return { ...item, loc: [source!, from, ...place.map((each, i) => (i === 0 ? Number(each) - before : each))] };
-      }),
-    );
+    throw new ValidationError(error.items.map((item) => ({ ...item, loc: move(item.loc) ?? item.loc })));
   }
 }
 
-/** Who speaks, in ShareGPT's words and those of its descendants. */
-const SPEAKERS: Readonly<Record<string, string>> = {
-  human: 'user',
-  user: 'user',
-  gpt: 'assistant',
-  assistant: 'assistant',
-  chatgpt: 'assistant',
-  bing: 'assistant',
-  bard: 'assistant',
-  model: 'assistant',
-  system: 'system',
-  tool: 'tool',
-  observation: 'tool',
-  function_response: 'tool',
-  function_call: 'assistant',
-};
-
 /** Fields that reach every chat template; the others reach those that read them. */
 const USED = new Set(['role', 'content', 'tool_calls', 'tool_call_id']);
-
-type Refuse = (path: (string | number)[], message: string) => void;
 
 export const rowMessages = z
   .array(z.unknown())
@@ -102,27 +93,28 @@ export const rowMessages = z
     const untrained: number[] = [];
     const wanted: number[] = [];
     const unused = new Map<string, UnusedField>();
+    const note = (field: string) => void unused.set(field, { of: 'message', field });
     for (const [place, each] of sent.entries()) {
-      const { weight, train, training, ...plain } = isObject(each)
-        ? inChatForm(each, (path, why) => refuse([place, ...path], why))
-        : { each };
-      const read = rowMessage.safeParse(isObject(each) ? plain : each);
+      const refuseHere: Refuse = (path, why) => refuse([place, ...path], why);
+      const form = isObject(each) ? inChatForm(each, refuseHere) : null;
+      const { weight, train, training, loss, ...plain } = form?.message ?? {};
+      const read = rowMessage.safeParse(form ? plain : each);
       if (!read.success) {
         for (const issue of read.error.issues) ctx.addIssue({ ...issue, path: [place, ...issue.path] });
         continue;
       }
-      if (saysNothing(read.data))
-        refuse([place, 'content'], 'is missing, and there is no call or reasoning in its place');
-      const { refusal } = plain as Record<string, unknown>;
-      if (refusal && read.data.content !== refusal) unused.set('refusal', { of: 'message', field: 'refusal' });
-      messages.push(withReasoning(read.data));
-      const asked = askedFor(read.data.role, { weight, train, training }, (path, why) => refuse([place, ...path], why));
+      const message = withReasoning(read.data, form?.thoughts ?? null, refuseHere);
+      if (saysNothing(message)) refuseHere(['content'], 'is missing, and there is no call or reasoning in its place');
+      const { refusal } = plain;
+      if (refusal && message.content !== refusal) note('refusal');
+      messages.push(message);
+      const asked = askedFor(message.role, { weight, train, training, loss }, refuseHere);
       if (asked === 'untrained') untrained.push(place);
       if (asked === 'trained') wanted.push(place);
-      for (const field of [...partFields(read.data.content), ...callFields(read.data)])
-        unused.set(field, { of: 'message', field });
+      [...(form?.unused ?? []), ...callFields(message)].forEach(note);
+      if (typeof form?.thoughts === 'string') note(THOUGHTS);
       for (const [field, value] of Object.entries(read.data))
-        if (!USED.has(field) && value !== undefined && value !== null) unused.set(field, { of: 'message', field });
+        if (!USED.has(field) && value !== undefined && value !== null && value !== '') note(field);
     }
     return { messages, untrained, wanted, unused: [...unused.values()] };
   });
@@ -134,38 +126,39 @@ const saysNothing = ({ role, content, tool_calls: calls, ...message }: ChatMessa
   role === 'assistant' &&
   (content ?? calls ?? message.reasoning_content ?? message.thinking ?? message.reasoning ?? null) === null;
 
-/** Under each name that templates read, empty reasoning too, as in Transformers. */
-function withReasoning(message: ChatMessage): ChatMessage {
-  const { reasoning_content: own, thinking, reasoning: other } = message;
-  const reasoning = own ?? thinking ?? other ?? null;
-  return reasoning === null
-    ? message
-    : { ...message, reasoning, reasoning_content: reasoning, thinking: thinking ?? reasoning };
+/** What stands for the reasoning in parts of the content, where it is not used. */
+const THOUGHTS = 'content.thinking';
+
+/**
+ * Under each name that templates read, empty reasoning too, as in Transformers. The names mean the same: two texts would lose one of them
+ * with every template.
+ */
+function withReasoning(message: ChatMessage, thoughts: string | null, refuse: Refuse): ChatMessage {
+  const { reasoning_content, thinking, reasoning } = message;
+  const given = Object.entries({ reasoning_content, thinking, reasoning, [THOUGHTS]: thoughts }).filter(
+    ([, text]) => text !== undefined && text !== null,
+  );
+  const [said, ...others] = given.filter(([, text]) => text !== '');
+  const other = others.find(([, text]) => !isDeepStrictEqual(text, said?.[1]));
+  if (said && other) refuse([other[0]], `is another text than ${said[0]}, and both are the reasoning: leave one out`);
+  const text = (said ?? given[0])?.[1];
+  return text === undefined ? message : { ...message, reasoning: text, reasoning_content: text, thinking: text };
 }
 
-/** Fields of text parts beside the text: no template writes them, and a turn is trained as a whole. Other parts are refused later. */
-const partFields = (content: ChatMessage['content']): string[] =>
-  Array.isArray(content)
-    ? content.flatMap((part: object) =>
-        Object.keys('text' in part ? part : {})
-          .filter((key) => !OF_PARTS.has(key))
-          .map((key) => `content.${key}`),
-      )
-    : [];
-
-const OF_PARTS = new Set(['type', 'text', 'thinking', 'refusal']);
-
-/** Fields of calls beside the function: no template writes them. `index` is of a streamed call. */
+/** Fields of calls beside those that have a meaning; only a template that writes a whole call reads them. `index` is of a streamed call. */
 const callFields = ({ tool_calls: calls }: ChatMessage): string[] =>
-  (calls ?? []).flatMap((call) =>
-    Object.keys(call)
-      .filter((key) => !OF_CALLS.has(key))
-      .map((key) => `tool_calls.${key}`),
-  );
+  (calls ?? []).flatMap((call) => [
+    ...fieldsBeside(call, OF_CALLS, 'tool_calls'),
+    ...fieldsBeside(call.function, OF_FUNCTIONS, 'tool_calls.function'),
+  ]);
+
+const fieldsBeside = (value: object, known: ReadonlySet<string>, of: string): string[] =>
+  Object.keys(value).flatMap((key) => (known.has(key) ? [] : `${of}.${key}`));
 
 const OF_CALLS = new Set(['id', 'type', 'function', 'index']);
+const OF_FUNCTIONS = new Set(['name', 'arguments']);
 
-/** `weight` is OpenAI's, `train` and `training` are Axolotl's. Only what the assistant says is trained, so that other roles may only say no. */
+/** `weight` is OpenAI's, `train` and `training` are Axolotl's, `loss` is ms-swift's. Only what the assistant says is trained, so that other roles may only say no. */
 function askedFor(
   role: string,
   fields: Readonly<Record<string, unknown>>,
@@ -189,64 +182,8 @@ function askedFor(
   return asked.has('trained') ? 'trained' : 'nothing';
 }
 
-/** Why a prompt cannot be context; null: it can. */
-export const problemOfPrompt = ({ wanted }: RowMessages): string | null =>
+/** Why a prompt, under `field` after messages that were put `before` it, cannot be context; null: it can. */
+export const problemOfPrompt = ({ wanted }: RowMessages, field: string, before: number): string | null =>
   wanted.length === 0
     ? null
-    : `prompt.${wanted[0]}: has weight 1 or train true, but a prompt is context and is not trained: leave it out, or write a conversation as messages`;
-
-function inChatForm(sent: Readonly<Record<string, unknown>>, refuse: Refuse): Record<string, unknown> {
-  const message: Record<string, unknown> = { ...('from' in sent && !('role' in sent) ? spoken(sent, refuse) : sent) };
-  for (const field of ['train_detail', 'training_detail', 'train_on_eos'])
-    if (message[field] !== undefined && message[field] !== null)
-      refuse([field], 'is not supported: a turn is trained as a whole, or it is context (train)');
-  const { function_call: call, tool_calls: calls } = message;
-  if (Array.isArray(calls) && calls.length > 0) {
-    if (call !== undefined && call !== null)
-      refuse(['function_call'], 'stands beside tool_calls, which replaced it: leave one out');
-    return { ...message, tool_calls: calls.map(inCallForm) };
-  }
-  return {
-    ...message,
-    ...(call === undefined || call === null ? {} : { function_call: null, tool_calls: [inCallForm(call)] }),
-  };
-}
-
-/** `{"from", "value"}`. A function call is the JSON text of one call or of a list. */
-function spoken({ from, value, ...rest }: Readonly<Record<string, unknown>>, refuse: Refuse): Record<string, unknown> {
-  const role = typeof from === 'string' && Object.hasOwn(SPEAKERS, from) ? SPEAKERS[from]! : null;
-  if (role === null)
-    refuse(['from'], `is ${JSON.stringify(from)}, and must be one of ${Object.keys(SPEAKERS).join(', ')}`);
-  if (from !== 'function_call') return { ...rest, role: role ?? 'user', content: value };
-  const calls = callsIn(value);
-  if (!calls)
-    refuse(['value'], 'must be the JSON text of a call, {"name": "…", "arguments": {…}}, or of a list of calls');
-  return { ...rest, role, content: '', tool_calls: calls ?? [] };
-}
-
-function callsIn(value: unknown): unknown[] | null {
-  if (typeof value !== 'string') return null;
-  try {
-    const read = parseJson(value);
-    const calls: unknown[] = Array.isArray(read) ? read : [read];
-    return calls.every((call) => isObject(call) && typeof call['name'] === 'string') ? calls : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A call may be without `function`; its arguments may be a value, and `parameters`, as Llama writes them. */
-function inCallForm(call: unknown): unknown {
-  if (!isObject(call)) return call;
-  const isBare = !isObject(call['function']);
-  const { function: within, name, arguments: direct, parameters: asLlama, ...rest } = call;
-  if (isBare && typeof name !== 'string') return call;
-  const called = isBare ? { name, arguments: direct, parameters: asLlama } : (within as Record<string, unknown>);
-  const { parameters, ...said } = called;
-  const given = said['arguments'] ?? parameters;
-  const text =
-    given === undefined || given === null || typeof given === 'string'
-      ? given
-      : stringifySentJson(given, PYTHON_SEPARATORS);
-  return { type: 'function', ...(isBare ? rest : call), function: { ...said, arguments: text } };
-}
+    : `${field}.${wanted[0]! - before}: has weight 1 or train true, but a prompt is context and is not trained: leave it out, or write a conversation as messages`;

@@ -21,7 +21,6 @@ const rowOf = (value: unknown): ConversationRow => {
 
 test.each([
   ["OpenAI's", { messages }],
-  ["TRL's prompt and completion", { prompt: [question], completion: [answer] }],
   [
     "ShareGPT's",
     {
@@ -37,6 +36,11 @@ test.each([
   expect(read(row)).toEqual({ row: { messages, tools: null } });
 });
 
+test("TRL's prompt and completion are a conversation whose prompt is context", () => {
+  const row = { messages, tools: null };
+  expect(read({ prompt: [question], completion: [answer] })).toEqual({ row });
+});
+
 test('plain text, and a prompt with its completion, are trained without the template', () => {
   expect(read({ text: 'Once upon a time' })).toEqual({ row: { prompt: '', completion: 'Once upon a time' } });
   expect(read({ prompt: 'Q: ', completion: 'A', tools: [tool] })).toEqual({
@@ -49,6 +53,7 @@ test.each([
   ['weight', 0, 1],
   ['train', false, true],
   ['training', false, true],
+  ['loss', false, true],
 ])('%s says which assistant turns are trained', (field, no, yes) => {
   const turns = [{ ...question, [field]: no }, { ...answer, [field]: no }, question, { ...answer, [field]: yes }];
   expect(read({ messages: turns })).toEqual({
@@ -142,8 +147,10 @@ const spoken = [
 test.each([
   ['ShareGPT', { system: 'Add.', conversations: spoken }],
   ['Axolotl', { system: 'Add.', messages }],
+  ['TRL', { system: 'Add.', prompt: [question], completion: [answer] }],
 ])('a system message beside the conversation of %s opens it', (_, row) => {
-  expect(read(row)).toEqual({ row: { messages: [system, ...messages], tools: null } });
+  expect(rowOf(row).messages).toEqual([system, ...messages]);
+  expect(read(row)).not.toHaveProperty('unused');
 });
 
 test('the conversation has its own system message before the one beside it', () => {
@@ -174,6 +181,48 @@ test("an older call beside an empty list of calls, and Llama's parameters, are c
     expect(rowOf({ messages: [question, turn] }).messages[1]!.tool_calls).toEqual(calls);
 });
 
+test('functions of the Responses API are tools, as in serving', () => {
+  const own = { name: 'add', description: 'Adds.', parameters: tool.function.parameters, strict: true };
+  const sent = { type: 'function', output_schema: null, ...own };
+  expect(rowOf({ messages, tools: [sent] }).tools).toEqual([{ type: 'function', function: own }]);
+});
+
+test('null within messages, calls, parts and tools counts as absent, but not within arguments', () => {
+  const nulls = { name: null, weight: null, tool_calls: null, reasoning_content: null };
+  const called = { id: null, type: null, function: { name: 'add', arguments: { a: null }, parameters: null } };
+  const turns = [
+    { ...nulls, role: null, from: 'human', value: 'Add.' },
+    { ...nulls, role: 'assistant', from: null, content: null, tool_calls: [called] },
+    { ...nulls, role: 'tool', content: [{ type: 'text', text: '4', image_url: null }] },
+    { ...nulls, ...answer },
+  ];
+  const plainCall = { type: 'function', function: { name: 'add', arguments: '{"a": null}' } };
+  expect(read({ messages: turns, tools: [{ ...tool, type: null }] })).toEqual({
+    row: {
+      messages: [
+        said('user', 'Add.'),
+        { role: 'assistant', tool_calls: [plainCall] },
+        { role: 'tool', content: [{ type: 'text', text: '4' }] },
+        answer,
+      ],
+      tools: [tool],
+    },
+  });
+});
+
+test('thinking as a part of an answer is its reasoning, as in the Messages API', () => {
+  const thinking = { type: 'thinking', thinking: 'two and two', signature: 'x' };
+  const turn = { role: 'assistant', content: [thinking, { type: 'text', text: '4' }] };
+  const reasoning = { reasoning: 'two and two', reasoning_content: 'two and two', thinking: 'two and two' };
+  expect(read({ messages: [question, turn] })).toEqual({
+    row: { messages: [question, { ...turn, content: [{ type: 'text', text: '4' }], ...reasoning }], tools: null },
+    unused: [
+      { of: 'message', field: 'content.signature' },
+      { of: 'message', field: 'content.thinking' },
+    ],
+  });
+});
+
 test("the schema of Anthropic's tools are parameters", () => {
   const { name, parameters } = tool.function;
   expect(rowOf({ messages, tools: [{ name, input_schema: parameters }] }).tools).toEqual([tool]);
@@ -182,6 +231,16 @@ test("the schema of Anthropic's tools are parameters", () => {
 test.each([
   ['a refusal beside content', [question, { ...answer, refusal: 'No.' }], 'refusal'],
   ['beside a call', [question, { role: 'assistant', tool_calls: [{ ...call, mood: 1 }] }], 'tool_calls.mood'],
+  [
+    'within a call',
+    [question, { role: 'assistant', tool_calls: [{ function: { ...call, weight: 0 } }] }],
+    'tool_calls.function.weight',
+  ],
+  [
+    'a refusal in a text part',
+    [question, { ...answer, content: [{ type: 'text', text: '4', refusal: 'No.' }] }],
+    'content.refusal',
+  ],
 ])('%s is named', (_, turns, field) => {
   expect(read({ messages: turns })).toMatchObject({ unused: [{ of: 'message', field }] });
 });
@@ -204,6 +263,41 @@ test.each([
   ],
   ['tools in both forms', { messages, tools: [tool], functions: [tool.function] }, 'has tools, and functions'],
   ['an answer that is not wanted', { messages, label: false }, 'has label false'],
+  ["KTO's label as a number", { prompt: 'Q', completion: 'A', label: 0 }, 'has label 0'],
+  ['a row of weight 0', { messages, weight: 0 }, 'has weight 0: it is not to be learnt'],
+  ['a row without loss', { messages, loss: false }, 'has loss false: it is not to be learnt'],
+  [
+    'arguments under both names',
+    { messages: [question, { role: 'assistant', tool_calls: [{ function: { ...call, parameters: {} } }] }] },
+    'messages.1.tool_calls.0.function.parameters: stands beside arguments',
+  ],
+  [
+    'a schema under both names',
+    { messages, tools: [{ name: 'add', parameters: {}, input_schema: {} }] },
+    'tools.0.input_schema: stands beside parameters',
+  ],
+  ['a built-in tool', { messages, tools: [{ type: 'web_search', name: 'w' }] }, 'tools.0.type: is "web_search"'],
+  [
+    'reasoning in two texts',
+    { messages: [question, { ...answer, reasoning_content: 'a', reasoning: 'b' }] },
+    'messages.1.reasoning: is another text than reasoning_content',
+  ],
+  ["Alpaca's row", { instruction: 'Add.', input: '2 + 2', output: '4' }, 'has instruction, a form that is not read'],
+  [
+    "Vertex's row",
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+    'has contents, a form that is not read: write messages',
+  ],
+  [
+    "Bedrock's row",
+    { schemaVersion: 'bedrock-conversation-2024', messages: [{ role: 'user', content: [{ text: 'Hi' }] }] },
+    'messages.0.content',
+  ],
+  [
+    'a message behind a system beside it',
+    { system: 'S', prompt: [question, { ...answer, weight: 1 }, question], completion: [answer] },
+    'prompt.1: has weight 1',
+  ],
   ["Axolotl's pair", { messages: [question], chosen: answer, rejected: answer }, 'is a preference pair'],
   ['a weight between', { messages: [question, { ...answer, weight: 0.5 }] }, 'messages.1.weight: must be 0 or 1'],
   [

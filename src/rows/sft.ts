@@ -5,8 +5,8 @@ import { isObject } from '#base/is-object';
 import type { ReadSftRow } from '#domain/sft';
 import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
-import { contextOf, leftOver, leftOverShared, readAs, rowFields } from './row-fields.ts';
-import { isAnswered, problemOfPrompt, readMoved, rowMessages, type RowMessages } from './row-messages.ts';
+import { contextOf, leftOver, leftOverShared, problemOfUnwanted, readAs, rowFields } from './row-fields.ts';
+import { isAnswered, problemOfPrompt, readMoved, readOpened, rowMessages, type RowMessages } from './row-messages.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,13 +28,13 @@ export function readSftRow(value: unknown): ReadSftRow {
   if (!isObject(value)) return readMessages(value, []);
   const asked = ['messages', 'conversations', 'conversation', 'messages_and_choices'].find((field) => field in value);
   const isLearnt = asked !== undefined || ('prompt' in value && 'completion' in value);
-  if (isLearnt && value['label'] === false)
-    return { problem: 'has label false: its answer is not wanted, and SFT would teach it. Leave the row out' };
+  const unwanted = problemOfUnwanted(value, isLearnt);
+  if (unwanted !== null) return { problem: unwanted };
   if (asked === 'messages_and_choices') return readTrajectory(value);
   if (asked !== undefined) return readSpoken(value, asked);
-  if (isLearnt) return readCompletion(value);
+  if (isLearnt) return readOpened(value, ['prompt'], readCompletion);
   if ('text' in value) return readText(value);
-  const unread = ['segments', 'instruction'].find((field) => field in value);
+  const unread = ['segments', 'instruction', 'contents'].find((field) => field in value);
   const found =
     unread === undefined
       ? 'has none of the fields messages, conversations, prompt with completion, and text'
@@ -68,7 +68,7 @@ const readSpoken = (value: Values, field: string): ReadSftRow =>
 const completions = z.looseObject({ prompt: rowMessages, completion: rowMessages, ...rowFields });
 const texts = z.looseObject({ prompt: z.string(), completion: z.string() });
 
-function readCompletion(value: Values): ReadSftRow {
+function readCompletion(value: Values, opened: number): ReadSftRow {
   const areTexts = [value['prompt'], value['completion']].map((part) => typeof part === 'string');
   if (areTexts[0] !== areTexts[1])
     return { problem: 'prompt and completion must both be texts, or both lists of messages' };
@@ -83,7 +83,7 @@ function readCompletion(value: Values): ReadSftRow {
     return {
       problem: `completion begins with a message of the role ${completion.messages[0]!.role}, but it must begin with an assistant message: move the messages before it to prompt`,
     };
-  const problem = problemOfPrompt(prompt);
+  const problem = problemOfPrompt(prompt, 'prompt', opened);
   if (problem !== null) return { problem };
   const before = prompt.messages.length;
   const context = prompt.messages.flatMap(({ role }, place) => (role === 'assistant' ? [place] : []));
