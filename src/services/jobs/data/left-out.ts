@@ -1,10 +1,13 @@
-// What a chat template leaves out of conversations without a word: tools and calls that it does not know, and messages of roles that it
-// does not know. Asked of the template itself, with a conversation that has the part.
+// What a chat template leaves out of conversations without a word: tools and calls that it does not know, messages of roles that it does
+// not know, system messages after the first message, and what is said beside a call. Asked of the template itself: of parts that look the
+// same in all rows once, with a conversation that has the part, and of the others with the row.
+import { counted } from '#base/counted';
 import type { ChatMessage, ToolDefinition } from '#domain/chat';
 import type { PreferencePair } from '#domain/dpo';
 import { AppError } from '#domain/errors';
 import type { SftRow } from '#domain/sft';
 import type { ConversationEncoder } from '#training/conversation-encoder';
+import { conversationsOf, renderedWith } from './row-renderings.ts';
 
 /** `tools`, `tool_calls`, or a role. */
 interface Part {
@@ -53,8 +56,10 @@ const ROLES_MAX = 20;
 
 export function createLeftOut(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
   const asked = new Map<string, { readonly isLeftOut: boolean; rows: number }>();
+  const silenced = new Map<string, number>();
   return {
     note(row: SftRow | PreferencePair): void {
+      for (const name of silencedIn(row, encoder)) silenced.set(name, (silenced.get(name) ?? 0) + 1);
       for (const [name, part] of partsOf(row)) {
         if (!asked.has(name) && asked.size < ROLES_MAX)
           asked.set(name, { isLeftOut: leavesOut(part, encoder), rows: 0 });
@@ -63,9 +68,10 @@ export function createLeftOut(encoder: Pick<ConversationEncoder, 'renderClosed'>
       }
     },
     warnings(): string[] {
-      const named = [...asked]
+      const parts = [...asked]
         .filter(([, { isLeftOut }]) => isLeftOut)
-        .map(([name, { rows }]) => `${name} (${rows === 1 ? '1 row' : `${rows} rows`})`);
+        .map(([name, { rows }]) => [name, rows] as const);
+      const named = [...parts, ...silenced].map(([name, rows]) => `${name} (${counted(rows, 'row')})`);
       return named.length === 0
         ? []
         : [`The chat template leaves out parts of the training data: ${named.join(', ')}.`];
@@ -77,10 +83,28 @@ function partsOf(row: SftRow | PreferencePair): Map<string, Part> {
   const parts = new Map<string, Part>();
   if (!('tools' in row)) return parts;
   if (row.tools) parts.set('tools', { of: 'field', name: 'tools' });
-  const messages = 'messages' in row ? row.messages : [...row.prompt, ...row.chosen, ...row.rejected];
-  for (const { role, tool_calls: calls } of messages) {
+  for (const { role, tool_calls: calls } of conversationsOf(row).flat()) {
     if (calls) parts.set('tool_calls', { of: 'field', name: 'tool_calls' });
     if (role !== 'user' && role !== 'assistant') parts.set(`messages of the role ${role}`, { of: 'role', name: role });
   }
   return parts;
+}
+
+/** Names of parts of the row whose text the template does not write where they stand. */
+function silencedIn(row: SftRow | PreferencePair, encoder: Pick<ConversationEncoder, 'renderClosed'>): Set<string> {
+  const found = new Set<string>();
+  for (const messages of conversationsOf(row))
+    for (const [place, message] of messages.entries()) {
+      const name = oftenSilenced(message, place);
+      if (name === null || found.has(name)) continue;
+      const written = renderedWith(row, messages, place, { ...message, content: WORD }, encoder);
+      if (written.length > 0 && !written.some((text) => text.includes(WORD))) found.add(name);
+    }
+  return found;
+}
+
+function oftenSilenced({ role, content, tool_calls: calls }: ChatMessage, place: number): string | null {
+  if (content === undefined || content === null || content.length === 0) return null;
+  if (role === 'assistant' && calls) return 'content beside tool_calls';
+  return place > 0 && (role === 'system' || role === 'developer') ? `messages of the role ${role} after others` : null;
 }

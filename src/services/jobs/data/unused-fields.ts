@@ -1,42 +1,109 @@
-// Names what a job does not use of data rows, for its first event: fields, and what the chat template leaves out.
+// Names what a job does not use of data rows, for its first event: fields, and what the chat template leaves out. Whether the template uses
+// a field of a message is asked of the template itself: without the field it would write the same text.
+import { isDeepStrictEqual } from 'node:util';
+import { counted } from '#base/counted';
+import type { ChatMessage } from '#domain/chat';
 import type { PreferencePair } from '#domain/dpo';
 import type { SftRow, UnusedField } from '#domain/sft';
 import type { ConversationEncoder } from '#training/conversation-encoder';
 import { createLeftOut } from './left-out.ts';
+import { conversationsOf, renderedWith } from './row-renderings.ts';
 
 /** Reasoning reaches the template under each of these names. */
 const REASONING = ['reasoning', 'reasoning_content', 'thinking'];
 const FIELDS_MAX = 20;
 /** Data may have another field in each row. */
 const COUNTED_MAX = 1_000;
+/** A field that the template has not used in so many rows is not used in the others. */
+const ASKED_MAX = 50;
 
 interface ReadRow {
   readonly row: SftRow | PreferencePair;
   readonly unused?: readonly UnusedField[];
 }
 
-export function createUnusedFields(encoder: Pick<ConversationEncoder, 'reads' | 'renderClosed'>) {
-  const { reads } = encoder;
+export function createUnusedFields(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
   const leftOut = createLeftOut(encoder);
   const rows = new Map<string, number>();
-  const isRead = ({ of, field }: UnusedField): boolean =>
-    of === 'message' && (REASONING.includes(field) ? REASONING : [field]).some(reads);
+  let pairs = 0;
+  const isRead = createReadFields(encoder);
   return {
     note({ row, unused = [] }: ReadRow): void {
       leftOut.note(row);
-      for (const each of unused) {
-        const name = each.of === 'row' ? each.field : `messages[].${each.field}`;
-        if ((rows.has(name) || rows.size < COUNTED_MAX) && !isRead(each)) rows.set(name, (rows.get(name) ?? 0) + 1);
+      if (!('chosen' in row) && unused.some(({ of, field }) => of === 'row' && ANSWERS.includes(field))) pairs++;
+      for (const { of, field } of unused) {
+        const name = of === 'row' ? field : `messages[].${field}`;
+        if (!rows.has(name) && rows.size >= COUNTED_MAX) continue;
+        if (of === 'row' || !isRead(field, row)) rows.set(name, (rows.get(name) ?? 0) + 1);
       }
     },
     warnings(): string[] {
-      const named = [...rows]
-        .slice(0, FIELDS_MAX)
-        .map(([field, count]) => `${field} (${count === 1 ? '1 row' : `${count} rows`})`);
+      const named = [...rows].slice(0, FIELDS_MAX).map(([field, count]) => `${field} (${counted(count, 'row')})`);
       const more = rows.size > FIELDS_MAX ? `, and ${rows.size - FIELDS_MAX} more` : '';
       const fields =
         named.length === 0 ? [] : [`Fields of the training data that are not used: ${named.join(', ')}${more}.`];
-      return [...fields, ...leftOut.warnings()];
+      return [...fields, ...(pairs > 0 ? [pairsBeside(pairs)] : []), ...leftOut.warnings()];
     },
   };
 }
+
+const ANSWERS = ['chosen', 'rejected', 'preferred_output', 'non_preferred_output'];
+
+const pairsBeside = (count: number): string =>
+  `Preference pairs stand beside the messages of ${counted(count, 'row')}: SFT trains the messages alone, and a DPO job the pairs (data check --dpo).`;
+
+/** Whether the template uses the field in the row, of each role that has it there. */
+function createReadFields(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
+  /** A role and a field → in how many rows it was not used; null: the template uses it. */
+  const known = new Map<string, number | null>();
+
+  function isReadOf(role: string, field: string, row: SftRow | PreferencePair): boolean {
+    const key = JSON.stringify([role, field]);
+    const misses = known.get(key);
+    if (misses === null) return true;
+    if (misses !== undefined && misses >= ASKED_MAX) return false;
+    const compared = conversationsOf(row).flatMap((messages) =>
+      messages.flatMap((message, place) => {
+        const bare = message.role === role ? without(message, field) : message;
+        if (bare === message) return [];
+        const [one, other] = [message, bare].map((each) => renderedWith(row, messages, place, each, encoder));
+        return one!.length === 0 && other!.length === 0 ? [] : !isDeepStrictEqual(one, other);
+      }),
+    );
+    if (compared.length === 0) return true; // the template refuses the row, which is reported
+    const isUsed = compared.includes(true);
+    if (known.size < COUNTED_MAX) known.set(key, isUsed ? null : (misses ?? 0) + 1);
+    return isUsed;
+  }
+
+  return (field: string, row: SftRow | PreferencePair): boolean => {
+    const having = conversationsOf(row)
+      .flat()
+      .filter((message) => without(message, field) !== message);
+    return (
+      having.length > 0 && [...new Set(having.map(({ role }) => role))].every((role) => isReadOf(role, field, row))
+    );
+  };
+}
+
+const OF_FUNCTION = 'tool_calls.function.';
+const OF_CALL = 'tool_calls.';
+
+/** The message itself if it has no such field. */
+function without(message: ChatMessage, field: string): ChatMessage {
+  if (field === 'content.thinking' || REASONING.includes(field)) return withoutKeys(message, REASONING);
+  if (Object.hasOwn(message, field)) return withoutKeys(message, [field]);
+  const calls = message.tool_calls;
+  if (!calls || !field.startsWith(OF_CALL)) return message;
+  const fewer = calls.map((call) => {
+    if (!field.startsWith(OF_FUNCTION)) return withoutKeys(call, [field.slice(OF_CALL.length)]);
+    const called = withoutKeys(call.function, [field.slice(OF_FUNCTION.length)]);
+    return called === call.function ? call : { ...call, function: called };
+  });
+  return fewer.every((call, i) => call === calls[i]) ? message : { ...message, tool_calls: fewer };
+}
+
+const withoutKeys = <T extends object>(value: T, keys: readonly string[]): T =>
+  keys.some((key) => Object.hasOwn(value, key))
+    ? (Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) as T)
+    : value;
