@@ -37,7 +37,8 @@ export async function refuseBadLines(file: string, kind: keyof typeof READERS): 
     rows++;
     if ('problem' in read) problems.push({ where: `line ${line}`, problem: read.problem });
   }
-  const advice = kind === 'evaluation' ? '' : ` All problems: whetstone data check ${file}`;
+  const advice =
+    kind === 'evaluation' ? '' : ` All problems: whetstone data check ${kind === 'dpo' ? '--dpo ' : ''}${file}`;
   if (problems.length > 0) throw refusal(file, counted(problems.length, 'line'), problems, advice);
   if (rows === 0) throw new AppError('invalid_training_data', `${file} has no rows. Nothing was sent.`);
 }

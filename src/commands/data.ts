@@ -16,6 +16,7 @@ const OF_MODEL = { model, chatTemplate };
 interface CheckFlags extends JsonFlag, Flags<typeof OF_MODEL> {
   readonly rows: number;
   readonly assistantTurns: 'all' | 'last';
+  readonly dpo?: true;
 }
 
 /** With the settings of `serve` that choose the model. */
@@ -38,10 +39,14 @@ export function addData(program: Command, check: CheckFile): void {
       new Option('--assistant-turns <which>', 'which assistant turns are trained, as in the config of an SFT job')
         .choices(['all', 'last'])
         .default('all'),
-    );
+    )
+    .option('--dpo', 'read the rows as a DPO job does: a row with chosen and rejected beside messages is a pair');
   Object.values(OF_MODEL).forEach((each) => command.addOption(settingOption(each).helpGroup('Model, as for serve:')));
-  command.action(async (file: string, { rows: shownRows, assistantTurns, json, ...flags }: CheckFlags) => {
-    const { report, isTrainable } = await check({ file, assistantTurns, shownRows }, flags);
+  command.action(async (file: string, { rows: shownRows, assistantTurns, dpo, json, ...flags }: CheckFlags) => {
+    const { report, isTrainable } = await check(
+      { file, assistantTurns, shownRows, ...(dpo ? { job: 'dpo' } : {}) },
+      flags,
+    );
     show({ ...(json ? { json } : {}) }, forMachines(report), () => forPeople(report));
     if (!isTrainable) process.exitCode = 1;
   });

@@ -4,8 +4,9 @@ import { counted } from '#base/counted';
 import { splitLines } from '#base/lines';
 import type { PreferencePair } from '#domain/dpo';
 import { AppError } from '#domain/errors';
-import type { SftRow } from '#domain/sft';
+import type { ReadLine, SftRow } from '#domain/sft';
 import { readDatasetLine } from '#rows/dataset-line';
+import { readPreferencePair } from '#rows/dpo';
 import { tokenTexts } from '#text/detokenizer';
 import type { TextModel } from '#text/text-model';
 import type { RowSequences } from '#training/sft-rows';
@@ -23,6 +24,8 @@ export interface CheckRequest {
   readonly assistantTurns: 'all' | 'last';
   /** How many rows are shown with their tokens. */
   readonly shownRows: number;
+  /** Absent: pairs are read as by a DPO job, and all other rows as by an SFT job. */
+  readonly job?: 'dpo';
 }
 
 /** A part of a sequence. */
@@ -76,7 +79,7 @@ const isMixed = ({ conversation, text, pair }: DataReport['rows']): boolean => p
 export async function checkData(
   content: AsyncIterable<Uint8Array>,
   { id, text }: CheckedModel,
-  { assistantTurns, shownRows }: CheckRequest,
+  { assistantTurns, shownRows, job }: CheckRequest,
 ): Promise<DataReport> {
   const encoder = createConversationEncoder(id, text, text.tokenizer.vocabSize);
   const unused = createUnusedFields(encoder);
@@ -85,10 +88,12 @@ export async function checkData(
   const skipped: Record<string, { rows: number; firstLine: number; problem: string | null }> = {};
   const shown: ShownRow[] = [];
   const sum = { tokens: 0, trainedTokens: 0, longest: 0, rewritten: 0, endless: 0 };
+  const readRow: (line: string) => ReadLine<SftRow | PreferencePair> =
+    job === 'dpo' ? readPreferencePair : readDatasetLine;
   let line = 0;
   for await (const bytes of splitLines(content, LINE_BYTES_MAX)) {
     line++;
-    const read = readText(bytes, line, readDatasetLine);
+    const read = readText(bytes, line, readRow);
     if (read === null) continue;
     if ('problem' in read) {
       if (++invalid.count <= PROBLEMS_SHOWN) invalid.first.push({ line, problem: read.problem });
