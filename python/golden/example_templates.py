@@ -23,6 +23,7 @@ OURS = {
     "falcon": "{% for m in messages %}{% if not loop.first %}{{ '\n' }}{% endif %}{% if m['role'] == 'assistant' %}{{ 'Falcon:' }}{% generation %}{{ ' ' + m['content'] | trim + eos_token }}{% endgeneration %}{% else %}{{ m['role'] | capitalize + ': ' + m['content'] | trim }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '\nFalcon:' }}{% endif %}",
     "mistral-v7": "{{ bos_token }}{% for m in messages %}{% if m['role'] == 'system' %}{{ '[SYSTEM_PROMPT]' + m['content'] + '[/SYSTEM_PROMPT]' }}{% elif m['role'] == 'user' %}{{ '[INST]' + m['content'] + '[/INST]' }}{% else %}{% generation %}{{ m['content'] + eos_token }}{% endgeneration %}{% endif %}{% endfor %}",
     "minicpm": "{% for m in messages %}{% if m['role'] == 'user' %}{{ '<用户>' + m['content'].strip() + '<AI>' }}{% elif m['role'] == 'assistant' %}{% generation %}{{ m['content'].strip() + eos_token }}{% endgeneration %}{% else %}{{ m['content'] }}{% endif %}{% endfor %}",
+    "smollm3": "{% for m in messages %}{% if m['role'] == 'assistant' %}{% generation %}{{ '<|im_start|>assistant\n<think>\n\n</think>\n' + m['content'].lstrip('\n') + '<|im_end|>\n' }}{% endgeneration %}{% else %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n<think>\n\n</think>\n' }}{% endif %}",
 }
 CHATML_STOPS = ["<|im_end|>", "<|endoftext|>"]
 SPACED = {"rstrip": True}
@@ -75,13 +76,15 @@ FAMILIES: dict[str, dict] = {
     "chatml-marked": {"stops": CHATML_STOPS},
     "qwen3-marked": {"stops": CHATML_STOPS},
     "glm4moe-marked": {"stops": ["<|endoftext|>", "<|user|>", "<|observation|>"]},
+    "smollm3-marked": {"stops": ["<|im_end|>"]},
 }
 
 TAGS = ("{% generation %}", "{% endgeneration %}")
 
 
 def sources(name: str) -> tuple[str, str | None]:
-    """The template, and the one with {% generation %}; None if there is none. With `-marked`, the server gets that one, too."""
+    """The template, and the one with {% generation %}; None if there is none. With `-marked`, the server gets that one, too, and trains
+    all that its blocks hold."""
     if name.endswith("-marked"):
         marked = sources(name.removesuffix("-marked"))[1]
         return marked, marked

@@ -3,7 +3,7 @@
 Tokens: `apply_chat_template(…, tokenize=True)` of the model's template. Trained: `return_assistant_tokens_mask` of the same template with
 {% generation %} (example_templates.py) where both write the same text. TRL's templates also mark what ends the prompt (the marker of
 the assistant, <think>) and the line break after the turn, so each run of the mask is cut: it begins where the generation prompt ends,
-and ends with the first token that ends a generation. Where the template writes no such token, each turn is a sequence that ends with
+and ends with the first token that ends a generation. Where the server has the template with {% generation %}, nothing is cut. Where the template writes no such token, each turn is a sequence that ends with
 the model's own. Without a mask (null): templates that TRL has no second version of, and conversations whose earlier turns change once
 others follow. Needs requirements-trl.txt; not part of make_all.py.
 """
@@ -136,6 +136,7 @@ COMBINATIONS = {
     "chatml-marked": ["bytes-nfc", "pieces-prefix"],
     "qwen3-marked": ["bytes-nfc"],
     "glm4moe-marked": ["bytes"],
+    "smollm3-marked": ["bytes"],
 }
 
 # TRL's second version of these also marks what the generation prompt writes.
@@ -217,7 +218,8 @@ def reference(tokenizer: PreTrainedTokenizerFast, name: str, template: str, mark
     stop_ids = tokenizer.convert_tokens_to_ids(stops)
     offsets = tokenizer(whole, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     places = [i for i, message in enumerate(messages) if message["role"] == "assistant"]
-    runs = [(max(start, prompt_length(tokenizer, whole_ids, messages[:place], options)), end) for place, (start, end) in zip(places, runs, strict=True)]
+    if not is_whole(name):
+        runs = [(max(start, prompt_length(tokenizer, whole_ids, messages[:place], options)), end) for place, (start, end) in zip(places, runs, strict=True)]
     ends = [first_stop(whole_ids, run, stop_ids, tokenizer) for run in runs]
     if len({end is None for end in ends}) == 2:
         return {"ids": ids, "sequences": None}
@@ -225,6 +227,7 @@ def reference(tokenizer: PreTrainedTokenizerFast, name: str, template: str, mark
     if any(end is not None and not each.startswith(whole[: offsets[end - 1][1]].removesuffix("<|user|>").removesuffix("<|observation|>")) for each, end in zip(own, ends, strict=True)):
         return {"ids": ids, "sequences": None}
     if all(end is not None for end in ends):
+        ends = [max(stop, end) if is_whole(name) else stop for stop, (_, end) in zip(ends, runs, strict=True)]
         length = ends[-1]
         mask = [0] * length
         for (start, _), end in zip(runs, ends, strict=True):
@@ -241,6 +244,11 @@ def reference(tokenizer: PreTrainedTokenizerFast, name: str, template: str, mark
             assert own[:start] == whole_ids[:start] or len(own) < start
             sequences.append((own + stop_ids[:1], [0] * min(start, len(own)) + [1] * (len(own) + 1 - min(start, len(own)))))
     return {"ids": ids, "sequences": [{"ids": each, "trained": runs_of(mask)} for each, mask in sequences]}
+
+
+def is_whole(name: str) -> bool:
+    """Whether all that the blocks hold is trained: they are the server's own."""
+    return name.endswith("-marked")
 
 
 def through(tokenizer, messages: list[dict], whole: str, options: dict) -> str:

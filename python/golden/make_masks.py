@@ -2,7 +2,7 @@
 whose fixtures must exist. Conversations are put together at random, with a seed, so that pieces meet that nobody would write next to each other.
 
 Each turn is Transformers' mask of the conversation that ends with it, cut as in make_examples.py: a template may write a turn in another way once
-others follow, and it is trained as it was when it was new. A row is a digest of all its trained tokens, in ascending order; "-" where no
+others follow, and it is trained as it was when it was new. Nothing is cut where the server has the template with its blocks. A row is a digest of all its trained tokens, in ascending order; "-" where no
 reference says what is trained. Needs requirements-trl.txt; not part of make_all.py. With a template's name and the number of a row, it prints them.
 """
 
@@ -14,7 +14,7 @@ import sys
 import make_examples
 from conversations import ADD, WEATHER, assistant, system, user
 from example_templates import FAMILIES, sources
-from make_examples import COMBINATIONS, MARKS_PROMPT, dressed, first_stop, freeze_clock, runs_of
+from make_examples import COMBINATIONS, MARKS_PROMPT, dressed, first_stop, freeze_clock, is_whole, runs_of
 from odd_conversations import Chance
 from provenance import FIXTURES, made_with
 
@@ -50,8 +50,8 @@ def is_trained(message: dict) -> bool:
     return message["role"] == "assistant" and all(message.get(flag, True) for flag in ("train", "training", "weight"))
 
 
-def of_turn(tokenizer, name: str, messages: list[dict], options: dict) -> list[int] | None:
-    """The trained tokens of the last turn; None: no reference."""
+def of_turn(tokenizer, name: str, messages: list[dict], options: dict, whole: bool = False) -> list[int] | None:
+    """The trained tokens of the last turn, or `whole`, all that Transformers marks of it; None: no reference."""
     template, marked = sources(name)
 
     def tokens(said: list[dict], **more: object):
@@ -64,12 +64,13 @@ def of_turn(tokenizer, name: str, messages: list[dict], options: dict) -> list[i
         return None
     (start, end), ids = runs[-1], read["input_ids"]
     before = messages[:-1]
-    prompt = tokens(before, add_generation_prompt=True)["input_ids"] if before else []
+    # Blocks of two turns may meet: what is marked of the whole turn begins behind the conversation before it.
+    prompt = tokens(before, add_generation_prompt=not whole)["input_ids"] if before else []
     if name in MARKS_PROMPT and (not before or ids[: len(prompt)] != prompt):
         return None
     start = max(start, 1, len(os.path.commonprefix([prompt, ids])))
     stop = first_stop(ids, (start, end), tokenizer.convert_tokens_to_ids(FAMILIES[name]["stops"]), tokenizer)
-    return None if stop is None else ids[start:stop]
+    return None if stop is None else ids[start : max(stop, end) if whole else stop]
 
 
 def of_row(tokenizer, name: str, row: dict) -> list[int] | None:
@@ -77,7 +78,7 @@ def of_row(tokenizer, name: str, row: dict) -> list[int] | None:
     options = {"tools": row.get("tools"), **row.get("chat_template_kwargs", {})}
     try:
         tokenizer.apply_chat_template(messages, tokenize=False, chat_template=sources(name)[0], **options)
-        turns = [of_turn(tokenizer, name, messages[: place + 1], options) for place, message in enumerate(row["messages"]) if is_trained(message)]
+        turns = [of_turn(tokenizer, name, messages[: place + 1], options, is_whole(name)) for place, message in enumerate(row["messages"]) if is_trained(message)]
     except Exception:  # noqa: BLE001 -- whatever a template raises
         return None
     return None if None in turns else sorted(id for turn in turns for id in turn)

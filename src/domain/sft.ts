@@ -10,6 +10,8 @@ export interface ConversationRow {
   readonly tools: readonly ToolDefinition[] | null;
   /** Places of assistant messages that are context, although the job trains all. */
   readonly untrained?: readonly number[];
+  /** Its first messages are a prompt: what opens the answer to it is context, even if the chat template says that the model writes it. */
+  readonly followsPrompt?: true;
   /** Variables of the chat template. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }

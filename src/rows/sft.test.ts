@@ -37,7 +37,7 @@ test.each([
 });
 
 test("TRL's prompt and completion are a conversation whose prompt is context", () => {
-  const row = { messages, tools: null };
+  const row = { messages, tools: null, followsPrompt: true };
   expect(read({ prompt: [question], completion: [answer] })).toEqual({ row });
 });
 

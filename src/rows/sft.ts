@@ -93,7 +93,8 @@ function readCompletion(value: Values, opened: number): ReadSftRow {
     wanted: [],
     unused: [...prompt.unused, ...completion.unused],
   };
-  return checked(whole, row, leftOver(value, 'prompt', 'completion'));
+  const read = checked(whole, row, leftOver(value, 'prompt', 'completion'));
+  return 'row' in read ? { ...read, row: { ...read.row, followsPrompt: true } } : read;
 }
 
 function readText(value: Values): ReadSftRow {

@@ -29,8 +29,6 @@ export interface ConversationEncoder {
   renderClosed(messages: readonly ChatMessage[], context: TemplateContext): string;
   /** Where the template's `{% generation %}` blocks lie in that text; null: it has none. */
   generatedBlocks(messages: readonly ChatMessage[], context: TemplateContext): readonly TextRun[] | null;
-  /** Whether the template's source names this field or variable. */
-  reads(field: string): boolean;
   /** Texts of the tokens that end a generation, the model's own end first. Empty: none is known. */
   readonly stops: readonly string[];
   /** A text in which the template wrote the special tokens. */

@@ -6,7 +6,7 @@ import { createYielder } from '#base/yield-to-loop';
 import type { ChatMessage } from '#domain/chat';
 import type { ConversationEncoder, TemplateContext } from './conversation-encoder.ts';
 import type { SequenceLimits, TokenSequence } from './token-sequence.ts';
-import { appendedStop, findWrittenTurn, type WrittenTurn } from './written-turn.ts';
+import { appendedStop, findWrittenTurn, type BlockUse, type WrittenTurn } from './written-turn.ts';
 
 export interface TokenizedExample {
   readonly sequences: readonly TokenSequence[];
@@ -16,18 +16,22 @@ export interface TokenizedExample {
   readonly endlessTurns: number;
 }
 
-/** `trained`: places of the assistant messages to train, in ascending order. Throws `invalid_request` if the template refuses the conversation. */
+/**
+ * `trained`: places of the assistant messages to train, in ascending order. `use`: of `{% generation %}` blocks. Throws `invalid_request` if the template refuses
+ * the conversation.
+ */
 export async function tokenizeConversation(
   messages: readonly ChatMessage[],
   trained: readonly number[],
   context: TemplateContext,
   encoder: ConversationEncoder,
   limits: SequenceLimits,
+  use: BlockUse,
 ): Promise<TokenizedExample> {
   const yieldToLoop = createYielder();
   const turns: WrittenTurn[] = [];
   for (const place of trained) {
-    const turn = findWrittenTurn(messages, place, context, encoder);
+    const turn = findWrittenTurn(messages, place, context, encoder, use);
     if (turn) turns.push(turn);
     await yieldToLoop();
   }

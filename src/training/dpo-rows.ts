@@ -43,7 +43,7 @@ async function tokenizeConversations(
   const tokenize = (answer: readonly ChatMessage[]) => {
     const messages = [...prompt, ...answer];
     const places = messages.flatMap(({ role }, at) => (at >= prompt.length && role === 'assistant' ? [at] : []));
-    return tokenizeConversation(messages, places, { tools, variables }, encoder, limits);
+    return tokenizeConversation(messages, places, { tools, variables }, encoder, limits, 'after the prompt');
   };
   const both = [await tokenize(chosen), await tokenize(rejected)];
   const endlessTurns = both.reduce((sum, each) => sum + each.endlessTurns, 0);

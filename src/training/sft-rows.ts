@@ -101,9 +101,10 @@ export async function tokenizeSftRow(
   limits: SequenceLimits = UNLIMITED,
 ): Promise<RowSequences> {
   if ('completion' in row) return tokenizeTextRow(row, encoder, limits);
-  const { messages, tools, variables } = row;
+  const { messages, tools, variables, followsPrompt } = row;
   const places = trainedPlaces(row, trainedTurns);
-  const read = await tokenizeConversation(messages, places, { tools, variables }, encoder, limits);
+  const use = followsPrompt ? 'after the prompt' : 'whole';
+  const read = await tokenizeConversation(messages, places, { tools, variables }, encoder, limits, use);
   return {
     sequences: read.sequences,
     problem: read.isTooLong ? 'too_long' : read.sequences.length === 0 ? 'no_trainable_tokens' : null,

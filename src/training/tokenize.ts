@@ -109,15 +109,15 @@ function unlessRefused<T>(read: () => T): T | TokenProblem {
 const isMasked = (turn: Turn): boolean =>
   turn.kind === 'sampled' && turn.isConstrained === true && turn.logprobs?.some((logprob) => logprob !== null) === true;
 
-interface TrainedToken {
+interface WrittenToken {
   readonly id: number;
-  /** NaN: unknown. */
-  readonly logprob: number;
+  /** NaN: unknown. Null: the token is context, between what the model writes. */
+  readonly logprob: number | null;
 }
 
 interface TrainedTurn {
   readonly prompt: readonly number[];
-  readonly tokens: readonly TrainedToken[];
+  readonly tokens: readonly WrittenToken[];
 }
 
 interface Building {
@@ -180,7 +180,7 @@ function sampledTokens(
   tokens: NonNullable<SampledTurn['tokens']>,
   logprobs: SampledTurn['logprobs'],
   encoder: ConversationEncoder,
-): TrainedToken[] | TokenProblem {
+): WrittenToken[] | TokenProblem {
   if (logprobs && logprobs.length !== tokens.length) return 'logprob_count_mismatch';
   const ids = tokens.map((token) => (typeof token === 'number' ? token : encoder.findToken(token)));
   if (!ids.every((id) => isKnown(id, encoder))) return 'unknown_tokens';
@@ -197,16 +197,16 @@ function writtenTurn(
   given: readonly number[] | null,
   encoder: ConversationEncoder,
 ): TrainedTurn | null {
-  const turn = findWrittenTurn(messages, messages.length - 1, { tools }, encoder);
+  const turn = findWrittenTurn(messages, messages.length - 1, { tools }, encoder, 'after the prompt');
   if (turn === null) return null;
-  const { text, runs } = turn;
+  const { text, from, runs } = turn;
   const { ids, find } = encoder.encodeText(text);
-  const written = find(runs[0]!.from, text.length);
-  return {
-    prompt: given ?? ids.slice(0, written.first),
-    tokens: [...ids.slice(written.first, written.end), ...appendedStop(turn, encoder)].map((id) => ({
-      id,
-      logprob: NaN,
-    })),
-  };
+  const written = find(from, text.length);
+  const trained = runs.map((run) => find(run.from, run.to));
+  const tokens = ids.slice(written.first, written.end).map((id, i) => {
+    const at = written.first + i;
+    return { id, logprob: trained.some(({ first, end }) => at >= first && at < end) ? NaN : null };
+  });
+  const stop = appendedStop(turn, encoder).map((id) => ({ id, logprob: NaN }));
+  return { prompt: given ?? ids.slice(0, written.first), tokens: [...tokens, ...stop] };
 }

@@ -7,6 +7,8 @@ import type { ConversationEncoder, TemplateContext, TextRun } from './conversati
 export interface WrittenTurn {
   /** The conversation as the template writes it, through the end of the turn. */
   readonly text: string;
+  /** Where its prompt ends. */
+  readonly from: number;
   /** What is trained of it, in its order; one run unless the template's `{% generation %}` blocks leave gaps. */
   readonly runs: readonly TextRun[];
   /** How generation ends there: at a token that the template wrote, at the model's own, which follows the text, or not at all. */
@@ -17,53 +19,72 @@ export interface WrittenTurn {
 export const appendedStop = ({ end }: WrittenTurn, { stopId }: Pick<ConversationEncoder, 'stopId'>): number[] =>
   end === 'appended' && stopId !== null ? [stopId] : [];
 
+/**
+ * How much of a `{% generation %}` block is trained: all of it, as in Transformers, or only what follows the prompt through the end of the
+ * turn, where the prompt is context.
+ */
+export type BlockUse = 'whole' | 'after the prompt';
+
 /** Throws `invalid_request` if the template refuses the conversation. Null: the template's blocks leave out the turn. */
 export function findWrittenTurn(
   messages: readonly ChatMessage[],
   place: number,
   context: TemplateContext,
   encoder: ConversationEncoder,
+  use: BlockUse = 'whole',
 ): WrittenTurn | null {
   const upTo = messages.slice(0, place + 1);
   let closed: string;
   try {
     closed = encoder.renderClosed(upTo, context);
   } catch (error) {
-    const turn = error instanceof AppError ? turnBeforeOthers(messages, place, context, encoder) : null;
-    if (turn === null) throw error;
+    const turn = error instanceof AppError ? turnBeforeOthers(messages, place, context, encoder, use) : undefined;
+    if (turn === undefined) throw error;
     return turn;
   }
   const from = turnStart(closed, upTo, context, encoder);
   const { text, end } = findEnd(closed, from, messages, place, context, encoder);
-  const blocks = encoder.generatedBlocks(upTo, context);
-  if (blocks === null) return { text, runs: [{ from, to: text.length }], end };
-  const runs = blocks
-    .filter((block) => block.from >= from || block.to > from)
-    .map((block) => ({ from: Math.max(block.from, from), to: Math.min(block.to, text.length) }));
-  const last = runs.pop();
-  // The end of a turn is trained also where the block ends before it.
-  return last ? { text, runs: [...runs, { from: Math.min(last.from, text.length), to: text.length }], end } : null;
+  const turn: WrittenTurn = { text, from, runs: [{ from, to: text.length }], end };
+  return withBlocks(turn, closed, encoder.generatedBlocks(upTo, context), use);
+}
+
+/** `closed`: the text that has the blocks. The end of a turn is trained also where its block ends before it. */
+function withBlocks(
+  turn: WrittenTurn,
+  closed: string,
+  blocks: readonly TextRun[] | null,
+  use: BlockUse,
+): WrittenTurn | null {
+  if (blocks === null) return turn;
+  const { text, from, end } = turn;
+  const own = blocks.filter((block) => block.from >= from || block.to > from);
+  const last = own.at(-1);
+  if (!last) return null;
+  const isWhole = use === 'whole';
+  const to = isWhole && end === 'written' ? Math.max(text.length, last.to) : text.length;
+  const runs = own.map((block) => ({
+    from: Math.min(isWhole ? block.from : Math.max(block.from, from), to),
+    to: block === last ? to : Math.min(block.to, to),
+  }));
+  return { text: to > text.length ? closed.slice(0, to) : text, from, runs, end };
 }
 
 /**
  * A turn that the template refuses as the last one (Qwen 3.5 wants a question before), in the shortest conversation that it accepts: what
- * changes with the content, from where an answer begins through the token that ends it. Null: there is none.
+ * changes with the content, from where an answer begins through the token that ends it. Undefined: there is none. Null: the template's
+ * blocks leave it out.
  */
 function turnBeforeOthers(
   messages: readonly ChatMessage[],
   place: number,
   context: TemplateContext,
   encoder: ConversationEncoder,
-): WrittenTurn | null {
+  use: BlockUse,
+): WrittenTurn | null | undefined {
   const render = (end: number, content: string | null): string | null => {
     const message = messages[place]!;
     const changed = content === null ? messages : messages.with(place, { ...message, content });
-    try {
-      return encoder.renderClosed(changed.slice(0, end), context);
-    } catch (error) {
-      if (error instanceof AppError) return null;
-      throw error;
-    }
+    return closedOrNull(changed.slice(0, end), context, encoder);
   };
   for (let end = place + 2; end <= messages.length; end++) {
     const [closed, one, other] = [null, 'A', 'B'].map((content) => render(end, content));
@@ -74,13 +95,21 @@ function turnBeforeOthers(
     const from = at >= 0 && at + opening.length <= parting ? at + opening.length : parting;
     const rest = one.slice(parting + 1); // behind the content
     const behind = closed.length - rest.length;
-    const space = rest.length - rest.trimStart().length;
-    const stop = encoder.stops.find((each) => rest.startsWith(each, space));
-    if (stop === undefined || behind < from) return null;
-    const to = behind + space + stop.length;
-    return { text: closed.slice(0, to), runs: [{ from, to }], end: 'written' };
+    const stop = stopAtStart(rest, encoder.stops);
+    if (stop === null || behind < from) return undefined;
+    const to = behind + stop;
+    const turn: WrittenTurn = { text: closed.slice(0, to), from, runs: [{ from, to }], end: 'written' };
+    const blocks = encoder.generatedBlocks(messages.slice(0, end), context);
+    return withBlocks(turn, closed, blocks && blocks.filter((block) => block.from < to), use);
   }
-  return null;
+  return undefined;
+}
+
+/** Where the token ends that stops generation at the beginning of the text, behind white space; null: another text stands there. */
+function stopAtStart(text: string, stops: readonly string[]): number | null {
+  const space = text.length - text.trimStart().length;
+  const stop = stops.find((each) => text.startsWith(each, space));
+  return stop === undefined ? null : space + stop.length;
 }
 
 function findEnd(
@@ -93,6 +122,8 @@ function findEnd(
 ): Pick<WrittenTurn, 'text' | 'end'> {
   const { content, stop } = readTail(closed, from, encoder.stops);
   if (stop !== null) return { text: closed.slice(0, stop), end: 'written' };
+  const ended = endBehindContent(closed, from, messages, place, context, encoder);
+  if (ended !== null) return { text: closed.slice(0, ended), end: 'written' };
   const next = nextMarker(closed, messages, place, context, encoder);
   if (next !== null) return { text: closed + next, end: 'written' };
   return { text: closed.slice(0, content), end: encoder.stops.length > 0 ? 'appended' : 'unknown' };
@@ -193,6 +224,43 @@ function readTail(closed: string, from: number, stops: readonly string[]): { con
   return { content, stop: first ? first[0] + first[1] : null };
 }
 
+/**
+ * A template may write more behind the end of the last turn, which no model writes: where the token ends that stops generation, if what
+ * follows every content begins with it; null: it does not.
+ */
+function endBehindContent(
+  closed: string,
+  from: number,
+  messages: readonly ChatMessage[],
+  place: number,
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): number | null {
+  const { role } = messages[place]!;
+  const [one, other] = ['A', 'B'].map((content) =>
+    closedOrNull([...messages.slice(0, place), { role, content }], context, encoder),
+  );
+  if (typeof one !== 'string' || typeof other !== 'string' || one === other) return null;
+  const rest = one.slice(alike(one, other) + 1);
+  const behind = closed.length - rest.length;
+  const stop = stopAtStart(rest, encoder.stops);
+  return stop !== null && behind >= from && closed.endsWith(rest) ? behind + stop : null;
+}
+
+/** Null: the template refuses it. */
+function closedOrNull(
+  messages: readonly ChatMessage[],
+  context: TemplateContext,
+  encoder: ConversationEncoder,
+): string | null {
+  try {
+    return encoder.renderClosed(messages, context);
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
 /** GLM's turns end where another role's marker begins: what follows the turn, through that marker, if it stops generation. */
 function nextMarker(
   closed: string,
@@ -204,16 +272,9 @@ function nextMarker(
   const message = messages[place]!;
   const calls = message.tool_calls?.length ?? 0;
   const next = messages[place + 1] ?? { role: calls > 0 ? 'tool' : 'user', content: 'Hello.' };
-  let followed: string;
-  try {
-    followed = encoder.renderClosed([...messages.slice(0, place + 1), next], context);
-  } catch (error) {
-    if (error instanceof AppError) return null; // the template allows nothing after this turn
-    throw error;
-  }
-  if (!followed.startsWith(closed)) return null;
+  const followed = closedOrNull([...messages.slice(0, place + 1), next], context, encoder);
+  if (followed === null || !followed.startsWith(closed)) return null; // null: the template allows nothing after this turn
   const rest = followed.slice(closed.length);
-  const space = rest.length - rest.trimStart().length;
-  const stop = encoder.stops.find((each) => rest.startsWith(each, space));
-  return stop === undefined ? null : rest.slice(0, space + stop.length);
+  const stop = stopAtStart(rest, encoder.stops);
+  return stop === null ? null : rest.slice(0, stop);
 }

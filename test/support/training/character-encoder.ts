@@ -11,7 +11,6 @@ export const characterEncoder = (renderPrompt: Render, renderClosed: Render, voc
   renderPrompt,
   renderClosed,
   generatedBlocks: () => null,
-  reads: () => false,
   stops: ['\n'],
   stopId: 10,
   encode: idsOf,

@@ -1,4 +1,4 @@
-// The tokens of examples, and which of them are trained, as Transformers gives them for 46 chat templates with 8 kinds of tokenizers
+// The tokens of examples, and which of them are trained, as Transformers gives them for 47 chat templates with 8 kinds of tokenizers
 // (python/golden/make_examples.py).
 import { describe, expect, test } from 'vitest';
 import { readSftLine } from '#rows/sft';

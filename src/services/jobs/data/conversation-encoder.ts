@@ -69,7 +69,6 @@ export function createConversationEncoder(
     renderClosed: (messages, context) => render(messages, context, 'closed'),
     generatedBlocks: (messages, context) =>
       chatTemplate?.renderBlocks({ messages, ...context, addGenerationPrompt: false })?.blocks ?? null,
-    reads: (field) => chatTemplate?.accepts(field) === true || mentions(chatTemplate?.source ?? '', field),
     stops: stops.map(({ text }) => text),
     stopId: stops[0]?.id ?? null,
     encode,
@@ -89,6 +88,3 @@ export function createConversationEncoder(
     },
   };
 }
-
-/** As a word: templates read fields by attribute and by key. */
-const mentions = (source: string, field: string): boolean => source.split(/[^\p{L}\p{N}_]+/u).includes(field);

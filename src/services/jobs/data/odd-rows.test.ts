@@ -1,4 +1,4 @@
-// Which tokens of odd conversations are trained, as Transformers' masks say, for 45 chat templates (python/golden/make_masks.py).
+// Which tokens of odd conversations are trained, as Transformers' masks say, for 46 chat templates (python/golden/make_masks.py).
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { readSftLine } from '#rows/sft';

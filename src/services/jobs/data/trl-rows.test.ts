@@ -1,4 +1,4 @@
-// Tokens of TRL's rows (prompts with completions, pairs, plain text) and which are trained, as TRL's trainers prepare them, for 46 chat
+// Tokens of TRL's rows (prompts with completions, pairs, plain text) and which are trained, as TRL's trainers prepare them, for 47 chat
 // templates (python/golden/make_trl_rows.py).
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
