@@ -7,6 +7,8 @@ import { withoutNulls } from './without-nulls.ts';
 
 export type Refuse = (path: (string | number)[], message: string) => void;
 
+type Values = Readonly<Record<string, unknown>>;
+
 export interface ChatForm {
   readonly message: Record<string, unknown>;
   /** The reasoning that parts of its content have; null: they have none. */
@@ -39,7 +41,7 @@ export function inChatForm(sent: object, refuse: Refuse): ChatForm {
   for (const field of ['train_detail', 'training_detail', 'train_on_eos'])
     if (message[field] !== undefined)
       refuse([field], 'is not supported: a turn is trained as a whole, or it is context (train)');
-  const { content, thoughts, unused } = readParts(message);
+  const { content, thoughts, unused } = readParts(message, refuse);
   return {
     message: { ...message, ...callsOf(message, refuse), ...(content === undefined ? {} : { content }) },
     thoughts,
@@ -47,7 +49,7 @@ export function inChatForm(sent: object, refuse: Refuse): ChatForm {
   };
 }
 
-function callsOf(message: Readonly<Record<string, unknown>>, refuse: Refuse): object {
+function callsOf(message: Values, refuse: Refuse): object {
   const { function_call: call, tool_calls: calls } = message;
   const refuseIn =
     (...path: (string | number)[]): Refuse =>
@@ -61,7 +63,7 @@ function callsOf(message: Readonly<Record<string, unknown>>, refuse: Refuse): ob
 }
 
 /** `{"from", "value"}`. A function call is the JSON text of one call or of a list. */
-function spoken({ from, value, ...rest }: Readonly<Record<string, unknown>>, refuse: Refuse): Record<string, unknown> {
+function spoken({ from, value, ...rest }: Values, refuse: Refuse): Record<string, unknown> {
   const role = typeof from === 'string' && Object.hasOwn(SPEAKERS, from) ? SPEAKERS[from]! : null;
   if (role === null)
     refuse(['from'], `is ${JSON.stringify(from)}, and must be one of ${Object.keys(SPEAKERS).join(', ')}`);
@@ -120,13 +122,18 @@ interface Parts {
 }
 
 /** Thinking of an answer is taken out of its content, as of a request to the Messages API. Parts of other types are refused later. */
-function readParts({ role, content }: Readonly<Record<string, unknown>>): Parts {
+function readParts({ role, content }: Values, refuse: Refuse): Parts {
   if (!Array.isArray(content)) return { content, thoughts: null, unused: [] };
   const thoughts: string[] = [];
   const unused: string[] = [];
   const parts: unknown[] = [];
-  for (const sent of content as unknown[]) {
+  for (const [place, sent] of (content as unknown[]).entries()) {
     const part = isObject(sent) ? withoutNulls(sent) : sent;
+    if (isObject(part) && part['type'] === undefined) {
+      refuse(['content', place, 'type'], 'is missing: a part is {"type": "text", "text": "…"}');
+      parts.push('');
+      continue;
+    }
     const own = isObject(part) ? TEXT_OF.get(part['type']) : undefined;
     if (isObject(part) && own !== undefined)
       unused.push(...Object.keys(part).flatMap((key) => (key === 'type' || key === own ? [] : `content.${key}`)));
@@ -137,8 +144,6 @@ function readParts({ role, content }: Readonly<Record<string, unknown>>): Parts 
   if (thoughts.length === 0) return { content: parts, thoughts: null, unused };
   return { content: parts.length === 0 ? '' : parts, thoughts: thoughts.join(''), unused };
 }
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** A text, or the list of text parts that Mistral's models write. Null: neither. */
 function thoughtIn(thinking: unknown): string | null {

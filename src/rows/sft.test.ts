@@ -32,6 +32,7 @@ test.each([
   ],
   ['conversations in the form of chat', { conversations: messages }],
   ['a trajectory', { messages_and_choices: [question, { message: { content: '4' }, finish_reason: 'stop' }] }],
+  ['one with nulls', { messages_and_choices: [question, { role: null, message: { role: null, content: '4' } }] }],
 ])('%s is a conversation', (_, row) => {
   expect(read(row)).toEqual({ row: { messages, tools: null } });
 });
@@ -291,7 +292,7 @@ test.each([
   [
     "Bedrock's row",
     { schemaVersion: 'bedrock-conversation-2024', messages: [{ role: 'user', content: [{ text: 'Hi' }] }] },
-    'messages.0.content',
+    'messages.0.content.0.type: is missing: a part is',
   ],
   [
     'a message behind a system beside it',

@@ -7,6 +7,7 @@ import { parse } from '#validation/parse';
 import { readLine } from './read-line.ts';
 import { contextOf, leftOver, leftOverShared, problemOfUnwanted, readAs, rowFields } from './row-fields.ts';
 import { isAnswered, problemOfPrompt, readMoved, readOpened, rowMessages, type RowMessages } from './row-messages.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -59,8 +60,11 @@ function readTrajectory(value: Values): ReadSftRow {
   return readMessages({ ...rest, messages }, ['messages']);
 }
 
-const messageOfTurn = (turn: unknown): unknown =>
-  isObject(turn) && isObject(turn['message']) && !('role' in turn) ? { role: 'assistant', ...turn['message'] } : turn;
+function messageOfTurn(sent: unknown): unknown {
+  const turn = isObject(sent) ? withoutNulls(sent) : null;
+  if (turn === null || !isObject(turn['message']) || 'role' in turn) return sent;
+  return { role: 'assistant', ...withoutNulls(turn['message']) };
+}
 
 const readSpoken = (value: Values, field: string): ReadSftRow =>
   readMoved(value, field, 'messages', (moved) => readMessages(moved, ['messages']));

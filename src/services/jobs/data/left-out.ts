@@ -53,13 +53,16 @@ function leavesOut(part: Part, { renderClosed }: Pick<ConversationEncoder, 'rend
 
 /** Data may have another role in each row. */
 const ROLES_MAX = 20;
+/** A part that the template has written so often is not left out elsewhere. */
+const WRITTEN_MAX = 200;
 
 export function createLeftOut(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
   const asked = new Map<string, { readonly isLeftOut: boolean; rows: number }>();
   const silenced = new Map<string, number>();
+  const written = new Map<string, number>();
   return {
     note(row: SftRow | PreferencePair): void {
-      for (const name of silencedIn(row, encoder)) silenced.set(name, (silenced.get(name) ?? 0) + 1);
+      for (const name of silencedIn(row, written, encoder)) silenced.set(name, (silenced.get(name) ?? 0) + 1);
       for (const [name, part] of partsOf(row)) {
         if (!asked.has(name) && asked.size < ROLES_MAX)
           asked.set(name, { isLeftOut: leavesOut(part, encoder), rows: 0 });
@@ -90,15 +93,20 @@ function partsOf(row: SftRow | PreferencePair): Map<string, Part> {
   return parts;
 }
 
-/** Names of parts of the row whose text the template does not write where they stand. */
-function silencedIn(row: SftRow | PreferencePair, encoder: Pick<ConversationEncoder, 'renderClosed'>): Set<string> {
+/** Names of parts of the row whose text the template does not write where they stand. `written`: how often it wrote each. */
+function silencedIn(
+  row: SftRow | PreferencePair,
+  written: Map<string, number>,
+  encoder: Pick<ConversationEncoder, 'renderClosed'>,
+): Set<string> {
   const found = new Set<string>();
   for (const messages of conversationsOf(row))
     for (const [place, message] of messages.entries()) {
       const name = oftenSilenced(message, place);
-      if (name === null || found.has(name)) continue;
-      const written = renderedWith(row, messages, place, { ...message, content: WORD }, encoder);
-      if (written.length > 0 && !written.some((text) => text.includes(WORD))) found.add(name);
+      if (name === null || found.has(name) || (written.get(name) ?? 0) >= WRITTEN_MAX) continue;
+      const texts = renderedWith(row, messages, place, { ...message, content: WORD }, encoder);
+      if (texts.some((text) => text.includes(WORD))) written.set(name, (written.get(name) ?? 0) + 1);
+      else if (texts.length > 0) found.add(name);
     }
   return found;
 }

@@ -15,7 +15,7 @@ const FIELDS_MAX = 20;
 /** Data may have another field in each row. */
 const COUNTED_MAX = 1_000;
 /** A field that the template has not used in so many rows is not used in the others. */
-const ASKED_MAX = 50;
+const ASKED_MAX = 20;
 
 interface ReadRow {
   readonly row: SftRow | PreferencePair;
