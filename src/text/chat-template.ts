@@ -146,36 +146,51 @@ export function createChatTemplate(
 
 /**
  * The first text that the template writes: of tools in each form, then again with what can be read of arguments that are no JSON. A template
- * that looks into a text for them, where it expects an object, writes another text with other marks. `request`: all that it gets.
+ * that looks into a text for them, where it expects an object, writes another text with other marks; and one that leaves the text out may
+ * write an object. `request`: all that it gets.
  */
 function firstOf<Form>(
   forms: readonly Form[],
   request: () => string,
   render: (form: Form, unread: UnreadArguments) => string,
 ): string {
+  const failures: unknown[] = [];
+  let without: string | null = null;
   let isLookedInto = false;
-  for (const as of ['mark', 'object'] as const) {
-    const failures: unknown[] = [];
-    let unreadCount = 0;
-    for (const form of forms) {
-      const unread = createUnreadArguments(as, request);
-      try {
-        const text = render(form, unread);
-        if (as === 'object' || unread.count === 0) return text;
-        if (render(form, createUnreadArguments('other mark', request)) === text) return text;
-        isLookedInto = true;
-        break;
-      } catch (error) {
-        failures.push(error);
-        if (error instanceof AppError && error.cause instanceof BudgetError) throw error;
-      } finally {
-        unreadCount = unread.count;
-      }
+  let hasUnread = false;
+  for (const form of forms) {
+    const unread = createUnreadArguments('mark', request);
+    try {
+      const text = render(form, unread);
+      if (unread.count === 0) return text;
+      hasUnread = true;
+      isLookedInto = render(form, createUnreadArguments('other mark', request)) !== text;
+      if (!isLookedInto && unread.areWritten) return text;
+      if (!isLookedInto) without = text;
+      break;
+    } catch (error) {
+      hasUnread = unread.count > 0;
+      failures.push(error);
+      throwIfSpent(error);
     }
-    if (as === 'object' && isLookedInto) throw looksInto(failures[0]);
-    if (as === 'object' || unreadCount === 0) throw failures[0];
   }
-  throw new Error('a template was not rendered');
+  if (!hasUnread) throw failures[0];
+  failures.length = 0;
+  for (const form of forms) {
+    try {
+      return render(form, createUnreadArguments('object', request));
+    } catch (error) {
+      failures.push(error);
+      throwIfSpent(error);
+    }
+  }
+  if (without !== null) return without;
+  throw isLookedInto ? looksInto(failures[0]) : failures[0];
+}
+
+/** Another attempt would cost as much. */
+function throwIfSpent(error: unknown): void {
+  if (error instanceof AppError && error.cause instanceof BudgetError) throw error;
 }
 
 function looksInto(cause: unknown): AppError {

@@ -22,6 +22,12 @@ test.each([
   ['with escapes', '{{ c.function.arguments|tojson(ensure_ascii=true)|lower|trim }}', CUT],
   ['key by key', '{% for k in c.function.arguments %}{{ k }}={{ c.function.arguments[k] }};{% endfor %}', 'city=Bo;'],
   ['item by item', '{% for k, v in c.function.arguments.items() %}{{ k }}={{ v }};{% endfor %}', 'city=Bo;'],
+  [
+    'if they are an object',
+    '{{ c.function.name }}{% if c.function.arguments is mapping %}({{ c.function.arguments.city }}){% endif %}',
+    'weather(Bo)',
+  ],
+  ['not at all', '{{ c.function.name }}', 'weather'],
   ['by their number', '{{ c.function.arguments|length }}', '1'],
 ])('a template that writes them %s', (_, write, written) => {
   expect(render(write)).toBe(`Hi${written}`);

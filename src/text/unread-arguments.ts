@@ -7,6 +7,8 @@ export interface UnreadArguments {
   /** What the template gets for them. */
   take(text: string): unknown;
   readonly count: number;
+  /** Whether the last text that was restored has each of them. */
+  readonly areWritten: boolean;
   /** The text that the template wrote, with the arguments in their places. */
   restore(rendered: string): string;
 }
@@ -18,6 +20,7 @@ export interface UnreadArguments {
  */
 export function createUnreadArguments(as: 'object' | 'mark' | 'other mark', request: () => string): UnreadArguments {
   const texts: string[] = [];
+  let areWritten = true;
   const markOf = createMarks(as === 'mark' ? 0 : DIGITS, request);
   return {
     take(text) {
@@ -27,13 +30,17 @@ export function createUnreadArguments(as: 'object' | 'mark' | 'other mark', requ
     get count() {
       return texts.length;
     },
-    restore: (rendered) =>
-      as === 'object'
-        ? rendered
-        : texts.reduceRight((text, each, index) => {
-            const mark = markOf(index);
-            return text.replaceAll(`"${mark}"`, () => each).replaceAll(mark, () => each);
-          }, rendered),
+    get areWritten() {
+      return areWritten;
+    },
+    restore(rendered) {
+      if (as === 'object') return rendered;
+      areWritten = texts.every((_, index) => rendered.includes(markOf(index)));
+      return texts.reduceRight((text, each, index) => {
+        const mark = markOf(index);
+        return text.replaceAll(`"${mark}"`, () => each).replaceAll(mark, () => each);
+      }, rendered);
+    },
   };
 }
 
