@@ -38,6 +38,15 @@ test('rows are counted, and the first are shown with their trained tokens', asyn
   expect(isTrainable(report)).toBe(false); // each job refuses the rows of the other
 });
 
+test('a row with a conversation and a pair is read as the job reads it', async () => {
+  const turns = messages.slice(2);
+  const row = { prompt: 'Bye', messages: turns, chosen: turns, rejected: [turns[0], said('assistant', 'Hm')] };
+  expect((await check(row)).rows).toEqual({ conversation: 1, text: 0, pair: 0 });
+  const request = { assistantTurns: 'all', shownRows: 0, job: 'dpo' } as const;
+  const read = await checkData(file(row), { id: 'starter', text }, request);
+  expect(read.rows).toEqual({ conversation: 0, text: 0, pair: 1 });
+});
+
 test('a file is trainable if a job takes all of it and learns something', async () => {
   expect(isTrainable(await check({ messages }, { text: 'Once' }))).toBe(true);
   expect(isTrainable(await check({ messages: messages.slice(0, 2) }))).toBe(false);
