@@ -1,7 +1,8 @@
 // Error positions and reasons match those of Python's json module for the same texts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DEPTH_MAX, locateSyntaxError, parseJson, scanShape } from './json-text.ts';
+import { DEPTH_MAX } from '#base/json-shape';
+import { locateSyntaxError, parseJson, scanShape } from './json-text.ts';
 import { ValidationError } from './parse.ts';
 
 const CASES: readonly [text: string, offset: number, reason: string][] = [

@@ -1,7 +1,8 @@
 // Parses request bodies and rows: text → JSON as Python's clients write it (base/sent-json.ts), within limits, or the error and its place
 // in Python's words.
 import { isUtf8 } from 'node:buffer';
-import { endOfString, NumberLimitError, parseSentJson, type LongIntegers, type NumberLimits } from '#base/sent-json';
+import { createShapeBudget, DEPTH_MAX, scanJsonShape, ShapeError, type Shape } from '#base/json-shape';
+import { NumberLimitError, parseSentJson, type LongIntegers, type NumberLimits } from '#base/sent-json';
 import { refuseHalfCharacters } from './half-characters.ts';
 import { ValidationError } from './parse.ts';
 
@@ -23,22 +24,12 @@ function brokenByte(bytes: Buffer, text: string): number {
   }
 }
 
-/** Templates, grammars and schemas traverse values recursively; real requests are nested far less deeply. */
-export const DEPTH_MAX = 128;
-
-/** While objects, lists and their contents are created, no other request is served; new keys cost the most. */
-export interface Shape {
-  readonly valuesMax: number;
-  /** Number of distinct keys. */
-  readonly keysMax: number;
-}
-
 const ANY_SHAPE: Shape = { valuesMax: Infinity, keysMax: Infinity };
 
 /** Both of the steps below at once, without halves of characters. Returns undefined if the text is empty. */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, shape: Shape = ANY_SHAPE): unknown {
   if (text.trim() === '') return undefined;
-  const scan = scanShape(text, ANY_SHAPE);
+  const scan = scanShape(text, shape);
   while (!scan.next().done);
   const value = readJson(text, 'exact');
   refuseHalfCharacters(text, value);
@@ -70,38 +61,16 @@ export function readJson(text: string, integers: LongIntegers): unknown {
 /** Locating the error in a longer text would take longer than a tenth of a second. */
 const LOCATED_CHARACTERS_MAX = 4_000_000;
 
-/** A long text takes a tenth of a second; other requests can be served between its slices. */
-export const SCANNED_CHARACTERS = 1_000_000;
-
-/** Yields after each slice. Throws if the text has a different structure. */
-export function* scanShape(text: string, { valuesMax, keysMax }: Shape): Generator<void> {
-  let [depth, values, opening, sliceEnd] = [0, 1, -1, SCANNED_CHARACTERS];
-  const keys = new Set<string>();
-  for (let at = 0; at < text.length; at++) {
-    if (at >= sliceEnd) {
-      yield;
-      sliceEnd = at + SCANNED_CHARACTERS;
-    }
-    const character = text.charCodeAt(at);
-    if (character === QUOTE) {
-      opening = at;
-      at = endOfString(text, at);
-    } else if (character === OPEN_LIST || character === OPEN_OBJECT) {
-      if (++depth > DEPTH_MAX) throw tooDeep(at);
-      values++;
-    } else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth--;
-    else if (character === COMMA) values++;
-    else if (character === COLON && keysMax < Infinity && opening >= 0) {
-      keys.add(text.slice(opening, at));
-      opening = -1; // each string is scanned only once, however many colons follow
-      if (keys.size > keysMax) throw notJson(at, `More than ${keysMax} different keys`);
-    }
-    if (values > valuesMax) throw notJson(at, `More than ${valuesMax} values`);
+/** Yields after each slice of a long text. Throws if the text has a different structure. */
+export function* scanShape(text: string, shape: Shape): Generator<void> {
+  try {
+    yield* scanJsonShape(text, createShapeBudget(shape));
+  } catch (error) {
+    throw error instanceof ShapeError ? notJson(error.offset, error.message) : error;
   }
 }
 
-const [SPACE, QUOTE, BACKSLASH, COMMA, COLON] = [0x20, 0x22, 0x5c, 0x2c, 0x3a];
-const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c];
 
 /** Where the nesting level opens. */
 export const tooDeep = (offset: number): ValidationError => notJson(offset, `More than ${DEPTH_MAX} levels of nesting`);

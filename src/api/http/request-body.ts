@@ -6,7 +6,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readBytes, type Pace } from './body-stream.ts';
 import { refuseHalfCharacters } from '#validation/half-characters';
-import { decodeText, readJson, scanShape, type Shape } from '#validation/json-text';
+import { BODY_SHAPE } from '#base/json-shape';
+import { decodeText, readJson, scanShape } from '#validation/json-text';
 import { ValidationError } from '#validation/parse';
 
 declare module 'fastify' {
@@ -67,8 +68,6 @@ function parserFor({ headers, routeOptions }: FastifyRequest): BodyParser {
   return createWholeParser((text) => (isJson ? readWhole(text) : refuseType(mediaType, text)));
 }
 
-/** Limits for a body that is parsed in one step: room for lists as long as a vocabulary, and objects with as many keys; a tenth of a second to read. */
-const WHOLE_SHAPE: Shape = { valuesMax: 250_000, keysMax: 50_000 };
 const LONG_BYTES = 1_000_000;
 
 /** Other requests are served between the steps of processing a long body. */
@@ -92,7 +91,7 @@ function createWholeParser(read: (text: string) => Promise<unknown>): BodyParser
 /** Returns undefined if the text is empty. */
 async function readWhole(text: string): Promise<unknown> {
   if (text.trim() === '') return undefined;
-  for (const _ of scanShape(text, WHOLE_SHAPE)) await setImmediate();
+  for (const _ of scanShape(text, BODY_SHAPE)) await setImmediate();
   const json = readJson(text, 'exact');
   refuseHalfCharacters(text, json);
   return json;

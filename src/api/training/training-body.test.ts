@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, SCANNED_CHARACTERS } from '#validation/json-text';
+import { SCANNED_CHARACTERS } from '#base/json-shape';
+import { parseJson } from '#validation/json-text';
 import { checkTrajectory, trajectoryGroup } from '#rows/trajectory';
 import { parse, ValidationError } from '#validation/parse';
 import { createTrainingBodyParser } from './training-body.ts';

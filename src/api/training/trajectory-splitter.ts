@@ -1,6 +1,7 @@
 // Splits the bytes of a training body, as they arrive, at the boundaries of trajectories. Tracks JSON containers and strings, but does
 // not validate: invalid JSON stays in the skeleton, whose parser reports it.
-import { DEPTH_MAX, notJson, tooDeep } from '#validation/json-text';
+import { DEPTH_MAX } from '#base/json-shape';
+import { notJson, tooDeep } from '#validation/json-text';
 
 export const [GROUPS, TRAJECTORIES] = ['trajectory_groups', 'trajectories'];
 

@@ -1,7 +1,9 @@
 // The file list of an artifact in the `wandb` library's format: parsed, and written for artifacts that were uploaded in other ways.
+import { setImmediate } from 'node:timers/promises';
 import { counted } from '#base/counted';
 import { base64OfHex } from '#base/manifest-digest';
 import { isObject } from '#base/is-object';
+import { BODY_SHAPE, createShapeBudget, scanJsonShape, ShapeError } from '#base/json-shape';
 import { AppError } from '#domain/errors';
 import type { OpenArtifact } from './artifact-content.ts';
 import { faultOfPath } from './artifact-name.ts';
@@ -20,9 +22,9 @@ export const MANIFEST_BYTES_MAX = 16_000_000;
 
 const bad = (fault: string): AppError => new AppError('artifact_conflict', `The list of files ${fault}.`);
 
-/** Throws `artifact_conflict`. */
-export function readClientManifest(text: string): readonly ManifestEntry[] {
-  const { contents } = parsed(text);
+/** It was uploaded as a file, and becomes as much as a body may. Throws `artifact_conflict`. */
+export async function readClientManifest(text: string): Promise<readonly ManifestEntry[]> {
+  const { contents } = await parsed(text);
   if (!isObject(contents)) throw bad('has no contents');
   const entries = Object.entries(contents);
   if (entries.length === 0) throw bad('is empty: an artifact has at least one file');
@@ -43,12 +45,14 @@ export function readClientManifest(text: string): readonly ManifestEntry[] {
   });
 }
 
-function parsed(text: string): Record<string, unknown> {
+/** Other requests are served between the steps for a long text. */
+async function parsed(text: string): Promise<Record<string, unknown>> {
   try {
+    for (const _ of scanJsonShape(text, createShapeBudget(BODY_SHAPE))) await setImmediate();
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
-  } catch {
-    // below
+  } catch (error) {
+    if (error instanceof ShapeError) throw bad(`is not readable: ${error.message}`);
   }
   throw bad('is not a JSON object');
 }
