@@ -1,5 +1,6 @@
 // JSON as scripts log it. Python writes bare NaN and Infinity, which other parsers reject: they are shown as strings, as the library's
 // own server does.
+import { checkJsonShape, createShapeBudget, ShapeError, type Shape, type ShapeBudget } from '#base/json-shape';
 
 const BARE = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
 
@@ -7,36 +8,25 @@ const BARE = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
 export const quoteBare = (text: string): string =>
   /NaN|Infinity/.test(text) ? text.replace(BARE, (token) => (token.startsWith('"') ? token : `"${token}"`)) : text;
 
-/** As for bodies of requests: what is read here is written again, compared and shown by functions that recurse. */
-const DEPTH_MAX = 128;
+const ANY_SHAPE: Shape = { valuesMax: Infinity, keysMax: Infinity };
 
-function isDeep(text: string): boolean {
-  let [depth, quoted] = [0, false];
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (quoted && character === '\\') at++;
-    else if (character === '"') quoted = !quoted;
-    else if (quoted) continue;
-    else if (character === '{' || character === '[') {
-      if (++depth > DEPTH_MAX) return true;
-    } else if (character === '}' || character === ']') depth--;
-  }
-  return false;
-}
-
-/** Returns undefined if it is not JSON, or nested too deeply. */
-function readLogged(text: string): unknown {
-  if (isDeep(text)) return undefined;
+/** Returns undefined if it is not JSON, or nested more deeply than a body may be: what is read is compared and shown by functions that recurse. */
+function readLogged(text: string, budget: ShapeBudget): unknown {
   try {
+    checkJsonShape(text, budget);
     return JSON.parse(quoteBare(text)) as unknown;
-  } catch {
+  } catch (error) {
+    if (error instanceof ShapeError && error.of !== 'depth') throw error;
     return undefined;
   }
 }
 
-/** Returns null if it is not a JSON object. */
-export function readLoggedObject(text: string): Readonly<Record<string, unknown>> | null {
-  const value = readLogged(text);
+/** Returns null if it is not a JSON object. Throws ShapeError if it is more than the budget has; by default it has no end: what is stored had one. */
+export function readLoggedObject(
+  text: string,
+  budget = createShapeBudget(ANY_SHAPE),
+): Readonly<Record<string, unknown>> | null {
+  const value = readLogged(text, budget);
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : null;

@@ -7,6 +7,7 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Listing, Order, Page } from '#domain/page';
 import type { ArtifactUse, HistoryLine, Run, RunAbout, RunName, RunProject, RunState } from '#domain/run';
+import { createShapeBudget, ShapeError, type Shape, type ShapeBudget } from '#base/json-shape';
 import { isPlainName } from '#base/unseen-characters';
 import { createYielder } from '#base/yield-to-loop';
 import type { RunFilter } from '#storage/run-store';
@@ -106,7 +107,7 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
   return {
     async upsert(caller, name, change) {
       checkName(caller, name);
-      checkAbout(change);
+      await checkLogged(0, [], change);
       return limits.storing(caller, async ({ payer }) => {
         const made = await runs.upsert({ id: createId(), ...name }, change, payer, clock.now());
         if (made.outcome === 'over_limit') throw tooMuch('The run is over the limit of stored bytes');
@@ -117,9 +118,8 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
     },
 
     async append(caller, name, { offset, lines, change }) {
-      checkAbout(change);
-      checkLines(offset, lines);
       const { id } = await get(caller, name);
+      await checkLogged(offset, lines, change);
       return limits.storing(caller, async ({ payer }) => {
         const run = await runs.append(id, { offset, lines }, change, payer, clock.now());
         if (run === 'over_limit') throw tooMuch('The history of this run is over the limit of stored bytes');
@@ -179,7 +179,26 @@ const NONE_OF_EACH: Readonly<Record<RunState, number>> = { running: 0, finished:
 
 const refused = (what: string, param: string): AppError => new AppError('invalid_request', `${what}.`, { param });
 
-function checkAbout({ config, summary, tags, ...texts }: Partial<RunAbout>): void {
+/** Of all lines and documents in one request: they arrive as texts, which the bounds of its body do not open. A line has hundreds of values. */
+const LOGGED_SHAPE: Shape = { valuesMax: 1_500_000, keysMax: 50_000 };
+
+/** Other requests are served between two lines. */
+async function checkLogged(offset: number, lines: readonly string[], change: Partial<RunAbout>): Promise<void> {
+  const budget = createShapeBudget(LOGGED_SHAPE);
+  try {
+    checkAbout(change, budget);
+    await checkLines(offset, lines, budget);
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    const most = error.of === 'keys' ? `${budget.keysMax} different keys` : `${budget.valuesMax} values`;
+    throw refused(
+      `What one request logs of a run has more than ${most}. Log less at once, and put tables into an artifact`,
+      lines.length > 0 ? 'content' : 'config',
+    );
+  }
+}
+
+function checkAbout({ config, summary, tags, ...texts }: Partial<RunAbout>, budget: ShapeBudget): void {
   for (const [field, text] of Object.entries(texts)) {
     if (typeof text === 'string' && text.length > TEXT_MAX)
       throw refused(`${field} of a run has at most ${TEXT_MAX} characters`, field);
@@ -190,22 +209,25 @@ function checkAbout({ config, summary, tags, ...texts }: Partial<RunAbout>): voi
     if (text === undefined) continue;
     if (text.length > DOCUMENT_CHARACTERS_MAX)
       throw refused(`${field} of a run has at most ${DOCUMENT_CHARACTERS_MAX} characters of JSON`, field);
-    if (!readLoggedObject(text)) throw refused(`${field} of a run must be a JSON object`, field);
+    if (!readLoggedObject(text, budget)) throw refused(`${field} of a run must be a JSON object`, field);
   }
 }
 
 const NAMES_MAX = 128;
 
-function checkLines(offset: number, lines: readonly string[]): void {
+async function checkLines(offset: number, lines: readonly string[], budget: ShapeBudget): Promise<void> {
   if (!Number.isSafeInteger(offset) || offset < 0) throw refused('offset must be the number of a line', 'offset');
   if (offset + lines.length > LINES_MAX) throw refused(`A run has at most ${LINES_MAX} lines of history`, 'content');
+  const yieldToLoop = createYielder();
   for (const [at, line] of lines.entries()) {
+    await yieldToLoop();
     if (line.length > LINE_CHARACTERS_MAX) {
       throw refused(
         `Line ${offset + at} of the history has ${line.length} characters, more than ${LINE_CHARACTERS_MAX}. Put tables and long texts into an artifact`,
         'content',
       );
     }
-    if (!readLoggedObject(line)) throw refused(`Line ${offset + at} of the history is not a JSON object`, 'content');
+    if (!readLoggedObject(line, budget))
+      throw refused(`Line ${offset + at} of the history is not a JSON object`, 'content');
   }
 }
