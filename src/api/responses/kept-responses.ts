@@ -1,7 +1,7 @@
 // Stored responses: read, stream, cancel, delete, and list their input items.
 import { z } from 'zod';
 import { AppError } from '#domain/errors';
-import { unknownCursor } from '#domain/page';
+import { PAGE_WEIGHT_MAX, unknownCursor } from '#domain/page';
 import type { WireObject } from '#services/responses/response-content';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -87,16 +87,23 @@ export function keptResponseRoutes(
   ];
 }
 
+/** Ends before the item that would make it too heavy, but has one at least. */
 function pageOf(items: readonly WireObject[], { after, limit, order }: z.output<typeof itemsQuery>) {
   const ordered = order === 'asc' ? items : items.toReversed();
   const seen = after ? ordered.findIndex(({ id }) => id === after) : -1;
   if (after && seen < 0) throw unknownCursor(after);
-  const data = ordered.slice(seen + 1, seen + 1 + limit);
+  const data: WireObject[] = [];
+  let weight = 0;
+  for (const item of ordered.slice(seen + 1, seen + 1 + limit)) {
+    weight += JSON.stringify(item).length;
+    if (data.length > 0 && weight > PAGE_WEIGHT_MAX) break;
+    data.push(item);
+  }
   return {
     object: 'list',
     data,
     first_id: data.at(0)?.['id'] ?? null,
     last_id: data.at(-1)?.['id'] ?? null,
-    has_more: seen + 1 + limit < ordered.length,
+    has_more: seen + 1 + data.length < ordered.length,
   };
 }

@@ -51,10 +51,11 @@ export interface ResponsesRequest {
   readonly stream: boolean;
   readonly logprobs: boolean;
   readonly namespaces: Namespaces;
+  /** The full input of the model, without the instructions: the conversation, then its own items. */
+  inputOf(recalled: Recalled): readonly Item[];
   /** Throws if the input cannot be read. */
   complete(recalled: Recalled): {
     readonly request: ChatRequest;
-    /** The full input of the model, without the instructions. */
     readonly input: readonly Item[];
     readonly warnings: readonly string[];
   };
@@ -71,6 +72,10 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
   const found = new Set([...decided, ...offered.warnings]);
   noteNested(wire, items, found);
   const logprobs = wire.include?.includes('message.output_text.logprobs') ?? false;
+  const inputOf = ({ conversation, items: named }: Recalled): readonly Item[] => [
+    ...conversation,
+    ...items.map((item) => (isReference(item) ? named.get(String(item['id']))! : item)),
+  ];
   if (wire.top_logprobs && !logprobs)
     found.add('top_logprobs was not used: it needs message.output_text.logprobs in include.');
   return {
@@ -82,14 +87,14 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
     stream: wire.stream ?? false,
     logprobs,
     namespaces: offered.namespaces,
-    complete({ conversation, items: named }) {
+    inputOf,
+    complete(recalled) {
       const warnings = new Set(found);
-      const own = items.map((item) => (isReference(item) ? named.get(String(item['id']))! : item));
-      const input = [...conversation, ...own];
-      if (own.length === 0) refuse(['body', 'input'], 'Send input.', wire.input);
-      const said = toMessages(input, conversation.length, warnings);
+      if (items.length === 0) refuse(['body', 'input'], 'Send input.', wire.input);
+      const input = inputOf(recalled);
+      const said = toMessages(input, recalled.conversation.length, warnings);
       const messages = wire.reasoning?.context === 'current_turn' ? withoutEarlierThoughts(said) : said;
-      const continues = isUnfinished(own.at(-1)!);
+      const continues = isUnfinished(input.at(-1)!);
       return { request: toRequest(wire, messages, continues, offered, logprobs), input, warnings: [...warnings] };
     },
   };

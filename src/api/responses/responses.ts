@@ -1,13 +1,13 @@
 // POST /v1/responses: chat in the format of OpenAI's Responses API, complete, as typed events, or in the background; and the count of its
 // input. Stored responses are read through kept-responses.ts.
 import { AppError } from '#domain/errors';
-import type { Caller } from '#domain/caller';
 import type { ResponseContent, ResponseEvent, WireObject } from '#services/responses/response-content';
 import type { NewResponse } from '#services/responses/responses';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
-import type { Generations } from '../http/generations.ts';
+import type { GenerationCall, Generations } from '../http/generations.ts';
+import { refuseLargeConversation } from './conversation-bounds.ts';
 import { responsesRequestSchema } from './responses-fields.ts';
 import type { Item } from './responses-input.ts';
 import { listedItems, responseId, responseOfItem } from './responses-items.ts';
@@ -48,7 +48,7 @@ export function responseRoutes(
         const known = store && isRepeatable(request.headers) ? await responses.find(caller, id) : null;
         if (known) return known; // the first request with this Idempotency-Key did its work, but was interrupted before the answer
         if (store) await responses.checkRoom(caller);
-        const { request: chatRequest, input, warnings } = asked.complete(await recall(caller, asked));
+        const { request: chatRequest, input, warnings } = asked.complete(await recall(call, asked));
         const createdAtMs = clock.now();
         const head = headOf(asked, { id, createdAtMs, store, warnings, model: chatRequest.model ?? '' });
         const kept = (content: Omit<ResponseContent, 'input'>): NewResponse => ({
@@ -109,23 +109,40 @@ export function responseRoutes(
       body: { schema: responsesRequestSchema, read: parseResponsesRequest },
       answer: inputTokensSchema,
       async handle({ caller, body: asked, reply }) {
-        const { request, warnings } = asked.complete(await recall(caller, asked));
+        const { request, warnings } = asked.complete(await recall({ caller, reply }, asked));
         const { tokens } = await chat.prompt({ caller, signal: answerSignal(reply) }, request);
         return { object: 'response.input_tokens', input_tokens: tokens.length, ...warned(warnings) };
       },
     }),
   ];
 
-  async function recall(caller: Caller, { previousId, namedItems }: ResponsesRequest): Promise<Recalled> {
+  /** Reads each stored response once. Throws `invalid_request` if all of it is too large. */
+  async function recall({ caller, reply }: Pick<GenerationCall, 'caller' | 'reply'>, asked: ResponsesRequest) {
+    const { previousId, namedItems } = asked;
+    if (previousId === null && namedItems.length === 0) return NOTHING_RECALLED;
+    const signal = answerSignal(reply);
     const conversation = previousId === null ? [] : await responses.conversationOf(caller, previousId);
-    const items = new Map<string, Item>();
+    const items = new Map<string, Item>(conversation.toReversed().map((item) => [String(item['id']), item]));
+    const named = new Map<string, string[]>();
     for (const id of namedItems) {
-      const inConversation = conversation.find((item) => item['id'] === id);
-      items.set(id, inConversation ?? (await responses.itemOf(caller, responseOfItem(id) ?? '', id)));
+      if (items.has(id)) continue;
+      const response = responseOfItem(id) ?? '';
+      const others = named.get(response);
+      if (others) others.push(id);
+      else named.set(response, [id]);
     }
-    return { conversation, items };
+    for (const [response, ids] of named) {
+      if (signal.aborted) throw new AppError('cancelled', 'The client has left.');
+      for (const item of await responses.itemsOf(caller, response, ids)) items.set(String(item['id']), item);
+    }
+    const recalled: Recalled = { conversation, items };
+    const param = previousId === null ? 'input' : 'previous_response_id';
+    await refuseLargeConversation(asked.inputOf(recalled), { bytesMax: limits.bodyBytesMax, param });
+    return recalled;
   }
 }
+
+const NOTHING_RECALLED: Recalled = { conversation: [], items: new Map() };
 
 const isRepeatable = (headers: Readonly<Record<string, unknown>>): boolean => headers['idempotency-key'] !== undefined;
 

@@ -1,12 +1,14 @@
 // The content of a stored response, in its blob: the conversation, the answer as clients read it, and until it is answered, what is
 // needed to make it. Items, answers and events are in wire form; only their ids and statuses are interpreted here.
+import { setImmediate } from 'node:timers/promises';
 import { parseSentJson, stringifySentJson } from '#base/sent-json';
 import { AppError } from '#domain/errors';
 import type { StoredResponse } from '#domain/stored-response';
 import type { BlobStore } from '#storage/blobs';
 import type { ChatDelta, Answer } from '../chat/answer.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
-import { parseSealedJson, sealJson } from '../jobs/data/sealed-json.ts';
+import { openSealed, sealJson } from '../jobs/data/sealed-json.ts';
+import type { Read } from '../shared-reads.ts';
 
 export type WireObject = Readonly<Record<string, unknown>>;
 
@@ -30,6 +32,11 @@ export interface ResponseContent {
   } | null;
 }
 
+/** What clients may read of it. */
+export interface ShownContent extends Omit<ResponseContent, 'work'> {
+  readonly hasWork: boolean;
+}
+
 /** The wire form of background responses, which the API defines. */
 export interface ResponseWriter {
   /** All events except the first, which were known when it was requested. The last one contains the whole response. */
@@ -46,26 +53,52 @@ export interface ResponseWriter {
 /** As JSON text: values from clients stay as they were sent. */
 export const sealContent = (content: ResponseContent): Uint8Array => sealJson(stringifySentJson(content));
 
-/** Returns null if it was deleted meanwhile. */
-export async function findContent(
-  blobs: Pick<BlobStore, 'find'>,
-  { id, blob }: Pick<StoredResponse, 'id' | 'blob'>,
-): Promise<ResponseContent | null> {
-  const bytes = await blobs.find(blob);
-  if (bytes === null) return null;
-  const sealed = parseSealedJson<string>(bytes);
-  if (sealed) return readContent(sealed.value);
-  throw new AppError('damaged_data', `The stored content of response ${id} is damaged. Send the request again.`);
+type Place = Pick<StoredResponse, 'id' | 'blob'>;
+
+/** Returns null if it was deleted meanwhile. Clients read all but the work, as JSON: integers beyond 2^53 are rounded there. */
+export async function findContent(blobs: Pick<BlobStore, 'find'>, place: Place): Promise<ResponseContent | null> {
+  const opened = await openContent(blobs, place);
+  if (!opened) return null;
+  const { text, turn } = opened;
+  const shown = parseSentJson(text, 'rounded') as ResponseContent;
+  if (shown.work === null) return shown;
+  await turn();
+  return { ...shown, work: (parseSentJson(text) as ResponseContent).work };
 }
 
-/** Clients read all but the work, as JSON: integers beyond 2^53 are rounded there. */
-function readContent(text: string): ResponseContent {
-  const shown = parseSentJson(text, 'rounded') as ResponseContent;
-  return shown.work === null ? shown : { ...shown, work: (parseSentJson(text) as ResponseContent).work };
+/** Null as above. */
+export async function findShownContent(
+  blobs: Pick<BlobStore, 'find'>,
+  place: Place,
+): Promise<Read<ShownContent> | null> {
+  const opened = await openContent(blobs, place);
+  if (!opened) return null;
+  const { work, ...shown } = parseSentJson(opened.text, 'rounded') as ResponseContent;
+  await opened.turn();
+  return { value: { ...shown, hasWork: work !== null }, sizeBytes: opened.sizeBytes };
+}
+
+/** A content of this size takes a tenth of a second: other requests are served between the steps of reading it. */
+const LONG_BYTES = 1_000_000;
+
+async function openContent(blobs: Pick<BlobStore, 'find'>, { id, blob }: Place) {
+  const bytes = await blobs.find(blob);
+  if (bytes === null) return null;
+  const turn = async () => void (bytes.length >= LONG_BYTES && (await setImmediate()));
+  const body = openSealed(bytes);
+  if (body === null)
+    throw new AppError('damaged_data', `The stored content of response ${id} is damaged. Send the request again.`);
+  await turn();
+  const text = JSON.parse(body) as string;
+  await turn();
+  return { text, turn, sizeBytes: bytes.length };
 }
 
 /** Overwrites fields that the row knows better: it is written when the state changes. */
-export const shownResponse = ({ status, error }: StoredResponse, { response }: ResponseContent): WireObject => ({
+export const shownResponse = (
+  { status, error }: StoredResponse,
+  { response }: Pick<ResponseContent, 'response'>,
+): WireObject => ({
   ...response,
   status,
   ...(error === null ? {} : { error }),

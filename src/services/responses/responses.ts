@@ -13,14 +13,16 @@ import type { AccountLimits } from '../accounts/account-limits.ts';
 import { holdBlobs } from '../accounts/stored-bytes.ts';
 import type { ChatContext } from '../chat/answer.ts';
 import type { Chat } from '../chat/chat.ts';
+import { createSharedReads } from '../shared-reads.ts';
 import type { LiveResponses } from './live-responses.ts';
 import {
-  findContent,
+  findShownContent,
   sealContent,
   shownResponse,
   type ResponseContent,
   type ResponseEvent,
   type ResponseWriter,
+  type ShownContent,
   type WireObject,
 } from './response-content.ts';
 
@@ -46,8 +48,8 @@ export interface Responses {
   inputOf(caller: Caller, id: string): Promise<readonly WireObject[]>;
   /** The whole conversation including the answer. Throws `invalid_request` if there is no answer to continue from. */
   conversationOf(caller: Caller, id: string): Promise<readonly WireObject[]>;
-  /** One item of the conversation or the answer. */
-  itemOf(caller: Caller, id: string, itemId: string): Promise<WireObject>;
+  /** Items of the conversation or the answer by their ids, in any order. */
+  itemsOf(caller: Caller, id: string, itemIds: readonly string[]): Promise<readonly WireObject[]>;
   /** A response that has ended stays unchanged. Throws `invalid_request` for one that is not in the background. */
   cancel(caller: Caller, id: string): Promise<WireObject>;
   delete(caller: Caller, id: string): Promise<void>;
@@ -71,33 +73,44 @@ export interface ResponsesDeps {
 
 /** Maximum delay until an event that another server stored is noticed. */
 const POLL_MS = 500;
+/** Two of the largest requests, or thousands of conversations. */
+const REMEMBERED_BYTES_MAX = 64e6;
 
 export function createResponses(deps: ResponsesDeps): Responses {
   const { storage, blobs, chat, limits, live, writer, clock } = deps;
+  const contents = createSharedReads<ShownContent>(REMEMBERED_BYTES_MAX);
+  /** A blob's content never changes. */
+  const contentOf = (row: StoredResponse) => contents.find(row.blob, () => findShownContent(blobs, row));
 
   interface Found {
     readonly row: StoredResponse;
-    readonly content: ResponseContent;
+    readonly content: ShownContent;
+  }
+
+  async function findRow(caller: Caller, id: string): Promise<StoredResponse | null> {
+    const row = await storage.responses.find(id);
+    return row?.entity === caller.entity ? row : null;
   }
 
   async function find(caller: Caller, id: string): Promise<Found | null> {
-    const row = await storage.responses.find(id);
-    if (!row || row.entity !== caller.entity) return null;
-    const content = await findContent(blobs, row);
-    if (content) return { row, content };
-    const now = await storage.responses.find(id); // may have been answered meanwhile, or deleted
-    const later = now && now.blob !== row.blob ? await findContent(blobs, now) : null;
+    const row = await findRow(caller, id);
+    const content = row && (await contentOf(row));
+    if (row && content) return { row, content };
+    const now = row && (await findRow(caller, id)); // may have been answered meanwhile, or deleted
+    const later = now && now.blob !== row.blob ? await contentOf(now) : null;
     return now && later ? { row: now, content: later } : null;
   }
 
-  async function get(caller: Caller, id: string): Promise<Found> {
-    const found = await find(caller, id);
-    if (found) return found;
+  const found = <T>(id: string, what: T | null): T => {
+    if (what !== null) return what;
     throw new AppError(
       'not_found',
       `There is no response \`${id.slice(0, 100)}\`: it was not stored, was deleted, or has expired.`,
     );
-  }
+  };
+  const get = async (caller: Caller, id: string): Promise<Found> => found(id, await find(caller, id));
+  /** Without its content, which may be megabytes. */
+  const getRow = async (caller: Caller, id: string) => found(id, await findRow(caller, id));
 
   async function put({ caller }: Pick<ChatContext, 'caller'>, { id, content }: NewResponse): Promise<string> {
     const blob = responseBlob(id, 0);
@@ -152,8 +165,8 @@ export function createResponses(deps: ResponsesDeps): Responses {
     },
 
     async find(caller, id) {
-      const found = await find(caller, id);
-      return found && shownResponse(found.row, found.content);
+      const known = await find(caller, id);
+      return known && shownResponse(known.row, known.content);
     },
 
     async get(caller, id) {
@@ -174,13 +187,17 @@ export function createResponses(deps: ResponsesDeps): Responses {
       });
     },
 
-    async itemOf(caller, id, itemId) {
-      const found = await find(caller, id);
-      const output = (found?.content.response['output'] ?? []) as readonly WireObject[];
-      const item = [...output, ...(found?.content.input ?? [])].find((each) => each['id'] === itemId);
-      if (item) return item;
-      throw new AppError('not_found', `No stored response has an item \`${itemId.slice(0, 100)}\`.`, {
-        param: 'input',
+    async itemsOf(caller, id, itemIds) {
+      const content = (await find(caller, id))?.content;
+      const output = (content?.response['output'] ?? []) as readonly WireObject[];
+      const all = [...output, ...(content?.input ?? [])]; // of two with one id, the first
+      const known = new Map(all.toReversed().map((item) => [item['id'], item]));
+      return itemIds.map((itemId) => {
+        const item = known.get(itemId);
+        if (item) return item;
+        throw new AppError('not_found', `No stored response has an item \`${itemId.slice(0, 100)}\`.`, {
+          param: 'input',
+        });
       });
     },
 
@@ -199,7 +216,7 @@ export function createResponses(deps: ResponsesDeps): Responses {
     },
 
     async delete(caller, id) {
-      await get(caller, id);
+      await getRow(caller, id);
       await storage.responses.delete(id);
       live.find(id)?.cancel();
       live.changes.changed();
@@ -207,7 +224,9 @@ export function createResponses(deps: ResponsesDeps): Responses {
     },
 
     async *follow(caller, id, after, signal) {
+      await getRow(caller, id); // events of others are not shown while they are made either
       let next = after + 1;
+      let seen: (Pick<ShownContent, 'response' | 'events' | 'hasWork'> & { readonly blob: string }) | null = null;
       while (!signal.aborted) {
         const running = live.find(id);
         if (running) {
@@ -215,14 +234,20 @@ export function createResponses(deps: ResponsesDeps): Responses {
           if (live.find(id) === running) await running.changes.next(signal);
           continue;
         }
-        const { row, content } = await get(caller, id);
-        if (content.events === null) {
+        let row = await getRow(caller, id);
+        if (seen?.blob !== row.blob) {
+          const { row: read, content } = await get(caller, id);
+          row = read;
+          const { response, events, hasWork } = content; // its input may be megabytes
+          seen = { response, events, hasWork, blob: row.blob };
+        }
+        if (seen.events === null) {
           const message = `The response \`${id}\` cannot be streamed again: only responses requested with background and stream can.`;
           throw new AppError('invalid_request', message, { param: 'stream' });
         }
-        while (next < content.events.length) yield content.events[next++]!;
+        while (next < seen.events.length) yield seen.events[next++]!;
         if (isAnswered(row.status)) {
-          if (content.work) yield writer.ending(shownResponse(row, content), next);
+          if (seen.hasWork) yield writer.ending(shownResponse(row, seen), next);
           return;
         }
         if (live.find(id)) continue;
