@@ -109,7 +109,10 @@ export interface CheckpointStore {
   findLatest(modelId: string): Promise<Checkpoint | null>;
   /** By step. `after` follows the order: in descending order, after means smaller steps. */
   list(modelId: string, page: Page, order: Order): Promise<Listing<Checkpoint>>;
-  /** For each of these models: the existing checkpoints among its last so many steps, by model and step. */
+  /**
+   * For each of these models: the existing checkpoints among its last so many steps, by model and step. Older steps have no metrics here
+   * if those of all models together would be too many for a page.
+   */
   listLatest(modelIds: readonly string[], stepsMax: number): Promise<readonly Checkpoint[]>;
   /** Those of these steps that exist, in any order. */
   listAt(modelId: string, steps: readonly number[]): Promise<readonly Checkpoint[]>;
@@ -127,7 +130,7 @@ export interface CheckpointStore {
    * has not ended, or named by Tinker clients.
    */
   listNeeded(modelId: string, usedSinceMs: number): Promise<readonly number[]>;
-  /** Merged with the stored metrics: a later value of the same metric wins. */
+  /** As `mergedMetrics` says and throws. */
   mergeMetrics(id: string, metrics: Readonly<Record<string, number>>): Promise<void>;
   /** Idempotent. */
   delete(

@@ -201,6 +201,33 @@ describe('checkpoints', () => {
     expect([response.statusCode, response.body]).toEqual([400, expect.stringContaining('10000 names of metrics')]);
   });
 
+  test('with more metric names than a checkpoint may have are refused, however many requests sent them', async () => {
+    const log = (prefix: string, count: number) => {
+      const metrics = Object.fromEntries(Array.from({ length: count }, (_, i) => [prefix + i, 1]));
+      const groups = [{ trajectories: [{ messages_and_choices: [], metrics }] }];
+      return send(server, {
+        url: `/v1/preview/models/${id}/log`,
+        body: { split: 'many', step: 23, trajectory_groups: groups },
+      });
+    };
+    expect((await log('a', 6_000)).statusCode).toBe(200);
+    const logs = async () => {
+      const page = { after: null, limit: 100 };
+      return (await server.storage.trajectoryLogs.list({ modelId: id, split: 'many' }, page)).rows.length;
+    };
+    expect((await log('a', 6_000)).statusCode).toBe(200);
+    const before = await logs();
+    const refused = await log('b', 6_000);
+    expect(refused.statusCode).toBe(400);
+    expect(refused.json()).toMatchObject({
+      error: { message: containing('more than 10000. Log the same names again') },
+    });
+    expect(await logs()).toBe(before);
+    expect((await log('x'.repeat(400), 550)).statusCode).toBe(200);
+    const wide = await log('y'.repeat(400), 550);
+    expect(wide.json()).toMatchObject({ error: { message: containing('more than 500000') } });
+  });
+
   runScenarios(
     () => server,
     [

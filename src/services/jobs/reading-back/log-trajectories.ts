@@ -5,7 +5,7 @@ import { createYielder } from '#base/yield-to-loop';
 import type { Clock } from '#base/clock';
 import { logBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
-import type { Checkpoint } from '#domain/checkpoint';
+import { mergedMetrics, METRIC_NAMES_MAX, type Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import { isEvaluated } from '#domain/evaluation';
 import type { TrajectoryGroup } from '#domain/trajectory';
@@ -56,8 +56,10 @@ export function createLogTrajectories({ storage, blobs, limits, clock }: LogTraj
       const target = holdBlobs(blobs, bytes);
       await refuseManyMetrics(groups);
       const means = Object.entries(groupMetrics(groups)).map(([name, value]) => [`${split}/${name}`, value] as const);
+      const metrics = Object.fromEntries(means);
+      mergedMetrics(checkpoint.metrics, metrics); // refused before anything is stored
       const { sizeBytes } = await writeGroups(target, blob, { step: checkpoint.step, split }, groups);
-      return { metrics: Object.fromEntries(means), sizeBytes };
+      return { metrics, sizeBytes };
     });
     await storage.trajectoryLogs.create({
       id,
@@ -123,8 +125,6 @@ async function getEvaluatedStep(
 
 const refusal = (param: string, message: string): AppError => new AppError('invalid_request', message, { param });
 
-/** A checkpoint's metrics are stored in its row and sent with each listing. */
-const NAMES_MAX = 10_000;
 /** Averaging more would block other requests for over a tenth of a second. */
 const VALUES_MAX = 1_000_000;
 
@@ -138,7 +138,7 @@ async function refuseManyMetrics(groups: readonly TrajectoryGroup[]): Promise<vo
         names.add(name);
         values++;
       }
-      if (names.size > NAMES_MAX) throw tooMany(`${NAMES_MAX} names of metrics`);
+      if (names.size > METRIC_NAMES_MAX) throw tooMany(`${METRIC_NAMES_MAX} names of metrics`);
       if (values > VALUES_MAX) throw tooMany(`${VALUES_MAX} values of metrics`);
       await yieldToLoop();
     }
