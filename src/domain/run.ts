@@ -74,9 +74,6 @@ export const runBytes = ({ displayName, notes, tags, config, summary, historyByt
   [displayName, notes ?? '', ...tags, config, summary].reduce((sum, text) => sum + Buffer.byteLength(text), RUN_BYTES) +
   historyBytes;
 
-/** In a page of runs: texts are sent, and the history is not. */
-export const runWeight = ({ config, summary }: Run): number => config.length + summary.length;
-
 /** How a run relates to an artifact. */
 export type ArtifactUse = 'logged' | 'used';
 

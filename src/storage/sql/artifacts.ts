@@ -154,7 +154,14 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
     list: ({ entity, project, name, type }, page, order = 'asc') =>
       listPage(
         db,
-        { table: 'artifacts', of: { entity }, where: { project, name, type }, by: ['ordinal'], order },
+        {
+          table: 'artifacts',
+          of: { entity },
+          where: { project, name, type },
+          by: ['ordinal'],
+          order,
+          heavy: ['metadata'],
+        },
         page,
         (row) => complete(db, row),
         versionWeight,

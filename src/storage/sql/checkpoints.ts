@@ -1,8 +1,8 @@
 // Checkpoints by model and step.
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Checkpoint } from '#domain/checkpoint';
+import { mergedMetrics, type Checkpoint } from '#domain/checkpoint';
 import type { CheckpointStore } from '../storage.ts';
-import { listPage } from './listing.ts';
+import { countFitting, listPage, readInFitting, weightOf } from './listing.ts';
 import { fromCheckpoint, toCheckpoint, type Tables } from './rows.ts';
 import { transactionOfOwner } from './transaction.ts';
 
@@ -34,31 +34,51 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
     },
 
     list: (modelId, page, order) =>
-      listPage(db, { table: 'checkpoints', of: { model_id: modelId }, by: ['step'], order }, page, toCheckpoint),
+      listPage(
+        db,
+        {
+          table: 'checkpoints',
+          of: { model_id: modelId },
+          by: ['step'],
+          order,
+          heavy: ['metrics', 'metadata'],
+        },
+        page,
+        toCheckpoint,
+      ),
 
     async listLatest(modelIds, stepsMax) {
       if (modelIds.length === 0) return [];
-      const rows = await db
+      const found = await db
         .selectFrom('models')
         .innerJoin('checkpoints', 'checkpoints.model_id', 'models.id')
-        .selectAll('checkpoints')
+        .select(['checkpoints.id', 'model_id', 'step', 'blob_prefix', 'fresh', 'checkpoints.created_at_ms'])
+        .select([weightOf(['metrics']).as('weight'), sql<number | string>`models.last_step - step`.as('age')])
         .where('models.id', 'in', [...modelIds])
         .where((eb) => eb('checkpoints.step', '>', eb('models.last_step', '-', stepsMax)))
-        .orderBy('checkpoints.model_id')
-        .orderBy('checkpoints.step')
+        .orderBy('model_id')
+        .orderBy('step')
         .execute();
-      return rows.map(toCheckpoint);
+      const newest = found.toSorted((a, b) => Number(a.age) - Number(b.age));
+      const ids = newest.slice(0, countFitting(newest)).map(({ id }) => id);
+      const read = db.selectFrom('checkpoints').select(['id', 'metrics']);
+      const rows = ids.length === 0 ? [] : await read.where('id', 'in', ids).execute();
+      const metrics = new Map(rows.map((row) => [row.id, row.metrics]));
+      return found.map((row) => toCheckpoint({ ...row, metrics: metrics.get(row.id) ?? '{}' }));
     },
 
     async listAt(modelId, steps) {
       if (steps.length === 0) return [];
-      const rows = await db
+      const found = await db
         .selectFrom('checkpoints')
-        .selectAll()
+        .select(['id', weightOf(['metrics', 'metadata']).as('weight')])
         .where('model_id', '=', modelId)
         .where('step', 'in', [...steps])
         .execute();
-      return rows.map(toCheckpoint);
+      return readInFitting(found, async (some) => {
+        const ids = some.map(({ id }) => id);
+        return (await db.selectFrom('checkpoints').selectAll().where('id', 'in', ids).execute()).map(toCheckpoint);
+      });
     },
 
     async findById(id) {
@@ -137,7 +157,7 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
       await ofModel(of.model_id, undefined, async (tx) => {
         const row = await tx.selectFrom('checkpoints').select('metrics').where('id', '=', id).executeTakeFirst();
         if (!row) return;
-        const merged = { ...(JSON.parse(row.metrics) as Record<string, number>), ...metrics };
+        const merged = mergedMetrics(JSON.parse(row.metrics) as Record<string, number>, metrics);
         await tx
           .updateTable('checkpoints')
           .set({ metrics: JSON.stringify(merged) })

@@ -130,10 +130,10 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           ],
           by: orderOf({ modelId, group, status, trainedBy }),
           order,
+          heavy: ['metrics', 'turn_rewards', 'metadata'],
         },
         page,
         toEpisode,
-        episodeWeight,
       ),
 
     async calls(episodeId, from, limit, parts) {
@@ -272,9 +272,6 @@ function orderOf(filter: { [Name in keyof Omit<EpisodeFilter, 'entity'>]: Episod
   if (filter.group !== undefined) return [owner, 'group_name', 'ordinal'] as const;
   return filter.status === undefined ? ([owner, 'ordinal'] as const) : ([owner, 'status', 'ordinal'] as const);
 }
-
-/** Of one row in a page. */
-const episodeWeight = (episode: Episode): number => episodeBytes({ ...episode, callBytes: 0 });
 
 async function named(db: Kysely<Tables>, modelId: string, name: string): Promise<Episode | null> {
   const row = await db

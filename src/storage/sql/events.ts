@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { invariant } from '#base/invariant';
 import type { EventStore, NewEvent } from '../storage.ts';
-import { listPage, toListing } from './listing.ts';
+import { listPage, readFitting } from './listing.ts';
 import { fromEvent, toTrainingEvent, type Tables } from './rows.ts';
 import { transactionOf } from './transaction.ts';
 
@@ -49,7 +49,13 @@ export function createEventStore(db: Kysely<Tables>): EventStore {
     list: (jobId, page) =>
       listPage(
         db,
-        { table: 'training_events', of: { job_id: jobId }, by: ['ordinal', 'part'], order: 'asc' },
+        {
+          table: 'training_events',
+          of: { job_id: jobId },
+          by: ['ordinal', 'part'],
+          order: 'asc',
+          heavy: ['data'],
+        },
         page,
         toTrainingEvent,
       ),
@@ -68,16 +74,19 @@ export function createEventStore(db: Kysely<Tables>): EventStore {
 
     async listOfJobs(jobIds, rowsMax) {
       if (jobIds.length === 0) return { rows: [], hasMore: false };
-      const rows = await db
+      const all = db
         .selectFrom('training_events')
-        .selectAll()
         .where('job_id', 'in', [...jobIds])
         .orderBy('job_id')
         .orderBy('ordinal')
-        .orderBy('part')
-        .limit(rowsMax + 1)
-        .execute();
-      return toListing(rows, rowsMax, toTrainingEvent);
+        .orderBy('part');
+      const { rows, hasMore } = await readFitting(
+        ['data'],
+        rowsMax,
+        (weight, count) => all.select(weight.as('weight')).limit(count).execute(),
+        (count) => all.selectAll().limit(count).execute(),
+      );
+      return { rows: rows.map(toTrainingEvent), hasMore };
     },
 
     count: (jobId) => countEvents(db, jobId),

@@ -4,7 +4,7 @@ import type { JobStatus } from '#domain/training-job';
 import type { KlReference } from '#domain/trajectory';
 import type { JobStore } from '../storage.ts';
 import { UNFINISHED } from './episodes-of-jobs.ts';
-import { listPage } from './listing.ts';
+import { listPage, readInFitting, weightOf } from './listing.ts';
 import { nameContains } from './models.ts';
 import { listQueued } from './queued-jobs.ts';
 import { toTrainingJob, type Tables } from './rows.ts';
@@ -38,6 +38,7 @@ export const readingJobs = (db: Kysely<Tables>): Reading => ({
         also: search === undefined ? [] : [ofModelsNamed(entity, search)],
         by: orderOf(modelId, status),
         order,
+        heavy: ['skipped', 'error_message', 'kl_reference'],
       },
       page,
       toTrainingJob,
@@ -45,24 +46,31 @@ export const readingJobs = (db: Kysely<Tables>): Reading => ({
 
   async listFacts(ids) {
     if (ids.length === 0) return [];
-    const rows = await db
-      .selectFrom('training_jobs as job')
-      .innerJoin('models', 'models.id', 'job.model_id')
-      .leftJoin('checkpoints as made', (join) =>
-        join
-          .onRef('made.model_id', '=', 'job.model_id')
-          .onRef('made.step', '=', 'job.step')
-          .on('job.status', '=', 'succeeded'),
-      )
-      .select(['job.id', 'models.project', 'models.name', 'made.metrics'])
-      .where('job.id', 'in', [...ids])
+    const facts = (some: readonly string[]) =>
+      db
+        .selectFrom('training_jobs as job')
+        .innerJoin('models', 'models.id', 'job.model_id')
+        .leftJoin('checkpoints as made', (join) =>
+          join
+            .onRef('made.model_id', '=', 'job.model_id')
+            .onRef('made.step', '=', 'job.step')
+            .on('job.status', '=', 'succeeded'),
+        )
+        .where('job.id', 'in', [...some]);
+    const found = await facts(ids)
+      .select(['job.id', weightOf(['made.metrics']).as('weight')])
       .execute();
-    return rows.map(({ id, project, name, metrics }) => ({
-      jobId: id,
-      project,
-      model: name,
-      metrics: metrics === null ? null : (JSON.parse(metrics) as Record<string, number>),
-    }));
+    return readInFitting(found, async (some) => {
+      const rows = await facts(some.map(({ id }) => id))
+        .select(['job.id', 'models.project', 'models.name', 'made.metrics'])
+        .execute();
+      return rows.map(({ id, project, name, metrics }) => ({
+        jobId: id,
+        project,
+        model: name,
+        metrics: metrics === null ? null : (JSON.parse(metrics) as Record<string, number>),
+      }));
+    });
   },
 
   async countByStatus({ entity, modelId, type, search }) {

@@ -1,4 +1,6 @@
-// Pages of rows: the cursor's row says where to continue, and one extra row tells whether more follow.
+// Pages of rows: the cursor's row says where to continue, and one extra row tells whether more follow. Rows are weighed before they are
+// read: SQLite reads on the event loop, so a page of a hundred rows of megabytes would hold up everyone for an answer of one or two.
+import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
 import { PAGE_WEIGHT_MAX, unknownCursor, type Listing, type Page } from '#domain/page';
 import type { Tables } from './rows.ts';
@@ -19,12 +21,14 @@ export interface Listed<Table extends keyof Tables> {
    */
   readonly by: readonly Column<Table>[];
   readonly order: 'asc' | 'desc';
+  /** Columns whose texts may be long: the page ends before the row with which they exceed PAGE_WEIGHT_MAX. */
+  readonly heavy: readonly Column<Table>[];
 }
 
-/** Throws `unknownCursor`. */
+/** `weigh`: of what `convert` reads in addition to the row. Throws `unknownCursor`. */
 export async function listPage<Table extends keyof Tables, T>(
   db: Kysely<Tables>,
-  { table, of, where = {}, also = [], by, order }: Listed<Table>,
+  { table, of, where = {}, also = [], by, order, heavy }: Listed<Table>,
   { after, limit }: Page,
   convert: (row: Selectable<Tables[Table]>) => T | Promise<T>,
   weigh: (row: T) => number = () => 0,
@@ -43,18 +47,73 @@ export async function listPage<Table extends keyof Tables, T>(
     );
   }
   const ordered = sql.join(by.map((column) => sql`${sql.ref(column)} ${order === 'asc' ? sql`asc` : sql`desc`}`));
-  const query = sql<Selectable<Tables[Table]>>`
-    select * from ${from} where ${all(conditions)} order by ${ordered} limit ${limit + 1}`;
-  const { rows } = await query.execute(db);
+  const select = <Row>(columns: RawBuilder<unknown>, rowsMax: number) =>
+    sql<Row>`select ${columns} from ${from} where ${all(conditions)} order by ${ordered} limit ${rowsMax}`.execute(db);
+  const { rows, hasMore } = await readFitting(
+    heavy,
+    limit,
+    async (weight, rowsMax) => (await select<Weighed>(sql`${weight} as weight`, rowsMax)).rows,
+    async (rowsMax) => (await select<Selectable<Tables[Table]>>(sql`*`, rowsMax)).rows,
+  );
   const page: T[] = [];
   let weight = 0;
-  for (const row of rows.slice(0, limit)) {
+  for (const row of rows) {
     const converted = await convert(row);
     weight += weigh(converted);
     if (page.length > 0 && weight > PAGE_WEIGHT_MAX) return { rows: page, hasMore: true };
     page.push(converted);
   }
-  return { rows: page, hasMore: rows.length > limit };
+  return { rows: page, hasMore };
+}
+
+export interface Weighed {
+  /** Postgres gives a text. */
+  readonly weight: number | string;
+}
+
+/**
+ * The first rows, as many as fit into a page. Both functions read the same rows in the same order: the first selects only the expression
+ * that it is given, the second whole rows. Rows that grow between the two are read as they are then.
+ */
+export async function readFitting<Row>(
+  heavy: readonly string[],
+  limit: number,
+  weighRows: (weight: RawBuilder<number | string>, rowsMax: number) => Promise<readonly Weighed[]>,
+  readRows: (rowsMax: number) => Promise<readonly Row[]>,
+): Promise<Listing<Row>> {
+  if (heavy.length === 0) return toListing(await readRows(limit + 1), limit, (row) => row);
+  const weighed = await weighRows(weightOf(heavy), limit + 1);
+  const count = countFitting(weighed.slice(0, limit));
+  return { rows: count === 0 ? [] : await readRows(count), hasMore: weighed.length > count };
+}
+
+/** Bytes of these columns. SQLite and Postgres have them beside the texts, which are not read. */
+export const weightOf = (columns: readonly string[]): RawBuilder<number | string> =>
+  sql`${sql.join(
+    columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`),
+    sql` + `,
+  )}`;
+
+/** How many of the first rows fit into a page: one at least, if there is one. */
+export function countFitting(rows: readonly Weighed[]): number {
+  let weight = 0;
+  const beyond = rows.findIndex((row) => (weight += Number(row.weight)) > PAGE_WEIGHT_MAX);
+  return beyond < 0 ? rows.length : Math.max(1, beyond);
+}
+
+/** For rows that are found otherwise: reads all of them, as many at once as fit into a page, and lets others be served in between. */
+export async function readInFitting<Found extends Weighed, Row>(
+  found: readonly Found[],
+  read: (some: readonly Found[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let from = 0; from < found.length;) {
+    if (from > 0) await setImmediate();
+    const some = found.slice(from, from + countFitting(found.slice(from)));
+    rows.push(...(await read(some)));
+    from += some.length;
+  }
+  return rows;
 }
 
 /**

@@ -117,6 +117,7 @@ export function createModelStore(db: Kysely<Tables>): ModelStore {
           ],
           by: order === 'latest' ? ['entity', 'active_at_ms', 'ordinal'] : ['ordinal'],
           order: order === 'asc' ? 'asc' : 'desc',
+          heavy: ['tags', 'note', 'save_policy'],
         },
         page,
         toModel,

@@ -253,7 +253,7 @@ export const toLabels = (row: Pick<Selectable<ModelTable>, 'tags' | 'note' | 'ar
   archivedAtMs: row.archived_at_ms,
 });
 
-export const toCheckpoint = (row: Selectable<CheckpointTable>): Checkpoint => ({
+export const toCheckpoint = (row: Omit<Selectable<CheckpointTable>, 'metadata' | 'used_at_ms'>): Checkpoint => ({
   id: row.id,
   modelId: row.model_id,
   step: row.step,

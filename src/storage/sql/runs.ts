@@ -1,16 +1,18 @@
 // Runs. Every change writes the run's row first, so that a concurrent change waits for it and sizes add up.
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { runRows } from '#domain/blob-names';
-import { freshRun, lineBytes, linesOfPage, runBytes, runWeight, type Run, type RunName } from '#domain/run';
+import { freshRun, lineBytes, linesOfPage, runBytes, type Run, type RunName } from '#domain/run';
 import type { Payer } from '../account-store.ts';
 import type { RunStore } from '../run-store.ts';
 import { chargeWithin } from './accounts.ts';
 import { Refused, unlessRefused } from './refused.ts';
-import { containsText, listPage, toListing } from './listing.ts';
+import { containsText, listPage, readFitting, toListing } from './listing.ts';
 import { deleteRowsOf, inPieces } from './pieces.ts';
 import type { Tables } from './rows.ts';
 import { fromAbout, toRun } from './run-rows.ts';
 import { ofEntity, orderOf, transactionOf, transactionOfOwner } from './transaction.ts';
+
+const HEAVY = ['config', 'summary', 'notes', 'tags'] as const;
 
 export function createRunStore(db: Kysely<Tables>): RunStore {
   return {
@@ -60,10 +62,10 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
           also: search === undefined ? [] : [mentions(search)],
           by: ['ordinal'],
           order,
+          heavy: HEAVY,
         },
         page,
         toRun,
-        runWeight,
       ),
 
     async countByState({ entity, project, search }) {
@@ -162,15 +164,18 @@ export function createRunStore(db: Kysely<Tables>): RunStore {
     },
 
     async runsOf(artifactId, how, limit) {
-      const rows = await db
+      const all = db
         .selectFrom('run_artifacts')
         .innerJoin('runs', 'runs.id', 'run_artifacts.run_id')
-        .selectAll('runs')
         .where('artifact_id', '=', artifactId)
         .where('how', '=', how)
-        .orderBy('runs.ordinal')
-        .limit(limit)
-        .execute();
+        .orderBy('runs.ordinal');
+      const { rows } = await readFitting(
+        HEAVY,
+        limit,
+        (weight, rowsMax) => all.select(weight.as('weight')).limit(rowsMax).execute(),
+        (rowsMax) => all.selectAll('runs').limit(rowsMax).execute(),
+      );
       return rows.map(toRun);
     },
 

@@ -41,6 +41,7 @@ export function createTrajectoryLogStore(db: Kysely<Tables>): TrajectoryLogStore
           where: { split, step },
           by: ['created_at_ms', 'id'],
           order: 'asc',
+          heavy: [],
         },
         page,
         toLog,

@@ -107,7 +107,13 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
     listDeliveries: (webhookId, page) =>
       listPage(
         db,
-        { table: 'webhook_deliveries', of: { webhook_id: webhookId }, by: ['created_at_ms', 'id'], order: 'desc' },
+        {
+          table: 'webhook_deliveries',
+          of: { webhook_id: webhookId },
+          by: ['created_at_ms', 'id'],
+          order: 'desc',
+          heavy: ['payload', 'last_error'],
+        },
         page,
         toWebhookDelivery,
       ),
