@@ -1,6 +1,7 @@
 // Prompts of evaluations: lines → domain.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
+import { BODY_SHAPE } from '#base/json-shape';
 import { nonEmpty } from '#base/non-empty';
 import type { EvaluationPrompt, ReadEvaluationLine } from '#domain/evaluation';
 import { parseJson } from '#validation/json-text';
@@ -26,7 +27,7 @@ export const promptRow = z
 
 export const readEvaluationLine: ReadEvaluationLine = (text) => {
   try {
-    return toPrompt(parse(promptRow, parseJson(text), 'body'));
+    return toPrompt(parse(promptRow, parseJson(text, BODY_SHAPE), 'body'));
   } catch (error) {
     return { problem: problemOf(error) };
   }

@@ -1,6 +1,7 @@
 // Turns a client's evaluation request into what is stored. Its prompts are validated and copied before the job is accepted: an invalid
 // line is reported at once instead of after an hour of training, and deleting the artifact later does no harm.
 import { counted } from '#base/counted';
+import { BODY_SHAPE, checkJsonShape, createShapeBudget, ShapeError, type ShapeBudget } from '#base/json-shape';
 import { parseSentJson, stringifySentJson } from '#base/sent-json';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
@@ -64,19 +65,33 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
     const { content } = await opened.open(path);
     const prompts: EvaluationPrompt[] = [];
     const yieldToLoop = createYielder();
+    const budget = createShapeBudget(BODY_SHAPE); // as for prompts in a body: their whole list is read again for every page of answers
     let [line, bytes] = [0, 0];
     for await (const text of splitLines(content, limits.promptBytesMax)) {
       line++;
       await yieldToLoop();
       bytes += text.length;
       if (bytes > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
-      if (text.toString('utf8').trim() === '') continue;
-      const read = readEvaluationLine(text.toString('utf8'));
-      if ('problem' in read)
-        throw refusal('prompts_url', `${path} line ${line} of ${name}:v${version}: ${read.problem}`);
+      const json = text.toString('utf8');
+      if (json.trim() === '') continue;
+      const at = `${path} line ${line} of ${name}:v${version}`;
+      spend(budget, json, at);
+      const read = readEvaluationLine(json);
+      if ('problem' in read) throw refusal('prompts_url', `${at}: ${read.problem}`);
       if (prompts.push(read.prompt) > limits.promptsMax) throw tooMany(limits.promptsMax);
     }
     return { source, prompts };
+  }
+}
+
+/** A line that is nested too deeply says so when it is read. */
+function spend(budget: ShapeBudget, json: string, at: string): void {
+  try {
+    checkJsonShape(json, budget);
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    if (error.of === 'depth') return;
+    throw refusal('prompts_url', `The prompts up to ${at} are too many at once: ${error.message}`);
   }
 }
 

@@ -15,7 +15,8 @@ import type { Storage } from '#storage/storage';
 import { getOwnModel } from '../models/own-model.ts';
 import { parseIndex } from '../jobs/reading-back/group-pages.ts';
 import { parsePiece, readStoredPieces } from '../jobs/data/stored-pieces.ts';
-import { findAnswers, readEvaluationBody } from './stored-answers.ts';
+import { createSharedReads } from '../shared-reads.ts';
+import { findAnswers, promptsGone, readSizedBody } from './stored-answers.ts';
 
 export type { EvaluationOfStep };
 
@@ -65,6 +66,8 @@ export interface EvaluationsDeps {
 
 /** A page ends after the prompt whose answers exceed this. */
 const ANSWER_BYTES = 4_000_000;
+/** Of prompts: four of the largest evaluations, each of which is read for every page of its answers. */
+const REMEMBERED_BYTES_MAX = 32e6;
 
 export function createEvaluations({ storage, blobs, getJob, clock, log }: EvaluationsDeps): Evaluations {
   async function getOwn(caller: Caller, jobId: string): Promise<{ job: TrainingJob; evaluation: Evaluation }> {
@@ -72,6 +75,14 @@ export function createEvaluations({ storage, blobs, getJob, clock, log }: Evalua
     const evaluation = await storage.evaluations.find(jobId);
     if (evaluation) return { job, evaluation };
     throw new AppError('not_found', `Training job ${jobId} has no evaluation: its request named no prompts.`);
+  }
+
+  const bodies = createSharedReads<EvaluationBody>(REMEMBERED_BYTES_MAX);
+  async function bodyOf(evaluation: Evaluation): Promise<EvaluationBody> {
+    const { jobId, isKept } = evaluation;
+    const body = isKept ? await bodies.find(jobId, () => readSizedBody(blobs, evaluation)) : null;
+    if (body) return body;
+    throw promptsGone(jobId);
   }
 
   return {
@@ -82,7 +93,7 @@ export function createEvaluations({ storage, blobs, getJob, clock, log }: Evalua
 
     async get(caller, jobId) {
       const own = await getOwn(caller, jobId);
-      const body = own.evaluation.isKept ? await readEvaluationBody(blobs, own.evaluation) : null;
+      const body = own.evaluation.isKept ? await bodyOf(own.evaluation) : null;
       return { ...own, body, log: await storage.trajectoryLogs.findOfEvaluation(jobId) };
     },
 
@@ -93,7 +104,7 @@ export function createEvaluations({ storage, blobs, getJob, clock, log }: Evalua
 
     async listAnswers(caller, jobId, { after, limit }) {
       const { evaluation } = await getOwn(caller, jobId);
-      const { prompts } = await readEvaluationBody(blobs, evaluation);
+      const { prompts } = await bodyOf(evaluation);
       const from = after === null ? 0 : parseIndex(after) + 1;
       if (from > prompts.length) throw unknownCursor(after!);
       const rows: AnsweredPrompt[] = [];

@@ -6,6 +6,7 @@ import { AppError } from '#domain/errors';
 import type { Evaluation, EvaluationBody, PromptAnswers } from '#domain/evaluation';
 import type { BlobStore } from '#storage/blobs';
 import { openSealed, parseSealedJson, sealJson, sealText } from '../jobs/data/sealed-json.ts';
+import type { Read } from '../shared-reads.ts';
 
 type EvaluatedJob = Pick<Evaluation, 'jobId' | 'modelId'>;
 
@@ -16,16 +17,23 @@ export const putEvaluationBody = (
 ): Promise<{ sizeBytes: number }> => blobs.put(evaluationBodyBlob(modelId, jobId), sealText(stringifySentJson(body)));
 
 /** Throws `damaged_data`, or `not_found` if they have been deleted. */
-export async function readEvaluationBody(
+export const readEvaluationBody = async (blobs: Pick<BlobStore, 'find'>, job: EvaluatedJob): Promise<EvaluationBody> =>
+  (await readSizedBody(blobs, job)).value;
+
+/** Throws as above. */
+export async function readSizedBody(
   blobs: Pick<BlobStore, 'find'>,
   { modelId, jobId }: EvaluatedJob,
-): Promise<EvaluationBody> {
+): Promise<Read<EvaluationBody>> {
   const bytes = await blobs.find(evaluationBodyBlob(modelId, jobId));
-  if (!bytes) throw new AppError('not_found', `The prompts of the evaluation of job ${jobId} are not stored any more.`);
+  if (!bytes) throw promptsGone(jobId);
   const text = openSealed(bytes);
-  if (text !== null) return parseSentJson(text, 'rounded') as EvaluationBody;
+  if (text !== null) return { value: parseSentJson(text, 'rounded') as EvaluationBody, sizeBytes: bytes.length };
   throw new AppError('damaged_data', `The stored prompts of the evaluation of job ${jobId} are damaged.`);
 }
+
+export const promptsGone = (jobId: string): AppError =>
+  new AppError('not_found', `The prompts of the evaluation of job ${jobId} are not stored any more.`);
 
 export async function putAnswers(
   blobs: Pick<BlobStore, 'put'>,

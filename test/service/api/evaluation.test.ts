@@ -1,5 +1,5 @@
 // Held-out evaluation over HTTP: what a job may request, what its checkpoint answers, and the rewards of the answers.
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deleteOldData } from '#services/jobs/data-retention';
 import { silentLog } from '#base/log';
 import {
@@ -75,6 +75,19 @@ describe('an evaluation', () => {
       log: null,
     });
     expect(await get(`${JOBS}/${id}`)).toMatchObject({ evaluation: { status: 'succeeded' }, warnings: [] });
+  });
+
+  test('has its prompts read once for the pages of its answers', async () => {
+    const id = await submitEvaluated(server, model_id, { ...SETTINGS, prompts: [ask('One?'), ask('Two?')] });
+    const find = vi.spyOn(server.blobs, 'find');
+    onTestFinished(() => find.mockRestore());
+    await get(`${JOBS}/${id}/evaluation`);
+    const first = await get<{ has_more: boolean }>(`${JOBS}/${id}/evaluation/answers?limit=1`);
+    expect(first.has_more).toBe(true);
+    await get(`${JOBS}/${id}/evaluation/answers?limit=1&after=0`);
+    expect(find.mock.calls.filter(([name]) => name.endsWith('/request.json'))).toHaveLength(1);
+    await endJob(server, id);
+    await evaluated(server, id);
   });
 
   test('draws the same random numbers for every checkpoint, unless it has a seed', async () => {

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { readEvaluationLine } from '#rows/evaluation';
+import type { RequestedEvaluation } from '#domain/evaluation';
+import { aCaller } from '../../../test/support/a-caller.ts';
+import type { OpenArtifact } from '../artifacts/artifact-content.ts';
+import { createAcceptEvaluation } from './accept-evaluation.ts';
+
+const NAME = { entity: 'team', project: 'p', name: 'prompts', version: null };
+const limits = { promptsMax: 1_000, samplesMax: 4, tokensMax: 1e6, promptBytesMax: 8_000_000 };
+
+function accept(lines: readonly string[]) {
+  const opened = {
+    artifact: { ...NAME, version: 0, files: [{ path: 'prompts.jsonl' }] },
+    open: async () => ({
+      content: (async function* () {
+        yield Buffer.from(lines.join('\n'));
+      })(),
+    }),
+  } as unknown as OpenArtifact;
+  const requested = { settings: { samples: 1, maxTokens: 1 }, tools: null, prompts: { artifact: NAME, path: null } };
+  return createAcceptEvaluation({ artifacts: { get: async () => opened }, limits })(
+    aCaller(),
+    requested as unknown as RequestedEvaluation,
+  );
+}
+
+const line = (metadata: string) => `{"messages":[{"role":"user","content":"Hi"}],"metadata":${metadata}}`;
+const zeros = (count: number) => `{"x":[${'0,'.repeat(count)}0]}`;
+const keys = (from: number, count: number) =>
+  `{${Array.from({ length: count }, (_, i) => `"k${from + i}":0`).join(',')}}`;
+
+test('the prompts of a file have as many values and keys together as those in a body', async () => {
+  expect((await accept([line(zeros(100_000)), line(zeros(100_000))])).prompts).toHaveLength(2);
+  await expect(accept([1, 2, 3].map(() => line(zeros(100_000))))).rejects.toThrow(
+    'prompts.jsonl line 3 of prompts:v0 are too many at once: More than 250000 values',
+  );
+  await expect(accept([line(keys(0, 30_000)), line(keys(30_000, 30_000))])).rejects.toThrow(
+    'More than 50000 different keys',
+  );
+  await expect(accept([line('['.repeat(200))])).rejects.toThrow('line 1 of prompts:v0: ');
+});
+
+test('a line alone has no more', () => {
+  expect(readEvaluationLine(line(zeros(300_000)))).toMatchObject({
+    problem: expect.stringContaining('More than 250000 values') as string,
+  });
+});
