@@ -191,26 +191,6 @@ describe('a conversation', () => {
     expect((await send(server, { url: `${url}/${second.id}/input_items?after=nope` })).statusCode).toBe(400);
   });
 
-  test('is listed in pages that end early if items are large', async () => {
-    const wide = await openTestServer({ limits: { bodyBytesMax: 16_000_000 } });
-    try {
-      const thought = { type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(2_500_000) };
-      const { id } = await ask('', { input: [thought, thought, { role: 'user', content: 'Hi' }] }, wide);
-      const list = async (query: string) =>
-        (await send(wide, { url: `${url}/${id}/input_items?order=asc${query}` })).json<{
-          data: { id: string }[];
-          last_id: string;
-          has_more: boolean;
-        }>();
-      const first = await list('');
-      expect([first.data.length, first.has_more]).toEqual([1, true]);
-      const second = await list(`&after=${first.last_id}`);
-      expect([second.data.length, second.has_more]).toEqual([2, false]);
-    } finally {
-      await wide.close();
-    }
-  });
-
   test('can refer to items of earlier answers', async () => {
     const first = await ask('A rather rare word: zebra.');
     const reference = { type: 'item_reference', id: first.output[0]!.id };
@@ -220,44 +200,6 @@ describe('a conversation', () => {
     }
     const unknown = await send(server, { url, body: body({ input: [{ type: 'item_reference', id: 'msg_1' }] }) });
     expect(unknown.json()).toMatchObject({ error: { code: 'not_found', param: 'input' } });
-  });
-
-  test('is as large as a body at most, however many turns or references it has', async () => {
-    const thought = (characters: number) => ({
-      type: 'reasoning',
-      id: 'rs_large',
-      encrypted_content: 'x'.repeat(characters),
-      summary: [],
-    });
-    const user = { role: 'user', content: 'Hi' };
-    const first = await ask('One.', { input: [thought(30_000), user] });
-    const second = await ask('Two.', { previous_response_id: first.id, input: [thought(20_000), user] });
-    const refused = async (fields: object) => {
-      const response = await send(server, { url, body: body(fields) });
-      expect(response.statusCode, response.body.slice(0, 500)).toBe(400);
-      return response.json<{ error: { message: string; param: string } }>().error;
-    };
-    const third = await refused({ previous_response_id: second.id, input: [thought(20_000), user] });
-    expect(third).toMatchObject({ param: 'previous_response_id', message: containing('more than 64000 bytes') });
-    expect(third.message).toContain('Begin a new one without previous_response_id');
-    const large = await ask('Large.', { input: [{ ...thought(30_000), id: undefined }, user] });
-    const reference = { type: 'item_reference', id: `rs_${large.id.slice(5)}_in0` };
-    await ask('Once.', { input: [reference, user] });
-    expect(await refused({ input: [reference, reference, reference, user] })).toMatchObject({ param: 'input' });
-    const counted = await send(server, {
-      url: `${url}/input_tokens`,
-      body: { model: BASE, input: [reference, reference, reference, user] },
-    });
-    expect(counted.statusCode).toBe(400);
-  });
-
-  test('is read once for all its items that a request names', async () => {
-    const first = await ask('One.', { input: ['a', 'b', 'c'].map((content) => ({ role: 'user', content })) });
-    const find = vi.spyOn(server.blobs, 'find');
-    const named = [0, 1, 2].map((i) => ({ type: 'item_reference', id: `msg_${first.id.slice(5)}_in${i}` }));
-    await ask('Two.', { input: named, store: false });
-    expect(find).toHaveBeenCalledTimes(1);
-    find.mockRestore();
   });
 
   test('cannot continue after an unknown answer', async () => {
@@ -294,44 +236,6 @@ describe('in the background', () => {
     const refused = await send(server, { url: `${url}/${other.id}?stream=true` });
     expect(refused.json()).toMatchObject({ error: { code: 'invalid_request', param: 'stream' } });
     expect((await send(server, { method: 'POST', url: `${url}/${other.id}/cancel` })).statusCode).toBe(400);
-  });
-
-  test('its followers read its content once for all, and only its row while it waits', async () => {
-    const idle = await openTestServer({ answersBackground: false });
-    try {
-      const find = vi.spyOn(idle.blobs, 'find');
-      const watched = [stream({ url, body: body({ background: true, stream: true }) }, idle)];
-      await vi.waitFor(async () => expect(await idle.storage.responses.countUnfinished(null)).toBe(1), WAIT);
-      const id = await anyResponse(idle.storage);
-      for (let i = 0; i < 3; i++) watched.push(stream({ url: `${url}/${id}?stream=true` }, idle));
-      const rows = vi.spyOn(idle.storage.responses, 'find');
-      await vi.waitFor(() => expect(rows.mock.calls.length).toBeGreaterThan(4 * 4), WAIT);
-      await send(idle, { method: 'POST', url: `${url}/${id}/cancel` });
-      for (const events of await Promise.all(watched)) {
-        expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.queued', 'response.failed']);
-      }
-      expect(find).toHaveBeenCalledTimes(1);
-    } finally {
-      await idle.close();
-    }
-  });
-
-  test('its events are not shown to another entity, also while they are made', async () => {
-    let gate: ReturnType<typeof behindGate> | null = null;
-    const slow = await openTestServer({ wrapEngine: (real) => (gate = behindGate(real)).engine });
-    try {
-      const own = stream({ url, body: body({ background: true, stream: true, max_output_tokens: 2 }) }, slow);
-      await vi.waitFor(async () => expect(await slow.storage.responses.countUnfinished(null)).toBe(1), WAIT);
-      const id = await anyResponse(slow.storage);
-      await ends(id, 'in_progress', slow);
-      const { secret } = await slow.apiKeys.create({ entity: 'others', name: 'x' });
-      const headers = { authorization: `Bearer ${secret}` };
-      expect((await send(slow, { url: `${url}/${id}?stream=true`, headers })).statusCode).toBe(404);
-      gate!.open();
-      expect((await own).at(-1)!.response!.id).toBe(id);
-    } finally {
-      await slow.close();
-    }
   });
 
   test('what chat would refuse is refused at once; a cut answer is incomplete', async () => {
