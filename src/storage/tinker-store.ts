@@ -2,7 +2,10 @@
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler, TinkerSession } from '#domain/tinker';
 import type { WaitingFor } from '#domain/training-job';
 
-/** Lists of this protocol are paged by offset, newest first. */
+/**
+ * Lists of this protocol are paged by offset, newest first. A page ends before the row whose metadata would make it heavier than
+ * PAGE_WEIGHT_MAX, but has one row at least: the next page begins after the rows that were returned.
+ */
 export interface Slice {
   readonly offset: number;
   readonly limit: number;
@@ -39,14 +42,15 @@ export interface TinkerStore {
   touchSession(id: string, nowMs: number): Promise<void>;
   /** Idempotent. */
   endSession(id: string, nowMs: number): Promise<void>;
-  listSessions(entity: string, slice: Slice): Promise<Sliced<TinkerSession>>;
+  /** Ids. */
+  listSessions(entity: string, slice: Slice): Promise<Sliced<string>>;
 
   /** Returns the existing session if the id exists. */
   createRun(run: TinkerRun): Promise<TinkerRun>;
   findRun(id: string): Promise<TinkerRun | null>;
   listRuns(entity: string, scope: AccessScope, slice: Slice): Promise<Sliced<TinkerRun>>;
   /** By number. */
-  listRunsOf(sessionId: string): Promise<readonly TinkerRun[]>;
+  listRunIdsOf(sessionId: string): Promise<readonly string[]>;
   /**
    * Claims the run claimed longest ago among those without an owner (or under a lapsed lease) whose next operation is stored, or
    * which has an operation waiting since before `gapMs` for missing earlier ones. `baseModels`: only runs over one of these.
@@ -63,7 +67,7 @@ export interface TinkerStore {
   /** Makes every run claimable at once (a single server calls this when it starts). */
   releaseRuns(): Promise<void>;
   /** False: another attempt has it. */
-  saveState(attempt: RunAttempt, state: { readonly stateSeq: number; readonly stateBlob: string }): Promise<boolean>;
+  saveState(attempt: RunAttempt, state: Pick<TinkerRun, 'stateSeq' | 'stateBlob'>): Promise<boolean>;
 
   /** Marks the run as used. Returns the existing operation if the number exists; one that failed without its turn is replaced by a queued one. */
   addOperation(operation: TinkerOperation): Promise<{ outcome: 'added' | 'exists'; operation: TinkerOperation }>;
@@ -85,12 +89,16 @@ export interface TinkerStore {
   findSampler(id: string): Promise<TinkerSampler | null>;
   /** Oldest first. */
   listSamplersOf(sessionId: string): Promise<readonly TinkerSampler[]>;
+  /** Oldest first. */
+  listSamplerIdsOf(sessionId: string): Promise<readonly string[]>;
   deleteSampler(id: string): Promise<void>;
 
   /** Replaces the one of the same run, kind and name, and returns the replaced one. */
   putCheckpoint(checkpoint: TinkerCheckpoint): Promise<TinkerCheckpoint | null>;
   findCheckpoint(runId: string, kind: TinkerCheckpoint['kind'], name: string): Promise<TinkerCheckpoint | null>;
   listCheckpoints(filter: CheckpointFilter, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
+  /** Of each of these runs the newest of each kind that the entity may read. */
+  listNewestCheckpoints(entity: string, runIds: readonly string[]): Promise<readonly TinkerCheckpoint[]>;
   listExpired(nowMs: number, limit: number): Promise<readonly TinkerCheckpoint[]>;
   setExpiry(checkpoint: TinkerCheckpoint, expiresAtMs: number | null): Promise<void>;
   /** Null: it is private. */

@@ -1,5 +1,6 @@
 // Lists of sessions, training runs and saved weights, for their owner, and operations on saved weights.
 import { AppError } from '#domain/errors';
+import { PAGE_WEIGHT_MAX } from '#domain/page';
 import { tinkerPath, type TinkerCheckpoint, type TinkerRun } from '#domain/tinker';
 import type { Caller } from '#domain/caller';
 import type { Tinker } from '#services/tinker/tinker';
@@ -8,6 +9,9 @@ import { isoOrNull } from '../http/time.ts';
 import * as answers from './tinker-answers.ts';
 import { tinkerRoute } from './tinker-endpoint.ts';
 import * as wire from './tinker-schema.ts';
+
+/** Each may bring two saves with metadata. */
+const RUNS_AT_ONCE = 20;
 
 const CHECKPOINT_PATH = '/training_runs/{run_id}/checkpoints/{kind}/{name}';
 
@@ -20,9 +24,21 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     return (await saves.findOwn(caller.entity, path)) ?? noWeights(path);
   }
 
-  async function runOf(caller: Caller, run: TinkerRun) {
-    const { rows } = await saves.list(caller.entity, run, { offset: 0, limit: 1_000 });
-    return toRun(run, rows);
+  /** As many as an answer may have, and one at least. */
+  async function describe({ entity }: Caller, runs: readonly TinkerRun[]) {
+    const described: ReturnType<typeof toRun>[] = [];
+    let weight = 0;
+    for (let at = 0; at < runs.length; at += RUNS_AT_ONCE) {
+      const some = runs.slice(at, at + RUNS_AT_ONCE);
+      const newest = await saves.newest(entity, some);
+      for (const run of some) {
+        const each = toRun(run, newest.get(run.id) ?? []);
+        weight += JSON.stringify(each).length;
+        if (described.length > 0 && weight > PAGE_WEIGHT_MAX) return described;
+        described.push(each);
+      }
+    }
+    return described;
   }
 
   return [
@@ -33,8 +49,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       answer: answers.runs,
       async handle({ caller, query: { limit, offset, access_scope: scope } }) {
         const { rows, total } = await sessions.listRuns(caller, scope, { limit, offset });
-        const runs = await Promise.all(rows.map((run) => runOf(caller, run)));
-        return { training_runs: runs, cursor: { offset, limit, total_count: total } };
+        return { training_runs: await describe(caller, rows), cursor: { offset, limit, total_count: total } };
       },
     }),
     tinkerRoute('GET /training_runs/{run_id}', {
@@ -44,7 +59,8 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       answer: answers.run,
       async handle({ caller, params, query: { access_scope: scope } }) {
         const id = params['run_id']!;
-        return runOf(caller, await (scope === 'owned' ? sessions.getRun(caller, id) : sessions.readRun(caller, id)));
+        const run = await (scope === 'owned' ? sessions.getRun(caller, id) : sessions.readRun(caller, id));
+        return (await describe(caller, [run]))[0]!;
       },
     }),
     tinkerRoute('GET /training_runs/{run_id}/checkpoints', {
@@ -117,7 +133,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       answer: answers.sessions,
       async handle({ caller, query: { limit, offset } }) {
         const { rows } = await sessions.list(caller, { limit, offset });
-        return { sessions: rows.map(({ id }) => id) };
+        return { sessions: rows };
       },
     }),
     tinkerRoute('GET /sessions/{session_id}', {
@@ -126,9 +142,8 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       query: wire.scopeQuery,
       answer: answers.describedSession,
       async handle({ caller, params }) {
-        const { session, runs, samplers } = await sessions.describe(caller, params['session_id']!);
-        const ids = { training_run_ids: runs.map(({ id }) => id), sampler_ids: samplers.map(({ id }) => id) };
-        return { ...ids, user_metadata: session.metadata };
+        const { session, runIds, samplerIds } = await sessions.describe(caller, params['session_id']!);
+        return { training_run_ids: runIds, sampler_ids: samplerIds, user_metadata: session.metadata };
       },
     }),
   ];

@@ -143,9 +143,11 @@ const cursor = z
   .describe('Which part of the list this is.')
   .meta({ title: 'TinkerCursor' });
 
-export const runs = z.object({ training_runs: z.array(run).describe('Training runs, newest first.'), cursor });
+const EARLY = '. A page of about 4 MB ends early: continue at `offset` and the number of its items.';
+
+export const runs = z.object({ training_runs: z.array(run).describe(`Training runs, newest first${EARLY}`), cursor });
 export const checkpoints = z.object({
-  checkpoints: z.array(checkpoint).describe('Saved weights, newest first.'),
+  checkpoints: z.array(checkpoint).describe(`Saved weights, newest first${EARLY}`),
   cursor,
 });
 

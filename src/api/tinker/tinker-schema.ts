@@ -6,7 +6,12 @@ import { ownValues } from '#validation/own-values';
 import { RANK_MAX } from '#services/tinker/tinker-sessions';
 
 const id = z.string().min(1).max(300);
-const metadata = ownValues(z.string().max(200)).nullish().describe('Your own values, returned unchanged; null: none.');
+/** They are returned with every item of a list; the values of real clients have some hundred bytes. */
+const METADATA_BYTES_MAX = 65_536;
+const metadata = ownValues(z.string().max(200))
+  .superRefine(refuseLong)
+  .nullish()
+  .describe(`Your own values, returned unchanged: up to ${METADATA_BYTES_MAX} bytes of JSON; null: none.`);
 const seq = z
   .int()
   .min(0)
@@ -64,6 +69,13 @@ const adamw = z
   .looseObject({ type: z.string().max(50).describe('Only `adamw` is supported.') })
   .nullish()
   .describe('The optimizer; null: AdamW.');
+
+function refuseLong(values: Readonly<Record<string, unknown>>, ctx: z.RefinementCtx): void {
+  const size = Buffer.byteLength(JSON.stringify(values));
+  if (size <= METADATA_BYTES_MAX) return;
+  const msg = `These values are ${size} bytes of JSON, and may be at most ${METADATA_BYTES_MAX}. Store large values elsewhere, and their place here`;
+  ctx.addIssue({ code: 'custom', message: msg, params: { complaint: { type: 'value_error', msg } } });
+}
 
 /** What the cookbook's recipes ask for with their default loss: the first request in which the loss shows. */
 function refuseStability(isAsked: boolean, ctx: z.RefinementCtx): void {

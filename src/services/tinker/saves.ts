@@ -44,6 +44,8 @@ export interface Saves {
   readFile(entity: string, path: string, file: string): Promise<Uint8Array>;
   /** Newest first: all of the entity's own (null), or those of one run that the entity may read. */
   list(entity: string, run: TinkerRun | null, slice: Slice): Promise<Sliced<TinkerCheckpoint>>;
+  /** Of each of these runs the newest of each kind that the entity may read, by the run's id. */
+  newest(entity: string, runs: readonly TinkerRun[]): Promise<ReadonlyMap<string, readonly TinkerCheckpoint[]>>;
   /** Sets whether every entity may read them. Saving again under the same name makes them private. Idempotent. */
   publish(checkpoint: TinkerCheckpoint, isPublic: boolean): Promise<void>;
   delete(checkpoint: TinkerCheckpoint): Promise<void>;
@@ -235,6 +237,13 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
       if (run === null) return tinker.listCheckpoints({ entity }, slice);
       const readable = run.entity === entity ? {} : { isPublished: true as const };
       return tinker.listCheckpoints({ runId: run.id, ...readable }, slice);
+    },
+    async newest(entity, runs) {
+      const found = await tinker.listNewestCheckpoints(
+        entity,
+        runs.map(({ id }) => id),
+      );
+      return new Map(runs.map(({ id }) => [id, found.filter(({ runId }) => runId === id)]));
     },
     async publish(checkpoint, isPublic) {
       if (isPublic === (checkpoint.publishedAtMs !== null)) return;

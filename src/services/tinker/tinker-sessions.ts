@@ -6,7 +6,7 @@ import { createId } from '#base/ids';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Checkpoint } from '#domain/checkpoint';
-import { TINKER_ALPHA, type TinkerLora, type TinkerRun, type TinkerSampler, type TinkerSession } from '#domain/tinker';
+import { TINKER_ALPHA, type TinkerLora, type TinkerRun, type TinkerSession } from '#domain/tinker';
 import type { Storage } from '#storage/storage';
 import type { AccessScope, Sliced, Slice } from '#storage/tinker-store';
 import type { Models } from '../models/models.ts';
@@ -36,7 +36,8 @@ export interface TinkerSessions {
   describe(caller: Caller, id: string): Promise<DescribedSession>;
   touch(caller: Caller, id: string): Promise<void>;
   end(caller: Caller, id: string): Promise<void>;
-  list(caller: Caller, slice: Slice): Promise<Sliced<TinkerSession>>;
+  /** Ids. */
+  list(caller: Caller, slice: Slice): Promise<Sliced<string>>;
   /** Idempotent per position in the session. */
   createRun(caller: Caller, run: FreshRun): Promise<TinkerRun>;
   /** Starts from saved weights. Throws `checkpoint_not_found`. */
@@ -49,8 +50,8 @@ export interface TinkerSessions {
 
 export interface DescribedSession {
   readonly session: TinkerSession;
-  readonly runs: readonly TinkerRun[];
-  readonly samplers: readonly TinkerSampler[];
+  readonly runIds: readonly string[];
+  readonly samplerIds: readonly string[];
 }
 
 export interface TinkerSessionsDeps {
@@ -136,7 +137,7 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
     },
     async describe(caller, id) {
       const session = await get(caller, id);
-      return { session, runs: await tinker.listRunsOf(id), samplers: await tinker.listSamplersOf(id) };
+      return { session, runIds: await tinker.listRunIdsOf(id), samplerIds: await tinker.listSamplerIdsOf(id) };
     },
     async touch(caller, id) {
       await get(caller, id);

@@ -4,6 +4,7 @@ import type { TinkerStore } from '../tinker-store.ts';
 import type { Tables } from './rows.ts';
 import { sliced } from './tinker-lists.ts';
 import * as rows from './tinker-rows.ts';
+import type { TinkerTables } from './tinker-rows.ts';
 import { transactionOf } from './transaction.ts';
 
 const named = (runId: string, kind: string, name: string) =>
@@ -16,6 +17,7 @@ export const checkpointsOfTinker = (
   | 'putCheckpoint'
   | 'findCheckpoint'
   | 'listCheckpoints'
+  | 'listNewestCheckpoints'
   | 'listExpired'
   | 'setExpiry'
   | 'setPublished'
@@ -45,7 +47,21 @@ export const checkpointsOfTinker = (
     if (entity !== undefined) found = found.where('entity', '=', entity);
     if (runId !== undefined) found = found.where('run_id', '=', runId);
     if (isPublished) found = found.where('published_at_ms', 'is not', null);
-    return sliced(found, slice, rows.toNamedCheckpoint);
+    return sliced(found, ['run_id', 'kind', 'name'], slice, rows.toNamedCheckpoint);
+  },
+  async listNewestCheckpoints(entity, runIds) {
+    if (runIds.length === 0) return [];
+    const { rows: found } = await sql<TinkerTables['tinker_checkpoints']>`
+      select each.*
+        from (select run_id, kind, name,
+                     row_number() over (partition by run_id, kind order by created_at_ms desc, name desc) as place
+                from tinker_checkpoints
+               where run_id in (${sql.join([...runIds])})
+                 and (entity = ${entity} or published_at_ms is not null)) placed
+        join tinker_checkpoints each
+          on each.run_id = placed.run_id and each.kind = placed.kind and each.name = placed.name
+       where placed.place = 1`.execute(db);
+    return found.map(rows.toNamedCheckpoint);
   },
   async listExpired(nowMs, limit) {
     const found = await db

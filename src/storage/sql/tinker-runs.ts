@@ -24,7 +24,7 @@ export const runsOfTinker = (
   | 'createRun'
   | 'findRun'
   | 'listRuns'
-  | 'listRunsOf'
+  | 'listRunIdsOf'
   | 'claimRun'
   | 'renewRun'
   | 'noteWaiting'
@@ -46,17 +46,17 @@ export const runsOfTinker = (
   listRuns(entity, scope, slice) {
     const isPublished = sql<boolean>`id in (select run_id from tinker_checkpoints where published_at_ms is not null)`;
     const isShown = sql<boolean>`(entity = ${entity} ${scope === 'accessible' ? sql`or ${isPublished}` : sql``})`;
-    return sliced(db.selectFrom('tinker_runs').where(isShown), slice, rows.toRun);
+    return sliced(db.selectFrom('tinker_runs').where(isShown), ['id'], slice, rows.toRun);
   },
-  async listRunsOf(sessionId) {
+  async listRunIdsOf(sessionId) {
     const found = await db
       .selectFrom('tinker_runs')
-      .selectAll()
+      .select('id')
       .where('session_id', '=', sessionId)
       .orderBy('created_at_ms')
       .orderBy('id')
       .execute();
-    return found.map(rows.toRun);
+    return found.map(({ id }) => id);
   },
   async claimRun(worker, { nowMs, leaseMs, gapMs }, baseModels) {
     if (baseModels.length === 0) return null;

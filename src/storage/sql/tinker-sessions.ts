@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { TinkerStore } from '../tinker-store.ts';
 import type { Tables } from './rows.ts';
-import { findRow, sliced } from './tinker-lists.ts';
+import { findRow, slicedIds } from './tinker-lists.ts';
 import * as rows from './tinker-rows.ts';
 
 export const sessionsOfTinker = (
@@ -17,6 +17,7 @@ export const sessionsOfTinker = (
   | 'createSampler'
   | 'findSampler'
   | 'listSamplersOf'
+  | 'listSamplerIdsOf'
   | 'deleteSampler'
 > => ({
   async createSession(session) {
@@ -42,8 +43,7 @@ export const sessionsOfTinker = (
       .where('ended_at_ms', 'is', null)
       .execute();
   },
-  listSessions: (entity, slice) =>
-    sliced(db.selectFrom('tinker_sessions').where('entity', '=', entity), slice, rows.toSession),
+  listSessions: (entity, slice) => slicedIds(db.selectFrom('tinker_sessions').where('entity', '=', entity), slice),
 
   async createSampler(sampler) {
     await db
@@ -71,6 +71,15 @@ export const sessionsOfTinker = (
       .orderBy('ordinal')
       .execute();
     return found.map(rows.toSampler);
+  },
+  async listSamplerIdsOf(sessionId) {
+    const found = await db
+      .selectFrom('tinker_samplers')
+      .select('id')
+      .where('session_id', '=', sessionId)
+      .orderBy('ordinal')
+      .execute();
+    return found.map(({ id }) => id);
   },
   async deleteSampler(id) {
     await db.deleteFrom('tinker_samplers').where('id', '=', id).execute();

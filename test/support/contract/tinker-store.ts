@@ -1,6 +1,7 @@
 // What every store promises about Tinker's sessions, runs, operations, samplers and checkpoints; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
+import { PAGE_WEIGHT_MAX } from '#domain/page';
 import type { TinkerCheckpoint, TinkerOperation, TinkerRun, TinkerSampler } from '#domain/tinker';
 import type { Model } from '#domain/model';
 import type { Storage } from '#storage/storage';
@@ -79,7 +80,7 @@ export function tinkerContract(
     for (const endedAtMs of [NOW + 7, NOW + 9]) await tinker.endSession('s', endedAtMs);
     const ended = { ...session, seenAtMs: NOW + 5, endedAtMs: NOW + 7 };
     expect(await tinker.findSession('s')).toEqual(ended);
-    expect(await tinker.listSessions('team', ALL)).toEqual({ rows: [ended], total: 1 });
+    expect(await tinker.listSessions('team', ALL)).toEqual({ rows: ['s'], total: 1 });
     expect(await tinker.listSessions('others', ALL)).toEqual({ rows: [], total: 0 });
     expect(await tinker.findSession('t')).toBeNull();
   });
@@ -89,7 +90,7 @@ export function tinkerContract(
     const run = await addRun(storage);
     expect(await storage.tinker.createRun({ ...run, lora: { ...run.lora, seed: 2 } })).toEqual(run);
     expect(await storage.tinker.findRun(run.id)).toEqual(run);
-    expect(await storage.tinker.listRunsOf(run.sessionId)).toEqual([run]);
+    expect(await storage.tinker.listRunIdsOf(run.sessionId)).toEqual([run.id]);
     expect(await storage.tinker.listRuns('team', 'owned', ALL)).toEqual({ rows: [run], total: 1 });
     await storage.tinker.addOperation(anOperation(run.id, 1));
     await storage.tinker.putCheckpoint(aCheckpoint(run, 'a'));
@@ -195,6 +196,7 @@ export function tinkerContract(
     const next = { ...sampler, id: `${sessionId}:sampler:1`, ordinal: 1, modelId: null, step: null, modelPath: null };
     await tinker.createSampler(next);
     expect(await tinker.listSamplersOf(sessionId)).toEqual([sampler, next]);
+    expect(await tinker.listSamplerIdsOf(sessionId)).toEqual([sampler.id, next.id]);
     await tinker.deleteSampler(sampler.id);
     expect(await tinker.findSampler(sampler.id)).toBeNull();
   });
@@ -246,6 +248,46 @@ export function tinkerContract(
     await tinker.setPublished(published, null);
     expect(await listed('others')).toEqual([]);
     expect(await tinker.listCheckpoints({ runId: run.id, isPublished: true }, ALL)).toEqual({ rows: [], total: 0 });
+  });
+
+  test('the newest checkpoint of each kind is found for many runs, if the entity may read it', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const [a, b] = [await addRun(storage), await addRun(storage)];
+    const saved = [
+      aCheckpoint(a, 'z'),
+      aCheckpoint(a, 'a', { createdAtMs: NOW + 1, publishedAtMs: NOW }),
+      aCheckpoint(a, 'b', { createdAtMs: NOW + 2 }),
+      aCheckpoint(a, 's', { kind: 'sampler_weights' }),
+      aCheckpoint(b, 'c'),
+    ];
+    for (const each of saved) await tinker.putCheckpoint(each);
+    const newest = async (entity: string) =>
+      (await tinker.listNewestCheckpoints(entity, [a.id, b.id, 'none'])).map(({ name }) => name).toSorted();
+    expect(await newest('team')).toEqual(['b', 'c', 's']);
+    expect(await newest('others')).toEqual(['a']);
+    expect(await tinker.listNewestCheckpoints('team', [])).toEqual([]);
+  });
+
+  test('a page ends before its metadata makes it too heavy, and the next one begins there', async () => {
+    const storage = await open();
+    const { tinker } = storage;
+    const metadata = { text: 'x'.repeat(0.4 * PAGE_WEIGHT_MAX) };
+    for (let i = 0; i < 4; i++) await addRun(storage, { metadata, createdAtMs: NOW + i });
+    const heavy = { text: 'x'.repeat(PAGE_WEIGHT_MAX) };
+    const run = await addRun(storage, { metadata: heavy, createdAtMs: NOW + 4 });
+    const times = async (offset: number, limit = 10) => {
+      const { rows, total } = await tinker.listRuns('team', 'owned', { offset, limit });
+      expect(total).toBe(5);
+      return rows.map(({ createdAtMs }) => createdAtMs - NOW);
+    };
+    expect(await times(0)).toEqual([4]);
+    expect(await times(1)).toEqual([3, 2]);
+    expect(await times(3)).toEqual([1, 0]);
+    expect(await times(1, 1)).toEqual([3]);
+    for (const name of ['a', 'b']) await tinker.putCheckpoint(aCheckpoint(run, name, { metadata: heavy }));
+    const saved = await tinker.listCheckpoints({ entity: 'team' }, ALL);
+    expect([saved.rows.map(({ name }) => name), saved.total]).toEqual([['b'], 2]);
   });
 
   test('a checkpoint that no job made is the next step of its model', async () => {
