@@ -20,6 +20,8 @@ import { stopTraining, together } from './stopping.ts';
 
 /** Interval between searches for uploads without a version, and for data past its retention. */
 const CLEAN_UP_MS = 60 * 60 * 1000;
+/** Between searches for samples that no client has fetched for long: they are in memory. */
+const SAMPLES_CLEAN_UP_MS = 60_000;
 const JOB_ATTEMPTS_MAX = 20;
 /** Freeing a full disk takes minutes; a job that waits longer fails and says so. */
 const STORAGE_RETRIES: RetryPolicy = { initialDelayMs: 500, maxDelayMs: 15_000, totalMs: 30 * 60_000 };
@@ -53,6 +55,11 @@ export async function startBackground(
     const old = { storage, blobs, clock, log, keepMs: config.responses.keepMs };
     await keepClean('responses', () => deleteOldResponses(old), log, open);
     await keepClean('episodes', () => services.episodes.expire(config.episodes.keepMs), log, open);
+  }
+
+  if (config.roles.includes('serve')) {
+    const { sampling } = services.tinker;
+    await keepClean('tinker_samples', async () => sampling.clear(), log, open, SAMPLES_CLEAN_UP_MS);
   }
 
   const runner = createJobRunner({
@@ -148,9 +155,15 @@ function roomOf(engine: TrainingEngine): TrainerRoom {
 }
 
 /** Once now, and then at intervals. */
-async function keepClean(what: string, work: () => Promise<void>, log: Log, open: CloseStack): Promise<void> {
+async function keepClean(
+  what: string,
+  work: () => Promise<void>,
+  log: Log,
+  open: CloseStack,
+  everyMs = CLEAN_UP_MS,
+): Promise<void> {
   const cleanUp = () => work().catch((err: unknown) => log.warn(`${what}.not_cleaned`, { err }));
   await cleanUp();
-  const cleaning = setInterval(() => void cleanUp(), CLEAN_UP_MS);
+  const cleaning = setInterval(() => void cleanUp(), everyMs);
   open.add(async () => clearInterval(cleaning));
 }

@@ -4,7 +4,7 @@ import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '#engine/inference-engine';
 
 /** About 360 MB of JSON, which is never whole in memory. */
-const LISTED_MAX = 5_000_000;
+export const LISTED_MAX = 5_000_000;
 
 /** Throws `invalid_request`. `field`: how the request names the alternatives of an answer's tokens. */
 export function checkListed(

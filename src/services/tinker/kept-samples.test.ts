@@ -72,6 +72,17 @@ test('requests count while they run', () => {
   expect(kept.add(sample(1, null))).toBe(true);
 });
 
+test('what a running sample has drawn counts, and then its answer instead', () => {
+  kept.add(sample(0, null, 'key', 10));
+  kept.grew(kept.find('id-0')!, 60);
+  expect(kept.add(sample(1, null, 'key', 20))).toBe(true);
+  expect(kept.add(sample(2, null))).toBe(false);
+  kept.ended(kept.find('id-0')!, 5);
+  expect(kept.add(sample(2, null))).toBe(true);
+  kept.grew(sample(9, null), 1_000); // it was dropped
+  expect(kept.add(sample(3, null))).toBe(false); // three are not fetched
+});
+
 test('no payer takes all the room: the next one finds some', () => {
   kept = createKeptSamples({ clock: { now: () => nowMs }, samplesMax: 100, bytesMax: 100, keptMs: KEPT_MS });
   let number = 0;

@@ -10,7 +10,7 @@ export interface KeptSample {
   readonly payer: string;
   /** Null: still running. */
   endedAtMs: number | null;
-  /** Of its request while it runs, then of its answer. */
+  /** Of its request and of what was drawn while it runs, then of its answer. */
   bytes: number;
 }
 
@@ -19,6 +19,8 @@ export interface KeptSamples<S extends KeptSample> {
   findByNumber(number: string): S | null;
   /** False: too many samples have not been fetched, or they are too long together. */
   add(sample: S): boolean;
+  /** More of it was drawn. */
+  grew(sample: S, bytes: number): void;
   /** `bytes`: of its answer. */
   ended(sample: S, bytes: number): void;
   /** Its answer was sent: it may be dropped for newer ones. */
@@ -83,6 +85,11 @@ export function createKeptSamples<S extends KeptSample>({
       unfetched.add(payer, 1);
       bytes.add(payer, sample.bytes);
       return true;
+    },
+    grew(sample, size) {
+      if (!samples.has(sample.requestId)) return;
+      bytes.add(sample.payer, size);
+      sample.bytes += size;
     },
     ended(sample, size) {
       sample.endedAtMs = clock.now();

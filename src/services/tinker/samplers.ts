@@ -25,6 +25,8 @@ export interface Samplers {
   /** Idempotent per position in the session. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`. */
   create(caller: Caller, sampler: NewSampler): Promise<TinkerSampler>;
   get(caller: Caller, id: string): Promise<TinkerSampler>;
+  /** How many tokens a prompt and its sample may have together; 0: its base model is not hosted here. */
+  contextOf(sampler: TinkerSampler): number;
   /** Throws `checkpoint_not_found` if its weights were deleted, or belong to another entity and are no longer published. */
   modelOf(sampler: TinkerSampler): Promise<SampledModel>;
 }
@@ -73,6 +75,11 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
         'not_found',
         `No sampling session ${id.slice(0, 200)}. Unnamed weights are kept for the newest 32 of a session.`,
       );
+    },
+
+    contextOf({ baseModel }) {
+      const base = baseModels.find(baseModel);
+      return base ? Math.min(base.text.contextLength, base.inference.contextLength) : 0;
     },
 
     async modelOf({ id, entity, baseModel, modelPath, modelId, step, blob }) {

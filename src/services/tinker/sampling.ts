@@ -9,16 +9,18 @@ import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import { AppError, publicError } from '#domain/errors';
 import { PLAIN_SAMPLING, type SamplingParams } from '#domain/sampling';
-import type { GenerateRequest, RankedLogprob, TokenLogprob } from '#engine/inference-engine';
+import type { GenerateRequest, RankedLogprob } from '#engine/inference-engine';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { beginAnswer, type AnswerDeps } from '../chat/answer.ts';
 import { checkSampling } from '../chat/check-capabilities.ts';
+import { checkListed, LISTED_MAX } from '../chat/listed-alternatives.ts';
 import { refuseUnknownTokens } from '../chat/tokenization.ts';
 import type { SampledModel } from '../models/models.ts';
 import type { JobEvents } from '../jobs/job-events.ts';
 import { createKeptSamples, type KeptSample } from './kept-samples.ts';
 import type { FutureAnswer } from './operation-results.ts';
-import { writeSampleResponse, type SampledTokens } from './protobuf/sample.ts';
+import { writeSampleResponse } from './protobuf/sample.ts';
+import { BYTES_PER_LOGPROB, createSampledSequence, type SampledTokens } from './sampled-sequence.ts';
 import type { Samplers } from './samplers.ts';
 
 export interface SampleRequest {
@@ -76,7 +78,7 @@ interface Sample extends AcceptedSample, KeptSample {
 const SAMPLES_MAX = 4_096;
 /** An answer may be fetched twice, because the first response may be lost. */
 const KEPT_MS = 10 * 60_000;
-/** Of prompts that wait or are sampled, and of answers. */
+/** Of prompts that wait or are sampled, of what was drawn for them, and of answers. */
 const KEPT_BYTES_MAX = 256_000_000;
 const BYTES_PER_TOKEN = 8;
 const SEEDS = 2 ** 31;
@@ -95,7 +97,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
       await limits.checkTokens(caller);
       const model = await samplers.modelOf(await samplers.get(caller, request.samplerId));
       const generate = generationOf(caller, request, sample.requestId, model);
-      const bytes = await pRetry(() => answer(caller, request, model, generate), {
+      const bytes = await pRetry(() => answer(caller, request, model, generate, sample), {
         ...SAMPLE_RETRIES,
         signal: stopping.signal,
         shouldRetry: ({ error }) => error instanceof AppError && error.code === 'too_many_requests',
@@ -111,7 +113,13 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
     events.notify(sample.requestId);
   }
 
-  async function answer(caller: Caller, request: SampleRequest, model: SampledModel, generate: GenerateRequest) {
+  async function answer(
+    caller: Caller,
+    request: SampleRequest,
+    model: SampledModel,
+    generate: GenerateRequest,
+    sample: Sample,
+  ): Promise<Uint8Array> {
     const { eosTokenIds } = model.base.text;
     const context = { caller, project: '', requestId: generate.requestId, signal: stopping.signal };
     const choice = {
@@ -125,19 +133,16 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
     };
     const asked = { model, generate, choice, beamSearch: null, remember: null, capture: null };
     const { deltas, prompt } = beginAnswer({ recordUsage, clock, log }, context, asked);
-    const sequences = Array.from({ length: request.n }, () => emptySequence());
+    const drawn = Array.from({ length: request.n }, () => createSampledSequence(request.topSampledLogprobs));
+    const stopReasons = drawn.map((): SampledTokens['stopReason'] => 'length');
     for await (const { choiceIndex, token, finish } of deltas) {
-      const sequence = sequences[choiceIndex]!;
-      if (token) {
-        sequence.tokens.push(token.tokenId);
-        sequence.logprobs.push(token.logprob);
-        sequence.topLogprobs.push(token.topLogprobs);
-      }
-      if (finish) sequence.stopReason = finish.reason === 'length' ? 'length' : 'stop';
+      if (token) drawn[choiceIndex]!.add(token);
+      if (token) kept.grew(sample, BYTES_PER_LOGPROB); // the best beside it were counted when the sample was accepted
+      if (finish) stopReasons[choiceIndex] = finish.reason === 'length' ? 'length' : 'stop';
     }
     const ofPrompt = promptLogprobs(request, prompt.report?.logprobs ?? null);
     return writeSampleResponse({
-      sequences,
+      sequences: drawn.map((sequence, i) => sequence.read(stopReasons[i]!)),
       ...ofPrompt,
       cachedTokens: prompt.report?.cachedTokenCount ?? 0,
       topK: { sampled: request.topSampledLogprobs, prompt: request.topPromptLogprobs },
@@ -147,7 +152,8 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
   return {
     async submit(caller, request) {
       const { samplerId, seq, n } = request;
-      const { entity } = await samplers.get(caller, samplerId);
+      const sampler = await samplers.get(caller, samplerId);
+      const { entity } = sampler;
       const bodyHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
       const number = `${samplerId}/${seq}`;
       const existing = kept.findByNumber(number);
@@ -166,7 +172,7 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
         bodyHash,
         answer: { state: 'pending', waitingFor: null },
         endedAtMs: null,
-        bytes: BYTES_PER_TOKEN * request.prompt.length,
+        bytes: bytesOf(request, samplers.contextOf(sampler)),
       };
       if (!kept.add(sample)) {
         const message =
@@ -190,14 +196,17 @@ export function createSampling({ samplers, limits, events, clock, log, waitMs, r
   };
 }
 
-interface Sequence extends SampledTokens {
-  readonly tokens: number[];
-  readonly logprobs: number[];
-  readonly topLogprobs: (readonly TokenLogprob[])[];
-  stopReason: 'stop' | 'length';
+/**
+ * What a sample holds at once, and the most that the best tokens beside its own may become: their number is a product of fields of the
+ * request, while tokens alone come no faster than the engine samples. More of them than LISTED_MAX are refused when it runs.
+ */
+function bytesOf(
+  { prompt, n, maxTokens, topSampledLogprobs, topPromptLogprobs }: SampleRequest,
+  context: number,
+): number {
+  const best = n * Math.min(maxTokens ?? context, context) * topSampledLogprobs + prompt.length * topPromptLogprobs;
+  return BYTES_PER_TOKEN * prompt.length + BYTES_PER_LOGPROB * Math.min(best, LISTED_MAX);
 }
-
-const emptySequence = (): Sequence => ({ tokens: [], logprobs: [], topLogprobs: [], stopReason: 'length' });
 
 /** Throws `invalid_request`, `context_length_exceeded`. */
 function generationOf(
@@ -232,6 +241,7 @@ function generationOf(
     promptLogprobs: asksPrompt ? request.topPromptLogprobs : null,
   };
   checkSampling(sampling, capabilities);
+  checkListed([{ n: request.n, promptTokens: prompt, sampling }], inference.vocabSize, 'topk_sample_logprobs');
   const cacheScope = JSON.stringify([entity, null]);
   return {
     requestId,

@@ -1,15 +1,8 @@
 // SampleResponse. Field numbers are those of the SDK's descriptor (tinker 0.38).
 import type { TokenLogprob } from '#engine/inference-engine';
+import { NO_TOKEN, type PackedLogprobs, type SampledTokens } from '../sampled-sequence.ts';
 import { bytesOf } from './tensors.ts';
 import { createMessage } from './wire.ts';
-
-export interface SampledTokens {
-  readonly tokens: readonly number[];
-  readonly logprobs: readonly number[];
-  /** Best first, for each token; empty: not requested. */
-  readonly topLogprobs: readonly (readonly TokenLogprob[])[];
-  readonly stopReason: 'stop' | 'length';
-}
 
 export interface SampleResponse {
   readonly sequences: readonly SampledTokens[];
@@ -23,8 +16,6 @@ export interface SampleResponse {
 }
 
 const STOP_REASONS = { stop: 0, length: 1 };
-/** Padding for lists with fewer entries: id 0. */
-const EMPTY_LOGPROB = -99_999;
 
 export function writeSampleResponse({
   sequences,
@@ -34,32 +25,33 @@ export function writeSampleResponse({
   topK,
 }: SampleResponse): Uint8Array {
   const response = createMessage();
-  for (const { tokens, logprobs, topLogprobs, stopReason } of sequences) {
+  for (const { tokens, logprobs, best, stopReason } of sequences) {
     const sequence = createMessage()
       .integer(1, STOP_REASONS[stopReason])
-      .bytes(2, bytesOf(Int32Array.from(tokens)))
-      .message(3, bytesOf(Float32Array.from(logprobs)));
-    if (topK.sampled > 0) sequence.message(4, writeTop(topLogprobs, topK.sampled));
+      .bytes(2, bytesOf(tokens))
+      .message(3, bytesOf(logprobs));
+    if (best) sequence.message(4, writeTop(best, topK.sampled, tokens.length));
     response.message(1, sequence.done());
   }
   if (promptLogprobs) response.message(2, bytesOf(Float32Array.from(promptLogprobs)));
-  if (topPromptLogprobs) response.message(3, writeTop(topPromptLogprobs, topK.prompt));
+  if (topPromptLogprobs) {
+    const packed = packPlaces(topPromptLogprobs, topK.prompt);
+    response.message(3, writeTop(packed, topK.prompt, topPromptLogprobs.length));
+  }
   return response.integer(4, cachedTokens).done();
 }
 
-function writeTop(places: readonly (readonly TokenLogprob[] | null)[], k: number): Uint8Array {
-  const ids = new Int32Array(places.length * k);
-  const logprobs = new Float32Array(places.length * k).fill(EMPTY_LOGPROB);
+function packPlaces(places: SampleResponse['topPromptLogprobs'] & object, k: number): PackedLogprobs {
+  const ids = new Int32Array(places.length * k).fill(NO_TOKEN.tokenId);
+  const logprobs = new Float32Array(places.length * k).fill(NO_TOKEN.logprob);
   places.forEach((best, place) =>
     best?.slice(0, k).forEach(({ tokenId, logprob }, i) => {
       ids[place * k + i] = tokenId;
       logprobs[place * k + i] = logprob;
     }),
   );
-  return createMessage()
-    .bytes(1, bytesOf(ids))
-    .bytes(2, bytesOf(logprobs))
-    .integer(3, k)
-    .integer(4, places.length)
-    .done();
+  return { ids, logprobs };
 }
+
+const writeTop = ({ ids, logprobs }: PackedLogprobs, k: number, length: number): Uint8Array =>
+  createMessage().bytes(1, bytesOf(ids)).bytes(2, bytesOf(logprobs)).integer(3, k).integer(4, length).done();
