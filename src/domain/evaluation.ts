@@ -73,6 +73,8 @@ export interface Evaluation {
   readonly keyId: string;
   readonly status: EvaluationStatus;
   readonly attempt: number;
+  /** Attempts that began since an answer was stored, including the current one; those that stopped in order do not count. */
+  readonly unsettled: number;
   readonly cancelRequested: boolean;
   readonly promptCount: number;
   /** Answers per prompt. */

@@ -16,8 +16,10 @@ export interface EvaluationStore {
   renewLease(jobId: string, attempt: number, leaseUntilMs: number): Promise<'kept' | 'cancelled' | 'lost'>;
   /** Makes every running evaluation claimable at once (a single server calls this when it starts). */
   releaseLeases(): Promise<void>;
-  /** False: lost, as above. */
-  updateProgress(jobId: string, attempt: number, counts: EvaluationCounts): Promise<boolean>;
+  /** Any server may continue at once, and the attempt does not count as unsettled. */
+  release(jobId: string, attempt: number): Promise<void>;
+  /** False: lost, as above. `settles`: a new answer was stored, so the attempts before do not count any more. */
+  updateProgress(jobId: string, attempt: number, counts: EvaluationCounts, settles: boolean): Promise<boolean>;
   /** False: lost, as above. */
   finish(jobId: string, attempt: number, end: EvaluationEnd): Promise<boolean>;
   /** Queued: cancelled at once. Running: asks its worker to stop. */

@@ -54,7 +54,7 @@ export async function runEvaluation(
       await retrying(() => storage.accounts.addBlob({ blob, entity, keyId, sizeBytes })); // also if stored before: it may not have been charged
       counts.answeredCount++;
       if (answers.error !== null) counts.failedCount++;
-      await retrying(() => storage.evaluations.updateProgress(jobId, attempt, { ...counts }));
+      await retrying(() => storage.evaluations.updateProgress(jobId, attempt, { ...counts }, stored === null));
       if (signal.aborted || isFaulty) return;
     }
   }

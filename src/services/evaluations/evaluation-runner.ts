@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { evaluationBlobs } from '#domain/blob-names';
-import { publicError } from '#domain/errors';
+import { AppError, publicError } from '#domain/errors';
 import type { Evaluation } from '#domain/evaluation';
 import type { EvaluationEnd } from '#storage/evaluation-store';
 import { createClaimLoop, holdLease } from '../claim-loop.ts';
@@ -34,6 +34,9 @@ const POLL_MS = 1_000;
 /** So that small evaluations need not wait for one with a thousand prompts; more would only wait in the engine's queue. */
 const EVALUATIONS_MAX = 4;
 
+/** Attempts that end with the whole server and store no answer. An evaluation must not end its server for ever. */
+const UNSETTLED_MAX = 10;
+
 /** Why a run ends early. */
 type Cut = 'cancelled' | 'lost' | 'stopped';
 
@@ -51,7 +54,7 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
   });
 
   async function evaluate(evaluation: Evaluation, log: Log): Promise<void> {
-    const { jobId, modelId, attempt, promptCount, sampleCount } = evaluation;
+    const { jobId, modelId, attempt, unsettled, promptCount, sampleCount } = evaluation;
     log.info('evaluation.claimed', { prompts: promptCount, samples: sampleCount });
     const renewLease = async () => {
       const state = await storage.evaluations.renewLease(jobId, attempt, clock.now() + LEASE_MS);
@@ -62,6 +65,7 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
     );
     let end: Pick<EvaluationEnd, 'status' | 'errorMessage'> = { status: 'succeeded', errorMessage: null };
     try {
+      if (unsettled > UNSETTLED_MAX) throw attemptsExhausted();
       await runEvaluation(evaluation, deps, { log, renewLease, signal: lease.signal });
     } catch (error) {
       if (!lease.signal.aborted) log.error('evaluation.failed', { err: error });
@@ -72,7 +76,7 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
     const why = lease.signal.aborted ? (lease.signal.reason as Cut) : null;
     if (why === 'cancelled') end = { status: 'cancelled', errorMessage: 'cancelled' };
     if (why === null || why === 'cancelled') await finish(evaluation, end, log);
-    if (why === 'stopped') await storage.evaluations.renewLease(jobId, attempt, 0); // any server may continue at once
+    if (why === 'stopped') await storage.evaluations.release(jobId, attempt);
     log.info(`evaluation.${why ?? end.status}`);
     deps.jobEvents.notify(jobId);
     if (why === 'lost' && !(await storage.evaluations.find(jobId))) await blobs.delete(evaluationBlobs(modelId, jobId)); // its model was deleted
@@ -98,3 +102,9 @@ export function createEvaluationRunner(deps: EvaluationRunnerDeps): EvaluationRu
     },
   };
 }
+
+const attemptsExhausted = (): AppError =>
+  new AppError(
+    'engine_failed',
+    `The server stopped during each of ${UNSETTLED_MAX} attempts at this evaluation, before an answer was stored.`,
+  );

@@ -147,7 +147,11 @@ async function beginAnew(tx: Transaction<Tables>): Promise<void> {
   const nobodys = { attempt: 0, saved_attempt: 0, worker: null, lease_until_ms: 0 };
   await tx.updateTable('training_jobs').set(nobodys).where('status', '=', 'running').execute();
   const free = { worker: null, lease_until_ms: 0 };
-  await tx.updateTable('evaluations').set(free).where('status', '=', 'running').execute();
+  await tx
+    .updateTable('evaluations')
+    .set({ ...free, unsettled: 0 })
+    .where('status', '=', 'running')
+    .execute();
   await tx.updateTable('responses').set(free).where('status', '=', 'in_progress').execute();
   await tx
     .updateTable('online_training')

@@ -9,6 +9,7 @@ export interface EvaluationTable {
   key_id: string;
   status: EvaluationStatus;
   attempt: number;
+  unsettled: number;
   worker: string | null;
   lease_until_ms: number | null;
   claimed_at_ms: number | null;
@@ -31,6 +32,7 @@ export const toEvaluation = (row: Selectable<EvaluationTable>): Evaluation => ({
   keyId: row.key_id,
   status: row.status,
   attempt: row.attempt,
+  unsettled: row.unsettled,
   cancelRequested: row.cancel_requested !== 0,
   promptCount: row.prompt_count,
   sampleCount: row.sample_count,

@@ -63,6 +63,7 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
         .set({
           ...leasedTo(worker, nowMs, leaseMs),
           status: 'running',
+          unsettled: sql<number>`unsettled + 1`,
           claimed_at_ms: nowMs,
           started_at_ms: sql<number>`coalesce(started_at_ms, ${nowMs})`,
         })
@@ -85,9 +86,15 @@ export function createEvaluationStore(db: Kysely<Tables>, { skipLocked }: Storag
       await db.updateTable('evaluations').set({ lease_until_ms: 0 }).where('status', '=', 'running').execute();
     },
 
-    async updateProgress(jobId, attempt, { answeredCount, failedCount }) {
+    async release(jobId, attempt) {
+      await running(jobId, attempt)
+        .set({ lease_until_ms: 0, unsettled: sql<number>`unsettled - 1` })
+        .execute();
+    },
+
+    async updateProgress(jobId, attempt, { answeredCount, failedCount }, settles) {
       const { numUpdatedRows } = await running(jobId, attempt)
-        .set({ answered_count: answeredCount, failed_count: failedCount })
+        .set({ answered_count: answeredCount, failed_count: failedCount, ...(settles ? { unsettled: 1 } : {}) })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
@@ -154,6 +161,7 @@ export async function addEvaluation(
     key_id: keyId,
     status: 'queued' as const,
     attempt: 0,
+    unsettled: 0,
     cancel_requested: 0,
     prompt_count: promptCount,
     sample_count: sampleCount,

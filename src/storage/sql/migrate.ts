@@ -26,6 +26,7 @@ import { waiting } from './migrations/0021-waiting.ts';
 import { onlineTraining } from './migrations/0022-online-training.ts';
 import { waitingClients } from './migrations/0023-waiting-clients.ts';
 import { modelLabels } from './migrations/0024-model-labels.ts';
+import { evaluationAttempts } from './migrations/0025-evaluation-attempts.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -53,6 +54,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   onlineTraining,
   waitingClients,
   modelLabels,
+  evaluationAttempts,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

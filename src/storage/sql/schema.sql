@@ -139,7 +139,7 @@ CREATE TABLE evaluations (
   created_at_ms bigint not null,
   started_at_ms bigint,
   ended_at_ms bigint
-);
+, unsettled bigint not null default 0);
 
 CREATE TABLE idempotency_keys (
   key text primary key,

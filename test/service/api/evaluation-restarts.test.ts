@@ -15,7 +15,7 @@ import {
   untilEnded,
 } from '../../support/api/evaluation-lab.ts';
 import { register } from '../../support/api/registered-model.ts';
-import { send, shareTestServer } from '../../support/api/test-server.ts';
+import { BASE, containing, send, shareTestServer } from '../../support/api/test-server.ts';
 
 const requests: GenerateRequest[] = [];
 const server = await shareTestServer({
@@ -117,6 +117,20 @@ test('a server that shuts down releases it at once', async () => {
   await next.stop();
   expect(await server.storage.evaluations.find(id)).toMatchObject({ status: 'succeeded', answeredCount: 6 });
 }, 60_000);
+
+test('one that ends its server again and again fails with that cause', async () => {
+  const id = await aJob();
+  const { evaluations } = server.storage;
+  for (let death = 0; death < 10; death++) {
+    await evaluations.releaseLeases();
+    expect(await evaluations.claim('w', server.clock.now(), 1_000, [BASE])).toMatchObject({ jobId: id });
+  }
+  await evaluated(server, id);
+  expect(await evaluations.find(id)).toMatchObject({
+    status: 'failed',
+    errorMessage: containing('stopped during each of 10 attempts'),
+  });
+});
 
 test('it keeps its answers if it is cancelled while it runs', async () => {
   const id = await aJob();

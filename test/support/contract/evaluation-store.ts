@@ -41,6 +41,7 @@ export function evaluationContract(
       keyId: 'k',
       status: 'queued',
       attempt: 0,
+      unsettled: 0,
       cancelRequested: false,
       promptCount: 3,
       sampleCount: 2,
@@ -109,13 +110,33 @@ export function evaluationContract(
     expect(await evaluations.claim('b', NOW + 2 * LEASE, LEASE, BASES)).toMatchObject(taken);
     const end = { status: 'succeeded' as const, errorMessage: null, endedAtMs: NOW + 9 };
     expect(await evaluations.renewLease(id, 1, NOW)).toBe('lost');
-    expect(await evaluations.updateProgress(id, 1, { answeredCount: 1, failedCount: 0 })).toBe(false);
+    expect(await evaluations.updateProgress(id, 1, { answeredCount: 1, failedCount: 0 }, true)).toBe(false);
     expect(await evaluations.finish(id, 1, end)).toBe(false);
-    expect(await evaluations.updateProgress(id, 2, { answeredCount: 3, failedCount: 1 })).toBe(true);
+    expect(await evaluations.updateProgress(id, 2, { answeredCount: 3, failedCount: 1 }, true)).toBe(true);
     expect(await evaluations.finish(id, 2, end)).toBe(true);
     expect(await evaluations.finish(id, 2, end)).toBe(false);
     expect(await evaluations.find(id)).toMatchObject({ ...end, answeredCount: 3, failedCount: 1 });
     expect(await evaluations.claim('c', NOW + 99 * LEASE, LEASE, BASES)).toBeNull();
+  });
+
+  test('attempts count until an answer is stored, but not those that stop in order', async () => {
+    const storage = await open();
+    const { evaluations } = storage;
+    const { id } = await addEnded(storage);
+    const claim = async () => {
+      await evaluations.releaseLeases();
+      return (await evaluations.claim('w', NOW, LEASE, BASES))!;
+    };
+    expect(await claim()).toMatchObject({ attempt: 1, unsettled: 1 });
+    const second = await claim();
+    expect(second).toMatchObject({ attempt: 2, unsettled: 2 });
+    await evaluations.updateProgress(id, 2, { answeredCount: 1, failedCount: 0 }, false); // it was stored before
+    await evaluations.release(id, 1); // another attempt has it
+    await evaluations.release(id, 2);
+    const third = await evaluations.claim('w', NOW, LEASE, BASES);
+    expect(third).toMatchObject({ attempt: 3, unsettled: 2 });
+    await evaluations.updateProgress(id, 3, { answeredCount: 2, failedCount: 0 }, true);
+    expect(await claim()).toMatchObject({ attempt: 4, unsettled: 2 });
   });
 
   test('a clock that is set back holds up nothing, and a server that starts alone frees all', async () => {
