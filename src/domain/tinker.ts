@@ -34,7 +34,7 @@ export interface TinkerRun {
   readonly attempt: number;
   /** All operations up to this one are done or failed. */
   readonly doneSeq: number;
-  /** The saved state includes all updates up to this operation. */
+  /** The saved state includes all updates up to this operation, and no gradients of operations up to it are still needed. */
   readonly stateSeq: number;
   /** A directory; null: nothing has been saved since step 0. */
   readonly stateBlob: string | null;

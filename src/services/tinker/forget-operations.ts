@@ -4,8 +4,8 @@ import type { TinkerRun } from '#domain/tinker';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
 
-/** How far behind the last update: clients fetch results in order, and keep few requests open. */
-const KEPT = 256;
+/** How far behind the beginning of the log: clients fetch results in order, of as many requests as may be queued. */
+const KEPT = 1_024;
 const PAGE = 1_000;
 
 export async function forgetOldOperations(

@@ -47,6 +47,11 @@ export interface OperationsDeps {
 
 /** Maximum queued per run. Clients have a few steps in flight; each means stored rows and blobs. */
 const QUEUED_MAX = 1_000;
+/**
+ * Requests of a run after its last saved state, of which all gradients are computed again when its trainer or server is lost. Clients add
+ * up the gradients of some hundreds before a step; run-execution.ts saves and trims the log long before the rest comes to this.
+ */
+const UNSAVED_MAX = 8_192;
 /** Runs whose last failure is remembered. A run that is forgotten needs an optim_step before its next data. */
 const FAILURES_MAX = 10_000;
 const RETRY_SECONDS = 2;
@@ -96,6 +101,7 @@ export function createOperations(deps: OperationsDeps): Operations {
           'invalid_request',
           `Request ${seq} of ${runId} arrived too late: requests up to ${run.doneSeq} have been executed.`,
         );
+      if (seq - run.stateSeq > UNSAVED_MAX && kind !== 'optim_step' && kind !== 'load') throw tooLongAStep(runId);
       if ((await storage.tinker.countQueued(runId)) >= QUEUED_MAX)
         throw new AppError('too_many_requests', `${QUEUED_MAX} requests of this training client are already queued.`, {
           retryAfterSeconds: RETRY_SECONDS,
@@ -125,6 +131,7 @@ export function createOperations(deps: OperationsDeps): Operations {
     async refuse(caller, { runId, seq, kind }, reason) {
       const run = await sessions.getRun(caller, runId);
       if (!Number.isSafeInteger(seq) || seq <= run.doneSeq || seq > run.doneSeq + QUEUED_MAX) return;
+      if (seq - run.stateSeq > UNSAVED_MAX + QUEUED_MAX) return; // its refusals have become a log of their own
       const about = { bodyHash: '', body: JSON.stringify({ forwardOnly: false }), createdAtMs: clock.now() };
       const end = { status: 'failed', result: null, error: reason, category: 'user' } as const;
       await storage.tinker.addOperation({ runId, seq, kind, ...about, ...end });
@@ -149,3 +156,10 @@ export function createOperations(deps: OperationsDeps): Operations {
     },
   };
 }
+
+const tooLongAStep = (runId: string): AppError =>
+  new AppError(
+    'invalid_request',
+    `${UNSAVED_MAX} requests of ${runId} have followed its last optim_step: their gradients could not be computed again after a restart. ` +
+      'Call optim_step, which clears them, and call it more often: after some thousands of requests at most.',
+  );

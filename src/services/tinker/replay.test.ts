@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TinkerOperation } from '#domain/tinker';
-import { planReplay } from './replay.ts';
+import { neededFrom, planReplay } from './replay.ts';
 
 let seq = 0;
 const operation = (kind: TinkerOperation['kind'], status: 'done' | 'failed', body: object): TinkerOperation => ({
@@ -43,4 +43,13 @@ test('data that was sent again after a failure is computed again, without the pa
 
 test('a step that failed by itself discarded its gradients', () => {
   expect(planReplay([data(), step('failed')])).toEqual({ operations: [], lostSeq: null });
+});
+
+test.each([
+  ['forward passes and saves are never needed', [look(), save(), step('failed')], null],
+  ['gradients are needed until a step takes them', [look(), data(), look()], 1],
+  ['updates are needed until the state is saved', [save(), data(), step(), data('failed')], 1],
+  ['a failed part is needed until its step, but not the parts before it', [data(), data('failed'), look()], 1],
+] as const)('%s', (_, finished, index) => {
+  expect(neededFrom(planReplay(finished))).toBe(index === null ? null : finished[index].seq);
 });

@@ -9,6 +9,9 @@ export interface Replay {
   readonly lostSeq: number | null;
 }
 
+/** The first operation that is still needed after the saved state: what a replay executes, or the failure that it knows. Null: none. */
+export const neededFrom = ({ operations, lostSeq }: Replay): number | null => operations[0]?.seq ?? lostSeq;
+
 export const addsGradients = ({ kind, body }: Pick<TinkerOperation, 'kind' | 'body'>): boolean =>
   kind === 'forward_backward' && !(JSON.parse(body) as ForwardBackwardBody).forwardOnly;
 

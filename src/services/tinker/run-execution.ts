@@ -17,7 +17,7 @@ import type { JobEvents } from '../jobs/job-events.ts';
 import { forgetOldOperations } from './forget-operations.ts';
 import type { LoadBody, SaveBody } from './operation-bodies.ts';
 import { storeResult } from './operation-results.ts';
-import { addsGradients, beginsAgain, planReplay } from './replay.ts';
+import { addsGradients, beginsAgain, neededFrom, planReplay } from './replay.ts';
 import { openRunSession, type RunSession, type RunStart, type RunTrainer } from './run-session.ts';
 import type { Saves } from './saves.ts';
 
@@ -38,6 +38,9 @@ const POLL_MS = 1_000;
 /** Maximum losses of the trainer at one operation. */
 const LOSSES_MAX = 5;
 const OPERATIONS_PAGE = 1_000;
+/** Operations after the saved state, with which the log is long: the state is saved at once, and what is not needed is dropped. */
+const LONG = 1_024;
+const LOOKED_THROUGH_EVERY = 256;
 
 /** Errors that a client can fix. */
 const OF_CLIENTS: readonly ErrorCode[] = [
@@ -60,6 +63,7 @@ export async function executeRun(
   let { doneSeq, stateSeq, stateBlob } = claimed;
   let session: RunSession | null = null;
   let { lostSeq } = planReplay(await finishedOperations());
+  let lookedThrough = stateSeq;
   /** The last update that the session includes. */
   let updatedSeq = stateSeq;
   let savedMs = clock.now();
@@ -83,6 +87,7 @@ export async function executeRun(
       if (!end) continue; // the trainer was lost: try again
       if (!(await storage.tinker.finishOperation(claimed, operation.seq, end))) return;
       doneSeq = operation.seq;
+      if (doneSeq - stateSeq >= LONG) await shortenLog(operation); // first: requests are refused for its length
       runEvents.notify(claimed.id);
       log.debug('tinker_run.operation', { seq: operation.seq, kind: operation.kind, error: end.error });
       if (updatedSeq > stateSeq && clock.now() - savedMs >= saveEveryMs) await saveState();
@@ -220,15 +225,32 @@ export async function executeRun(
     const blob = tinkerStateBlob(claimed.modelId, updatedSeq, claimed.attempt);
     const stored = await session.save(blob, true);
     await storage.accounts.addBlob({ blob, entity: claimed.entity, keyId: claimed.keyId, ...stored });
-    const [before, old] = [stateSeq, stateBlob];
-    if (!(await storage.tinker.saveState(claimed, { stateSeq: updatedSeq, stateBlob: blob }))) {
+    const old = stateBlob;
+    if (!(await beginLogAfter(updatedSeq, blob))) {
       await blobs.delete(blob);
       return;
     }
-    [stateSeq, stateBlob, savedMs] = [updatedSeq, blob, clock.now()];
+    savedMs = clock.now();
     if (old !== null && old !== blob) await blobs.delete(old);
-    for (let seq = before + 1; seq <= stateSeq; seq++) await blobs.delete(tinkerRequestBlob(claimed.modelId, seq));
+  }
+
+  /** Forward passes, saves and failed steps change nothing: a client that makes no other calls has a short log, too. */
+  async function shortenLog({ kind }: TinkerOperation): Promise<void> {
+    if (updatedSeq > stateSeq) await saveState();
+    if (kind !== 'optim_step' && doneSeq - lookedThrough < LOOKED_THROUGH_EVERY) return;
+    lookedThrough = doneSeq;
+    const before = (neededFrom(planReplay(await finishedOperations())) ?? doneSeq + 1) - 1;
+    if (before > stateSeq) await beginLogAfter(before, stateBlob);
+  }
+
+  /** False: another attempt has the run. */
+  async function beginLogAfter(seq: number, blob: string | null): Promise<boolean> {
+    const dropped = (await finishedOperations()).filter((each) => each.kind === 'forward_backward' && each.seq <= seq);
+    if (!(await storage.tinker.saveState(claimed, { stateSeq: seq, stateBlob: blob }))) return false;
+    [stateSeq, stateBlob] = [seq, blob];
+    for (const each of dropped) await blobs.delete(tinkerRequestBlob(claimed.modelId, each.seq));
     await forgetOldOperations(deps, claimed, stateSeq);
+    return true;
   }
 
   async function drop(): Promise<void> {

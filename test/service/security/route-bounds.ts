@@ -77,14 +77,20 @@ export const KINDS = {
     budget: `${JSON_BUDGET}; 100,000 characters a line, 1,500,000 values and 50,000 keys in all of them, 1,000,000 lines a run`,
     costsAtMost: 'its lines in pieces of 500 rows',
   },
+  tinkerList: {
+    decoded: 'no body',
+    budget: 'rows by `limit`, at most 1,000, and about 4 MB; a page ends early',
+    costsAtMost: '4 MB, or one row if it is heavier',
+  },
   tinkerData: {
     decoded: 'server thread, a datum at a time; the head when it arrives, the data when the operation runs',
-    budget: '16 MB, 250,000 protobuf fields, 8,000,000 cells; two readings that end the server',
+    budget:
+      '16 MB, 250,000 protobuf fields, 8,000,000 cells; two readings that end the server; 8,192 requests after an optim_step',
     costsAtMost: '64 MB of numbers, then rows of the trainer in turn',
   },
   tinkerSample: {
     decoded: JSON_BODY,
-    budget: `${JSON_BUDGET}; 4,096 samples or 256 MB of prompts and answers not fetched, of which one key leaves a quarter of the free places`,
+    budget: `${JSON_BUDGET}; 4,096 samples or 256 MB of prompts and answers not fetched, also while they are drawn, of which one key leaves a quarter of the free places; 5,000,000 of the best tokens`,
     costsAtMost: 'num_samples times max_tokens of the sampler',
   },
   socket: {
@@ -212,10 +218,10 @@ export const ROUTE_BOUNDS: Readonly<Record<string, keyof typeof KINDS>> = {
   'GET /tinker/api/v1/samplers/{sampler_id}': 'none',
   'POST /tinker/api/v1/asample': 'tinkerSample',
   'POST /tinker/api/v1/retrieve_future': 'json',
-  'GET /tinker/api/v1/training_runs': 'page',
+  'GET /tinker/api/v1/training_runs': 'tinkerList',
   'GET /tinker/api/v1/training_runs/{run_id}': 'none',
-  'GET /tinker/api/v1/training_runs/{run_id}/checkpoints': 'page',
-  'GET /tinker/api/v1/checkpoints': 'page',
+  'GET /tinker/api/v1/training_runs/{run_id}/checkpoints': 'tinkerList',
+  'GET /tinker/api/v1/checkpoints': 'tinkerList',
   'DELETE /tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}': 'none',
   'POST /tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}/publish': 'none',
   'DELETE /tinker/api/v1/training_runs/{run_id}/checkpoints/{kind}/{name}/publish': 'none',
