@@ -1,16 +1,16 @@
 // Turns the data of a forward_backward into rows for the trainer, and the trainer's results into log-probabilities per datum. Every
 // position of a datum is predicted, whatever its weight, because the client reads all of them. The client shifts the targets itself.
+import { createYielder } from '#base/yield-to-loop';
 import { AppError } from '#domain/errors';
 import type { TrainingLimits, TrainingRow } from '#engine/training-engine';
 import { filledLength } from '#training/row-budget';
-import { createLayout, fillRows } from '#training/row-filling';
+import { createLayout, createRowFilling, type FilledRow } from '#training/row-filling';
 import type { RowLayout, Sharing } from '#training/row-layout';
 import type { TinkerLoss, TinkerLossInput } from '#training/tinker-losses';
 import type { DatumLogprobs, TinkerDatum } from './protobuf/forward-backward.ts';
 
 export interface RowPlan {
   readonly rows: readonly PlannedRow[];
-  readonly tokenCount: number;
   /** Takes the log-probabilities of every row, in order. */
   spread(logprobs: readonly Float32Array[]): DatumLogprobs[];
 }
@@ -38,24 +38,34 @@ interface Checked {
 /** Predictions of one row: several targets at a position, or data with equal tokens. */
 const PREDICTIONS_MAX = 65_536;
 
-/** Throws `invalid_request`, `row_too_long`. */
-export function planDatumRows(data: readonly TinkerDatum[], loss: TinkerLoss, options: RowOptions): RowPlan {
+/** Lets other requests run between data. Throws `invalid_request`, `row_too_long`. */
+export async function planDatumRows(
+  data: readonly TinkerDatum[],
+  loss: TinkerLoss,
+  options: RowOptions,
+): Promise<RowPlan> {
   if (data.length === 0) throw refuse(null, 'there is no data');
-  const checked = data.map((datum, index) => checkDatum(datum, index, loss.inputs, options));
-  const rows = fillRows<Checked>(checked, {
+  const filling = createRowFilling<Checked>({
     rowLength: filledLength(options.limits),
     sharing: options.sharing,
     tokensOf: ({ tokens }) => tokens,
     costOf: ({ targets }) => targets.length,
     costMax: PREDICTIONS_MAX,
   });
+  const rows: FilledRow<Checked>[] = [];
+  const yieldToLoop = createYielder();
+  for (const [index, datum] of data.entries()) {
+    const full = filling.add(checkDatum(datum, index, loss.inputs, options));
+    if (full) rows.push(full);
+    await yieldToLoop();
+  }
+  rows.push(filling.last()!);
   return {
     rows: rows.map(({ members }) => ({
       get row() {
         return layRow(members, createLayout(options.sharing));
       },
     })),
-    tokenCount: checked.reduce((sum, { tokens }) => sum + tokens.length, 0),
     spread(logprobs) {
       return rows.flatMap(({ members }, r) => {
         let at = 0;

@@ -87,7 +87,7 @@ export async function openRunSession(
       data.push(readDatum(bytes, index, loss.inputs, head.budget));
       await yieldToLoop();
     }
-    const plan = planDatumRows(data, loss, {
+    const plan = await planDatumRows(data, loss, {
       limits: limitsBeside({ rank: run.lora.rank, onHead: run.lora.unembed === true }, trainer.engine.limits),
       vocabSize: trainer.vocabSize,
       sharing: trainer.capabilities().sharedPrefixRows ? 'shared' : 'separate',

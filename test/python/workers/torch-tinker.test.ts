@@ -61,7 +61,8 @@ describe('Tinker on PyTorch', skipWithoutPython('WHETSTONE_WORKER_PYTHON'), () =
     const results: { loss: number; logprobs: Float32Array; before: Float32Array }[] = [];
     for (const part of parts) {
       const loss = tinkerLoss(part.loss, part.config);
-      for (const { row } of planDatumRows(dataOf(part), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing }).rows) {
+      const { rows } = await planDatumRows(dataOf(part), loss, { limits: NO_LIMITS, vocabSize: 1000, sharing });
+      for (const { row } of rows) {
         const before = await rowLogprobs(session, row);
         const result = await trainRow(session, row, loss.program);
         results.push({ loss: result.loss, logprobs: result.logprobs!, before });
