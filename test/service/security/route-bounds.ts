@@ -85,7 +85,7 @@ export const KINDS = {
   tinkerData: {
     decoded: 'server thread, a datum at a time; the head when it arrives, the data when the operation runs',
     budget:
-      '16 MB, 250,000 protobuf fields, 8,000,000 cells; two readings that end the server; 8,192 requests after an optim_step',
+      '16 MB, 250,000 protobuf fields, 8,000,000 cells; two readings that end the server; 8,192 requests after an `optim_step`',
     costsAtMost: '64 MB of numbers, then rows of the trainer in turn',
   },
   tinkerSample: {
