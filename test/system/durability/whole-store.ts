@@ -50,7 +50,7 @@ export const begun = (rows: Rows): Rows => ({
     job['status'] === 'running' ? { ...job, attempt: 0, saved_attempt: 0, worker: null, lease_until_ms: 0 } : job,
   ),
   evaluations: rows['evaluations']!.map((evaluation) =>
-    evaluation['status'] === 'running' ? { ...evaluation, worker: null, lease_until_ms: 0 } : evaluation,
+    evaluation['status'] === 'running' ? { ...evaluation, unsettled: 0, worker: null, lease_until_ms: 0 } : evaluation,
   ),
   responses: rows['responses']!.map((response) =>
     response['status'] === 'in_progress' ? { ...response, worker: null, lease_until_ms: 0 } : response,
