@@ -27,6 +27,21 @@ export const protocolAttacks = (): readonly Attack[] => [
     ({ model }) => ({ model, input: 'a', max_output_tokens: 16, background: true, store: true }),
     4,
   ),
+  {
+    name: 'responses: a chain of large items',
+    expected: '400',
+    async attempt(client) {
+      const kept = { type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(3_000_000) };
+      let previous = client.response;
+      for (;;) {
+        const input = [kept, { role: 'user', content: 'a' }];
+        const asked = { model: client.model, previous_response_id: previous, input, max_output_tokens: 1 };
+        const made = await client.post('/v1/responses', asked);
+        if (made === null || !client.goesOn()) return;
+        previous = (JSON.parse(made) as { id: string }).id;
+      }
+    },
+  },
   post('responses: what to include, a hundred thousand times', '/v1/responses', ({ model }) => ({
     model,
     input: 'a',

@@ -94,6 +94,25 @@ export const tinkerAttacks = (): readonly Attack[] => [
     attempt: (client) => client.post(`${API}/create_session`, { tags: Array(100).fill('x'.repeat(200)) }),
   },
   {
+    name: 'tinker: sessions with as much of their own as is read, and lists of them',
+    clients: 2,
+    expected: '200',
+    async attempt(client) {
+      const user_metadata = { x: 'x'.repeat(65_000) };
+      const made = await client.post(`${API}/create_session`, { user_metadata });
+      if (made === null) return;
+      const { session_id } = JSON.parse(made) as { session_id: string };
+      const model = { session_id, model_seq_id: 0, base_model: client.model, user_metadata };
+      await client.post(`${API}/create_model`, model);
+      await client.send('GET', `${API}/training_runs?limit=1000`);
+    },
+  },
+  {
+    name: 'tinker: a session with more of its own than is read',
+    expected: '422',
+    attempt: (client) => client.post(`${API}/create_session`, { user_metadata: { x: 'x'.repeat(15_000_000) } }),
+  },
+  {
     name: 'tinker: telemetry of a million events',
     attempt: (client) => client.post(`${API}/telemetry`, TELEMETRY()),
   },
