@@ -22,7 +22,9 @@ import {
   type Parameters,
   type Statement,
   type Target,
+  type TemplateBlock,
 } from './syntax.ts';
+import { TemplateBlocks } from './template-blocks.ts';
 import { TESTS } from './tests.ts';
 import { repr, str } from './texts.ts';
 import { Callable, Dict, found, isNumber, isTrue, itemsOf, Tuple, typeName, Undefined, type Value } from './values.ts';
@@ -39,9 +41,13 @@ export class Interpreter {
   readonly #marks: GenerationMarks | null;
   readonly #filters: FilterContext;
   #written: string[] = [];
+  readonly #blocks: TemplateBlocks;
 
-  constructor(budget: Budget, marks: GenerationMarks | null) {
+  constructor(budget: Budget, marks: GenerationMarks | null, blocks: readonly TemplateBlock[]) {
     this.#budget = budget;
+    this.#blocks = new TemplateBlocks(blocks, (body, scope) =>
+      budget.nested(() => this.#capture(() => this.#block(body, scope))),
+    );
     this.#marks = marks;
     this.#filters = {
       budget,
@@ -50,7 +56,9 @@ export class Interpreter {
     };
   }
 
+  /** `variables`: those that blocks read. */
   run(template: Block, variables: Scope): string {
+    variables.set('self', this.#blocks.selfIn(variables));
     return this.#capture(() => this.#block(template, variables));
   }
 
@@ -124,7 +132,8 @@ export class Interpreter {
         return this.#block(statement.body, inner);
       }
       case 'Block':
-        return this.#block(statement.body, new Scope(scope));
+        this.#write(this.#blocks.run(statement, statement.isScoped ? new Scope(scope, true) : scope.blockScope));
+        break;
       case 'Generation':
         if (this.#marks) this.#write(this.#marks[0]);
         this.#block(statement.body, new Scope(scope));

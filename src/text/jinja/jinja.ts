@@ -9,7 +9,7 @@ import { Interpreter, type GenerationMarks } from './interpreter.ts';
 import { refuseMixedMarkup } from './markup.ts';
 import { parseTemplate } from './parser.ts';
 import { Scope } from './scope.ts';
-import { jinjaNodes, type Block, type JinjaNode } from './syntax.ts';
+import { jinjaNodes, type Block, type JinjaNode, type TemplateBlock } from './syntax.ts';
 import { TESTS } from './tests.ts';
 import { str } from './texts.ts';
 import { Callable, toValue, type Value } from './values.ts';
@@ -17,6 +17,7 @@ import { Callable, toValue, type Value } from './values.ts';
 /** A template that can be run. */
 export interface Program {
   readonly body: Block;
+  readonly blocks: readonly TemplateBlock[];
 }
 
 /** Throws Error: what is wrong, and where. */
@@ -34,7 +35,7 @@ export function compileJinja(source: string): Program {
     if (node.type === 'Filter' && !Object.hasOwn(FILTERS, node.name))
       throw new TemplateError(`there is no filter ${node.name}`);
   }
-  return { body };
+  return { body, blocks: nodes.filter((node): node is TemplateBlock => node.type === 'Block') };
 }
 
 /** In a condition, a filter that does not exist is an error only when it is applied, as in Jinja. */
@@ -51,7 +52,7 @@ export type JinjaFunction = (text: string) => Value;
 
 /** Throws TemplateError, and what `functions` throw. */
 export function runJinja(
-  { body }: Program,
+  { body, blocks }: Program,
   variables: Readonly<Record<string, unknown>>,
   functions: Readonly<Record<string, JinjaFunction>>,
   { limits, marks }: RunOptions,
@@ -62,5 +63,5 @@ export function runJinja(
   for (const [name, call] of Object.entries(functions))
     globals.set(name, new Callable(name, ([text = '']) => call(str(text, budget))));
   for (const [name, value] of Object.entries(variables)) if (value !== undefined) globals.set(name, toValue(value));
-  return new Interpreter(budget, marks).run(body, new Scope(globals));
+  return new Interpreter(budget, marks, blocks).run(body, new Scope(globals, true));
 }

@@ -9,6 +9,8 @@ const LOADING = ['include', 'import', 'from', 'extends'];
 
 class TemplateParser extends ExpressionParser {
   #loops = 0;
+  /** Names of blocks so far. */
+  readonly #blocks = new Set<string>();
 
   template(): Block {
     const body = this.#statements([]);
@@ -188,10 +190,14 @@ class TemplateParser extends ExpressionParser {
   }
 
   #block(): Statement {
-    this.expect('name');
-    if (this.is('name', 'scoped', 'required')) this.fail(`a {% block ${this.current.text} %} is not supported`);
+    const { text: name } = this.expect('name');
+    if (this.#blocks.has(name)) this.fail(`the block ${name} is defined twice`);
+    this.#blocks.add(name);
+    const isScoped = this.skip('name', 'scoped');
+    if (this.is('name', 'required'))
+      this.fail('a {% block required %} is filled by another template, which chat templates cannot load');
     const body = this.#own('endblock', true);
-    this.skip('name');
-    return { type: 'Block', body };
+    this.skip('name', name);
+    return { type: 'Block', name, isScoped, body };
   }
 }

@@ -1,4 +1,5 @@
-// Variables of a template: a loop, a macro and a with block have their own, and read those around them.
+// Variables of a template: a loop, a macro and a with block have their own, and read those around them. A `{% block %}` reads only those of
+// the template itself, as in Jinja2, unless it is `scoped`.
 import { TemplateError } from './errors.ts';
 import type { Target } from './syntax.ts';
 import { itemsOf, Namespace, type Value } from './values.ts';
@@ -6,9 +7,13 @@ import { itemsOf, Namespace, type Value } from './values.ts';
 export class Scope {
   readonly #variables = new Map<string, Value>();
   readonly #around: Scope | null;
+  /** What a block that stands here reads. */
+  readonly blockScope: Scope;
 
-  constructor(around: Scope | null) {
+  /** `isBlockScope`: blocks that stand here, or below, read this one. */
+  constructor(around: Scope | null, isBlockScope = false) {
     this.#around = around;
+    this.blockScope = isBlockScope || around === null ? this : around.blockScope;
   }
 
   get(name: string): Value | undefined {

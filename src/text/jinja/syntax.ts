@@ -116,9 +116,17 @@ export type Statement =
       readonly bindings: readonly { readonly target: Target; readonly value: Expression }[];
       readonly body: Block;
     }
-  | { readonly type: 'Block'; readonly body: Block }
+  | TemplateBlock
   | { readonly type: 'Generation'; readonly body: Block }
   | { readonly type: 'Break' | 'Continue' };
+
+/** `{% block name %}`; `isScoped`: it reads the variables around it. */
+export interface TemplateBlock {
+  readonly type: 'Block';
+  readonly name: string;
+  readonly isScoped: boolean;
+  readonly body: Block;
+}
 
 export type JinjaNode = Expression | Statement | Target;
 
