@@ -1,7 +1,7 @@
 // Merges an adapter into its base model: W + scale · B·A per adapted layer, written as a Hugging Face directory that loads
 // without PEFT. Reads and writes one tensor at a time; everything that is not a weight is copied. If the adapter is on a head tied to
 // the embedding, the merged model has two matrices: the embedding stays unchanged.
-import { copyFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readBoundedText } from '#base/bounded-file';
 import { invariant } from '#base/invariant';
@@ -28,6 +28,9 @@ export interface MergeRequest {
 }
 
 const TORCH_DTYPE: Readonly<Record<StoredDtype, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
+/** Chat templates beside the default one. */
+const TEMPLATES = 'additional_chat_templates';
+const COPIES = { recursive: true, dereference: true };
 const IS_WEIGHTS = /\.safetensors(?:\.index\.json)?$|^model\.gguf\.json$/;
 
 /** Throws `invalid_request` if `out` exists, `bad_model_files` for an adapter of another model. */
@@ -57,7 +60,14 @@ export async function exportMerged({
     }));
     await writeSafetensors(join(unfinished, 'model.safetensors'), counted(tensors, onNumbers));
     for (const entry of await readdir(base, { withFileTypes: true })) {
-      if (entry.isDirectory() || IS_WEIGHTS.test(entry.name) || entry.name === 'config.json') continue;
+      if (entry.name === TEMPLATES) await cp(join(base, TEMPLATES), join(unfinished, TEMPLATES), COPIES);
+      if (
+        entry.isDirectory() ||
+        entry.name === TEMPLATES ||
+        IS_WEIGHTS.test(entry.name) ||
+        entry.name === 'config.json'
+      )
+        continue;
       await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches consist of them
     }
     const json = withDtype(await readBoundedText(join(base, 'config.json')), TORCH_DTYPE[dtype]);

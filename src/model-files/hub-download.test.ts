@@ -75,6 +75,17 @@ test('a broken download is resumed for the missing bytes, as long as bytes arriv
   expect(shown).toEqual([...shown].sort((a, b) => a - b));
 });
 
+test('all chat templates are downloaded, and added_tokens.json; other files of their folders are not', async () => {
+  const more = 'additional_chat_templates';
+  for (const name of ['chat_template.jinja', `${more}/rag.jinja`, `${more}/x.txt`, 'added_tokens.json', 'vocab.json'])
+    opened.hub.files[name] = Buffer.from(name);
+  const directory = await download();
+  expect(await readFile(join(directory, more, 'rag.jinja'), 'utf8')).toBe(`${more}/rag.jinja`);
+  const found = await readdir(directory, { recursive: true });
+  expect(found).toEqual(expect.arrayContaining(['chat_template.jinja', 'added_tokens.json']));
+  expect(found.filter((name) => /txt|vocab/.test(name))).toEqual([]);
+});
+
 test('after a restart a download continues where it stopped', async () => {
   const stopping = new AbortController();
   opened.hub.breaks['model.safetensors'] = [120_000];

@@ -39,7 +39,7 @@ export const UNWATCHED: DownloadProgress = { onBytes: () => undefined, onEnd: ()
 
 /** Weights in other formats, images and code stay on the Hub. */
 const WANTED =
-  /^(config\.json|generation_config\.json|tokenizer[\w-]*\.json|special_tokens_map\.json|chat_template\.jinja|model[\w.-]*\.safetensors|[\w.-]+\.safetensors\.index\.json)$/;
+  /^(config\.json|generation_config\.json|tokenizer[\w-]*\.json|special_tokens_map\.json|added_tokens\.json|chat_template\.jinja|additional_chat_templates\/[^/]+\.jinja|model[\w.-]*\.safetensors|[\w.-]+\.safetensors\.index\.json)$/;
 
 const WEIGHTS = /\.safetensors$/;
 

@@ -66,11 +66,11 @@ export function createChatTemplate(
   limits: BudgetLimits = OWN_LIMITS,
 ): ChatTemplate {
   const compiled = new Map(Object.entries(sources).map(([name, source]) => [name, compile(name, source)]));
-  const plain = compiled.get('default') ?? (compiled.size === 1 ? [...compiled.values()][0] : undefined);
+  const plain = compiled.get('default'); // As in Transformers, another one is never used for requests that name none.
   if (!plain) {
     throw new AppError(
       'bad_model_files',
-      `The chat templates are named ${[...compiled.keys()].join(', ')}; one must be named default.`,
+      `The chat templates are named ${[...compiled.keys()].join(', ')}; one must be named default. Name one so, or give it with --chat-template FILE.`,
     );
   }
   const functions = templateFunctions(clock);

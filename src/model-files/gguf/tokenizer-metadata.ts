@@ -1,6 +1,7 @@
 // tokenizer.json and the files next to it → metadata from which llama.cpp makes the same tokens. Byte-level BPE only; its way of splitting text
 // must be one that llama.cpp has a name for.
 import { counted } from '#base/counted';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
@@ -34,7 +35,7 @@ export async function tokenizerMetadata(directory: string, rows: number): Promis
     ...named('eos_token'),
     ...named('unk_token'),
     ...named('pad_token'),
-    'tokenizer.ggml.add_bos_token': { type: 'bool', value: addsBos(tokenizer['post_processor'], config) },
+    'tokenizer.ggml.add_bos_token': { type: 'bool', value: addsBos(tokenizer['post_processor']) },
     ...(await chatTemplates(directory, config)),
   };
 }
@@ -113,22 +114,33 @@ function splitsOf(preTokenizer: unknown): string {
   return type === 'Digits' ? `Digits ${digits === true}` : JSON.stringify(preTokenizer);
 }
 
-function addsBos(postProcessor: unknown, config: Json): boolean {
-  if (!isObject(postProcessor)) return config['add_bos_token'] === true;
+/** add_bos_token in tokenizer_config.json has no effect beside a tokenizer.json, as in Transformers. */
+function addsBos(postProcessor: unknown): boolean {
+  if (!isObject(postProcessor)) return false;
   const { processors, single } = postProcessor;
-  if (Array.isArray(processors)) return (processors as unknown[]).some((each) => addsBos(each, {}));
+  if (Array.isArray(processors)) return (processors as unknown[]).some(addsBos);
   return Array.isArray(single) && isObject(single[0]) && isObject(single[0]['SpecialToken']);
 }
 
 async function chatTemplates(directory: string, config: Json): Promise<Record<string, TypedValue>> {
-  const file = await readText(join(directory, 'chat_template.jinja'));
-  const given = file ?? config['chat_template'];
-  if (typeof given === 'string') return { 'tokenizer.chat_template': text(given) };
-  const named = (Array.isArray(given) ? given : []) as readonly { name: string; template: string }[];
+  const files = await templateFiles(directory);
+  const given = config['chat_template'];
+  const listed = Array.isArray(given) ? (given as readonly { name: string; template: string }[]) : [];
+  const configured = typeof given === 'string' ? [{ name: 'default', template: given }] : listed;
   return Object.fromEntries(
-    named.map(({ name, template }) => [
+    (files.length > 0 ? files : configured).map(({ name, template }) => [
       name === 'default' ? 'tokenizer.chat_template' : `tokenizer.chat_template.${name}`,
       text(template),
     ]),
   );
+}
+
+/** chat_template.jinja and additional_chat_templates/NAME.jinja, which take the place of those in tokenizer_config.json. */
+async function templateFiles(directory: string): Promise<{ name: string; template: string }[]> {
+  const main = await readText(join(directory, 'chat_template.jinja'));
+  const found = main === null ? [] : [{ name: 'default', template: main }];
+  const more = join(directory, 'additional_chat_templates');
+  for (const file of (await readdir(more).catch(() => [])).filter((each) => each.endsWith('.jinja')).sort())
+    found.push({ name: file.slice(0, -'.jinja'.length), template: (await readText(join(more, file))) ?? '' });
+  return found;
 }

@@ -182,6 +182,19 @@ test.each<[string, Record<string, TypedValue>, RegExp]>([
   expect(() => tokenizerOf(asRead(values))).toThrow(message);
 });
 
+test('add_bos_token beside a tokenizer.json without processor changes nothing, here and in llama.cpp', async () => {
+  const read = async (path: string) =>
+    JSON.parse(await readFile(join(fixturePath('tokenizers/llama3'), path), 'utf8')) as Record<string, unknown>;
+  const files = {
+    'tokenizer.json': { ...(await read('tokenizer.json')), post_processor: null },
+    'tokenizer_config.json': { ...(await read('tokenizer_config.json')), add_bos_token: true },
+  };
+  for (const [name, json] of Object.entries(files)) await writeFile(join(scratch, name), JSON.stringify(json));
+  const tokenizer = await readTokenizer(scratch);
+  expect(tokenizer.encode('a', { addSpecialTokens: true })).toEqual(tokenizer.encode('a'));
+  expect((await tokenizerMetadata(scratch, ROWS))['tokenizer.ggml.add_bos_token']).toMatchObject({ value: false });
+});
+
 test.each<[string, (path: string, json: Record<string, unknown>) => Promise<void>, RegExp]>([
   [
     'a negative id',
