@@ -13,6 +13,7 @@ import make_literals  # noqa: E402
 import make_llama_class  # noqa: E402
 import make_lora  # noqa: E402
 import make_models  # noqa: E402
+import make_named_templates  # noqa: E402
 import make_peft_fields  # noqa: E402
 import make_rl  # noqa: E402
 import make_rope  # noqa: E402
@@ -23,6 +24,7 @@ import make_sft  # noqa: E402
 import make_sampling  # noqa: E402
 import make_templates  # noqa: E402
 import make_tinker  # noqa: E402
+import make_tokenizer_classes  # noqa: E402
 import make_tokenizer_corpus  # noqa: E402
 import make_tokenizers  # noqa: E402
 
@@ -30,6 +32,7 @@ make_safetensors.main()
 make_tokenizers.main()
 make_tokenizer_corpus.main()
 make_llama_class.main()
+make_tokenizer_classes.main()
 make_models.main()
 make_lora.main()
 make_embeddings.main()
@@ -44,3 +47,4 @@ make_literals.main()
 make_sent_values.main()
 make_peft_fields.main()
 make_templates.main()
+make_named_templates.main()

@@ -3,18 +3,17 @@
 import { join } from 'node:path';
 import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
+import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
-import { asLlamaClass } from './tokenizer/llama-class.ts';
+import { numbered, vocabularyOf, type AddedToken } from './tokenizer/added-token-ids.ts';
+import { withMistralRegex } from './tokenizer/mistral-regex.ts';
+import { REBUILT, rebuilt } from './tokenizer/rebuilt-classes.ts';
+import { readSpecialTokens } from './tokenizer/special-tokens.ts';
+import { tokenizerClass } from './tokenizer/tokenizer-class.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface AddedToken {
-  readonly id: number;
-  readonly content: string;
-  /** Omitted from decoded text unless requested. */
-  readonly special: boolean;
-  readonly [flag: string]: unknown;
-}
+export type { AddedToken };
 
 export interface TokenizerFiles {
   /** tokenizer.json as Transformers loads it; `addedTokens` stand in place of its `added_tokens`. */
@@ -26,6 +25,9 @@ export interface TokenizerFiles {
   readonly namedTokens: ReadonlyMap<string, string>;
 }
 
+/** In directories that are made from a GGUF file. */
+const GGUF_POINTER = 'model.gguf.json';
+
 export async function readTokenizerFiles(directory: string): Promise<TokenizerFiles> {
   const tokenizer = await findJson(join(directory, 'tokenizer.json'));
   if (!tokenizer)
@@ -34,27 +36,34 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
       `${directory} has no tokenizer.json. Save the model with its fast tokenizer.`,
     );
   const config = (await findJson(join(directory, 'tokenizer_config.json'))) ?? {};
-  const specialTokensMap = (await findJson(join(directory, 'special_tokens_map.json'))) ?? {};
-  const namedTokens = new Map<string, string>();
-  for (const place of [specialTokensMap, config, config.model_specific_special_tokens, config.extra_special_tokens]) {
-    if (!isObject(place)) continue;
-    for (const [name, token] of Object.entries(place)) {
-      const text = name.endsWith('_token') ? tokenText(token) : null;
-      if (text !== null) namedTokens.set(name, text);
-    }
-  }
-  const named = [
-    ...namedTokens.values(),
-    ...listed(config.additional_special_tokens),
-    ...listed(config.extra_special_tokens),
-    ...listed(specialTokensMap.additional_special_tokens),
-  ];
-  const model = (await findJson(join(directory, 'config.json'))) ?? {};
+  const beside = async (name: string) => (await findJson(join(directory, name))) ?? {};
+  const model = await beside('config.json');
+  if (config.split_special_tokens === true)
+    throw new AppError(
+      'bad_model_files',
+      `${directory}/tokenizer_config.json has split_special_tokens, with which chat templates cannot write special tokens. Set it to false.`,
+    );
+  const isOfGguf = await pathExists(join(directory, GGUF_POINTER)); // written here, and whole
+  const name = isOfGguf ? null : tokenizerClass(tokenizer, config, model);
+  const { named, added } = readSpecialTokens(
+    {
+      ofFile: tokenizer.added_tokens,
+      config,
+      specialTokensMap: await beside('special_tokens_map.json'),
+      older: await beside('added_tokens.json'),
+    },
+    name === null ? null : REBUILT[name]!,
+  );
+  const { vocab } = isObject(tokenizer.model) ? tokenizer.model : {};
+  const vocabulary = vocabularyOf(vocab);
+  const addedTokens = numbered(added, vocabulary);
+  const loaded = name === null ? tokenizer : rebuilt(name, tokenizer, config, { named, addedTokens });
+  const tokens = vocabulary.size + addedTokens.filter(({ content }) => !vocabulary.has(content)).length;
   return {
-    tokenizer: asLlamaClass(tokenizer, config, model),
+    tokenizer: withMistralRegex(loaded, config, model, tokens),
     config,
-    addedTokens: mergeAddedTokens(tokenizer, config, new Set(named)),
-    namedTokens,
+    addedTokens,
+    namedTokens: named,
   };
 }
 
@@ -78,33 +87,3 @@ export async function findJson(path: string): Promise<Json | null> {
   if (!isObject(parsed)) throw new AppError('bad_model_files', `${path} is not a JSON object.`);
   return parsed;
 }
-
-/** As Transformers does when loading: tokenizer_config.json adds tokens, and a token with a role (eos, …) is special. */
-function mergeAddedTokens(tokenizer: Json, config: Json, named: ReadonlySet<string>): AddedToken[] {
-  const merged = new Map<string, AddedToken>();
-  const add = (id: unknown, token: unknown) => {
-    if (!isObject(token) || typeof token.content !== 'string' || typeof id !== 'number' || !Number.isSafeInteger(id))
-      return;
-    const special = token.special === true || named.has(token.content) || merged.get(token.content)?.special === true;
-    merged.set(token.content, { ...token, id, content: token.content, special });
-  };
-  const listedTokens: unknown[] = Array.isArray(tokenizer.added_tokens) ? tokenizer.added_tokens : [];
-  for (const token of listedTokens) if (isObject(token)) add(token.id, token);
-  const decoder = isObject(config.added_tokens_decoder) ? config.added_tokens_decoder : {};
-  for (const [id, token] of Object.entries(decoder)) add(Number(id), token);
-  const vocab = isObject(tokenizer.model) && isObject(tokenizer.model.vocab) ? tokenizer.model.vocab : {};
-  for (const content of named) {
-    if (!merged.has(content) && Object.hasOwn(vocab, content))
-      add(vocab[content], { content, special: true, normalized: false });
-  }
-  return [...merged.values()].sort((a, b) => a.id - b.id);
-}
-
-/** Older files write a token as an object with its flags. */
-function tokenText(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  return isObject(value) && typeof value.content === 'string' ? value.content : null;
-}
-
-const listed = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(tokenText).filter((text) => text !== null) : [];

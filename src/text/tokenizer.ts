@@ -3,6 +3,7 @@
 // Transformers can: text that the model did not write would be trained wrongly.
 import { AppError } from '#domain/errors';
 import { readTokenizerFiles, type AddedToken, type TokenizerFiles } from './tokenizer-files.ts';
+import { numbered } from './tokenizer/added-token-ids.ts';
 import { createPipeline, readModel, type Pipeline, type PipelineToken } from './tokenizer/pipeline.ts';
 
 /** Tokens of a text, and the characters `[begins, ends)` that each stands for, in UTF-16 units. */
@@ -52,7 +53,7 @@ export async function readTokenizer(directory: string): Promise<Tokenizer> {
 export function createTokenizer({ tokenizer, addedTokens }: TokenizerFiles, directory: string): Tokenizer {
   try {
     const model = readModel(tokenizer.model);
-    const added = numbered(addedTokens, model.vocabulary);
+    const added = pipelineTokens(addedTokens, model.vocabulary);
     return tokenizerOf(createPipeline(tokenizer, model, added), added);
   } catch (cause) {
     if (!(cause instanceof AppError)) throw cause;
@@ -60,24 +61,17 @@ export function createTokenizer({ tokenizer, addedTokens }: TokenizerFiles, dire
   }
 }
 
-/**
- * Added tokens with the ids that the library `tokenizers` gives them, whatever their entries state: that of the vocabulary, or the next
- * one after it.
- */
-function numbered(tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): PipelineToken[] {
-  let next = vocabulary.size;
-  return tokens
-    .filter(({ content }) => content !== '')
-    .map((token) => ({
-      id: vocabulary.get(token.content) ?? next++,
-      content: token.content,
-      special: token.special,
-      normalized: typeof token.normalized === 'boolean' ? token.normalized : !token.special,
-      singleWord: token.single_word === true,
-      lstrip: token.lstrip === true,
-      rstrip: token.rstrip === true,
-    }));
-}
+/** With the flags as the library has them. */
+const pipelineTokens = (tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): PipelineToken[] =>
+  numbered(tokens, vocabulary).map((token) => ({
+    id: token.id,
+    content: token.content,
+    special: token.special,
+    normalized: typeof token.normalized === 'boolean' ? token.normalized : !token.special,
+    singleWord: token.single_word === true,
+    lstrip: token.lstrip === true,
+    rstrip: token.rstrip === true,
+  }));
 
 function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: readonly PipelineToken[]): Tokenizer {
   const addedById = new Map(added.map((token) => [token.id, token]));
