@@ -83,6 +83,10 @@ def cases() -> list[tuple[str, dict]]:
         ):
             for config in ({"eos_token": "<|a|>"}, {"eos_token": "<|a|>", "additional_special_tokens": ["the"]}, {"eos_token": "<|a|>", "added_tokens_decoder": {"701": {"content": "<|b|>", **TOKEN}}}, {"extra_special_tokens": ["the"]}):
                 made.append(case(title, "llama", config, special_tokens_map__json=special))
+        image = {"image_token": {"__type": "AddedToken", "content": "<|im_end|>", **TOKEN}}
+        made.append(case(title, "llama", image, special_tokens_map__json={"image_token": "<bos>"}))
+        made.append(case(title, "llama", {**image, "model_specific_special_tokens": {"boi_token": "the"}}))
+        made.append(case(title, "llama", {}, special_tokens_map__json={"eos_token": {**TOKEN, "content": "</s>", "lstrip": True}}, added_tokens__json={"</s>": 3, "word": 3}))
         made.append(case(title, "llama", {"eos_token": "<|im_end|>"}, added_tokens__json={"<|im_end|>": 900, "the": 3, "<bos>": 899}))
         made.append(case(title, "llama", {"eos_token": "<|im_end|>", "added_tokens_decoder": {}}, added_tokens__json={"<|im_end|>": 900, "<bos>": 899}))
         made.append(case(title, "llama", {}, changes={"added_tokens": [{"id": 700, **added("<|a|>", special=False)}, {"id": 3, **added("the", special=False, normalized=True)}]}))

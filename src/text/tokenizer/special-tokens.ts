@@ -43,7 +43,12 @@ export function readSpecialTokens(files: TokenFiles, rebuiltAs: RebuiltClass | n
     ? decoderTokens(config.added_tokens_decoder as Json)
     : [...olderTokens(files, map, extras), ...ofFile];
   const byId = [...new Map(stated)].sort(([a], [b]) => a - b).map(([, token]) => token);
-  const roles = rolesOf(config, map, rebuiltAs?.named ?? {}, new Map(byId.map((token) => [token.content, token])));
+  const roles = rolesOf(
+    config,
+    map,
+    rebuiltAs?.named ?? {},
+    new Map(stated.map(([, token]) => [token.content, token])),
+  );
 
   const added = new Map<string, Token>();
   const add = (token: Token) => {
@@ -113,7 +118,7 @@ function olderTokens({ older, config }: TokenFiles, map: Json, extras: readonly 
 
 /**
  * The standard roles: special_tokens_map.json comes before tokenizer_config.json, and this before the class. The others, `image_token` and
- * the like: tokenizer_config.json comes first. `null` in a file: there is none.
+ * the like: a text in tokenizer_config.json comes first. `null` in a file: there is none.
  */
 function rolesOf(config: Json, map: Json, ofClass: Json, known: ReadonlyMap<string, Token>): Map<string, Token> {
   const roles = new Map<string, Token>();
@@ -122,8 +127,11 @@ function rolesOf(config: Json, map: Json, ofClass: Json, known: ReadonlyMap<stri
     const token = tokenOf(Object.hasOwn(given, name) ? given[name] : ofClass[name]);
     if (token) roles.set(name, (Object.hasOwn(given, name) && known.get(token.content)) || token);
   }
-  for (const [name, token] of [...otherRoles({ ...ofClass, ...map }), ...dictionaryRoles(config, map)])
-    roles.set(name, token);
+  const [texts, objects] = [true, false].map((isText) =>
+    filtered(config, (value) => (typeof value === 'string') === isText),
+  );
+  const first = otherRoles({ ...ofClass, ...objects!, ...map });
+  for (const [name, token] of [...first, ...dictionaryRoles(config, otherRoles(texts!), map)]) roles.set(name, token);
   for (const name of Object.keys(ofClass)) if (given[name] === null) roles.delete(name);
   return roles;
 }
@@ -134,7 +142,11 @@ const otherRoles = (file: Json): [string, Token][] =>
     return token === null ? [] : [[name, token]];
   });
 
-function dictionaryRoles(config: Json, map: Json): [string, Token][] {
+const filtered = (file: Json, isWanted: (value: unknown) => boolean): Json =>
+  Object.fromEntries(Object.entries(file).filter(([, value]) => isWanted(value)));
+
+/** Those that dictionaries name, and `texts`: those that tokenizer_config.json names by their text. */
+function dictionaryRoles(config: Json, texts: [string, Token][], map: Json): [string, Token][] {
   const entries = (value: unknown): [string, Token][] =>
     isObject(value)
       ? Object.entries(value).flatMap(([name, each]): [string, Token][] => {
@@ -142,7 +154,7 @@ function dictionaryRoles(config: Json, map: Json): [string, Token][] {
           return token === null ? [] : [[name, token]];
         })
       : [];
-  const own = [...otherRoles(config), ...entries(config.extra_special_tokens)];
+  const own = [...texts, ...entries(config.extra_special_tokens)];
   return [
     ...(own.length > 0 ? own : entries(config.model_specific_special_tokens)),
     ...entries(map.extra_special_tokens),
