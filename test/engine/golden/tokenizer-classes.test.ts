@@ -103,3 +103,12 @@ test('split_special_tokens is refused: no template could write a special token',
   const files = { 'tokenizer_config.json': { split_special_tokens: true } };
   await expect(load('llama2', { files })).rejects.toThrow(/split_special_tokens.* Set it to false/);
 });
+
+test('a directory that was made from a GGUF file is taken whole, whatever its model type', async () => {
+  const files = { 'tokenizer_config.json': {}, 'config.json': { model_type: 'qwen2' } };
+  const ids = async (more: Readonly<Record<string, Json>>) =>
+    (await load('digits and gpt2', { files: { ...files, ...more } })).tokenizer.encode('(a42');
+  const whole = await ids({ 'config.json': { model_type: 'phi3' } });
+  expect(await ids({ 'model.gguf.json': {} })).toEqual(whole);
+  expect(await ids({})).not.toEqual(whole);
+});
