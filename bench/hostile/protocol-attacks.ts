@@ -2,6 +2,15 @@
 import { HI, type Attack } from './client.ts';
 import { many, post } from './forms.ts';
 
+/** The stored response has 10 MB. */
+const chained = (name: string, expected: string, keptBytes: number): Attack => ({
+  ...post(`responses: a chain of ${name}`, '/v1/responses', ({ model, response }) => ({
+    ...{ model, previous_response_id: response, max_output_tokens: 1 },
+    input: [{ type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(keptBytes) }, ...HI],
+  })),
+  expected,
+});
+
 export const protocolAttacks = (): readonly Attack[] => [
   post(
     'completions: prompts times choices',
@@ -27,21 +36,8 @@ export const protocolAttacks = (): readonly Attack[] => [
     ({ model }) => ({ model, input: 'a', max_output_tokens: 16, background: true, store: true }),
     4,
   ),
-  {
-    name: 'responses: a chain of large items',
-    expected: '400',
-    async attempt(client) {
-      const kept = { type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(3_000_000) };
-      let previous = client.response;
-      for (;;) {
-        const input = [kept, { role: 'user', content: 'a' }];
-        const asked = { model: client.model, previous_response_id: previous, input, max_output_tokens: 1 };
-        const made = await client.post('/v1/responses', asked);
-        if (made === null || !client.goesOn()) return;
-        previous = (JSON.parse(made) as { id: string }).id;
-      }
-    },
-  },
+  chained('as much as is read', '200', 3_000_000),
+  chained('more than is read', '400', 8_000_000),
   post('responses: what to include, a hundred thousand times', '/v1/responses', ({ model }) => ({
     model,
     input: 'a',

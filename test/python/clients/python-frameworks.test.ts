@@ -35,7 +35,11 @@ describe('in Python', skipWithoutPython('WHETSTONE_FRAMEWORKS_PYTHON'), () => {
     const said = await run([`check_${name}.py`, server.baseUrl, KEY, MODEL]);
     expect(said.split('\n').at(-1)).toBe('ok');
   }
-  test.each(['litellm', 'pydantic_ai', 'openai_agents', 'verifiers'])('%s does what it is for', { timeout: TIMEOUT_MS }, expectOk);
+  test.each(['litellm', 'pydantic_ai', 'openai_agents', 'verifiers'])(
+    '%s does what it is for',
+    { timeout: TIMEOUT_MS },
+    expectOk,
+  );
 
   const LONG = { timeout: TIMEOUT_MS, ...skipUnlessLong() };
   test.each(['instructor', 'outlines', 'dspy', 'names'])('%s does what it is for', LONG, expectOk);
