@@ -23,22 +23,23 @@ export const editedFiles = (mistake: Mistake): readonly EditedFile[] =>
 const ATTEMPT = 'services/jobs/attempt/job-attempt.ts';
 const PROGRESS = 'services/jobs/attempt/job-progress.ts';
 const ROWS = 'storage/sql/jobs.ts';
+const LEASE = 'storage/sql/lease.ts';
 const FILES = 'storage/blobs/filesystem.ts';
 
 export const MISTAKES: readonly Mistake[] = [
   {
     name: 'a lease is not checked when a job is claimed',
-    file: ROWS,
-    edits: [['job.lease_until_ms <= ${nowMs} or', '1 = 1 or']],
+    file: LEASE,
+    edits: [['${sql.ref(column)} <= ${nowMs} or', '1 = 1 or']],
   },
   {
     name: 'a lapsed lease is never claimed',
-    file: ROWS,
-    edits: [['(job.lease_until_ms <= ${nowMs} or', '(job.lease_until_ms < 0 or']],
+    file: LEASE,
+    edits: [['(${sql.ref(column)} <= ${nowMs} or', '(${sql.ref(column)} < 0 or']],
   },
   {
     name: 'a claim keeps the number of the attempt',
-    file: ROWS,
+    file: LEASE,
     edits: [['attempt: sql<number>`attempt + 1`', 'attempt: sql<number>`attempt`']],
   },
   {
