@@ -5,6 +5,7 @@ import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
 import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
+import { embeddingRows } from './embedding-rows.ts';
 import { numbered, vocabularyOf, type AddedToken } from './tokenizer/added-token-ids.ts';
 import { withMistralRegex } from './tokenizer/mistral-regex.ts';
 import { REBUILT, rebuilt } from './tokenizer/rebuilt-classes.ts';
@@ -45,7 +46,7 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
     );
   const isOfGguf = await pathExists(join(directory, GGUF_POINTER)); // written here, and whole
   const name = isOfGguf ? null : tokenizerClass(tokenizer, config, model);
-  const { named, added } = readSpecialTokens(
+  const { named, ofClass, added } = readSpecialTokens(
     {
       ofFile: tokenizer.added_tokens,
       config,
@@ -63,8 +64,19 @@ export async function readTokenizerFiles(directory: string): Promise<TokenizerFi
     tokenizer: withMistralRegex(loaded, config, model, tokens),
     config,
     addedTokens,
-    namedTokens: named,
+    namedTokens: withRows(named, ofClass, { addedTokens, rows: embeddingRows(model) }),
   };
+}
+
+/** Without the tokens that only the class names and the model has no row for: Transformers has them, and the model cannot read them. */
+function withRows(
+  named: ReadonlyMap<string, string>,
+  ofClass: ReadonlySet<string>,
+  { addedTokens, rows }: { readonly addedTokens: readonly AddedToken[]; readonly rows: number | null },
+): ReadonlyMap<string, string> {
+  const beyond = addedTokens.filter(({ id }) => rows !== null && id >= rows);
+  const contents = new Set(beyond.map(({ content }) => content));
+  return new Map([...named].filter(([role, content]) => !ofClass.has(role) || !contents.has(content)));
 }
 
 /** The longest tokenizers, of 260,000 tokens, have 35 MB. */

@@ -1,7 +1,7 @@
 // Checks that a model can read every token that a text can become. An embedding may have more rows than its tokenizer has tokens, never
 // fewer, except for special tokens that nothing here writes, such as Gemma 3's <image_soft_token>, which only vision models read.
-import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
+import { embeddingRows } from './embedding-rows.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type { Json, TokenizerFiles } from './tokenizer-files.ts';
 
@@ -13,7 +13,7 @@ export interface SpokenTokens extends Pick<TokenizerFiles, 'addedTokens' | 'name
 
 /** Throws `bad_model_files`. `config` is config.json; the engine refuses one without a size. */
 export function refuseTokensWithoutRow(spoken: SpokenTokens, config: Json, directory: string): void {
-  const rows = rowsOf(config);
+  const rows = embeddingRows(config);
   const { vocabSize, tokenText } = spoken.tokenizer;
   if (rows === null) return;
   const contents = new Map(spoken.addedTokens.map(({ id, content }) => [id, content]));
@@ -34,10 +34,4 @@ function isUnspoken(
 ): boolean {
   if (content === undefined || !tokenizer.isSpecial(id)) return false;
   return !template.includes(content) && ![namedTokens.get('bos_token'), namedTokens.get('eos_token')].includes(content);
-}
-
-/** For models with several parts, the text part's. */
-function rowsOf({ vocab_size: own, text_config: text }: Json): number | null {
-  const size = own ?? (isObject(text) ? text.vocab_size : null);
-  return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : null;
 }

@@ -26,6 +26,8 @@ export interface Token {
 export interface SpecialTokens {
   /** `eos_token` and the like → their text. */
   readonly named: ReadonlyMap<string, string>;
+  /** Roles of which no file speaks, only the class. */
+  readonly ofClass: ReadonlySet<string>;
   /** In the order in which they are added. */
   readonly added: readonly Token[];
 }
@@ -63,7 +65,11 @@ export function readSpecialTokens(files: TokenFiles, rebuiltAs: RebuiltClass | n
   if (rebuiltAs?.namesAgain)
     for (const token of [...roles.values(), ...extras])
       add(rebuiltAs.namesAgain === 'plain' ? plain(token.content) : asSpecial(token));
-  return { named: new Map([...roles].map(([name, { content }]) => [name, content])), added: [...added.values()] };
+  return {
+    named: new Map([...roles].map(([name, { content }]) => [name, content])),
+    ofClass: new Set([...roles.keys()].filter((name) => !Object.hasOwn(config, name) && !Object.hasOwn(map, name))),
+    added: [...added.values()],
+  };
 }
 
 /** A token that a file names by its text. */
