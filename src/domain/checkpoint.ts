@@ -1,5 +1,4 @@
 // One step of a model: an adapter that can be served, listed and trained further. Step 0 is made at registration.
-import { counted } from '#base/counted';
 import { AppError } from './errors.ts';
 
 export interface Checkpoint {
@@ -25,7 +24,7 @@ const METRICS_CHARACTERS_MAX = 500_000;
 export function mergedMetrics(known: Metrics, logged: Metrics): Metrics {
   const merged = { ...known, ...logged };
   const names = Object.keys(merged).length;
-  if (names > METRIC_NAMES_MAX) throw tooMany(`${counted(names, 'metric')}, more than ${METRIC_NAMES_MAX}`);
+  if (names > METRIC_NAMES_MAX) throw tooMany(`more than ${METRIC_NAMES_MAX} metrics (${names})`);
   const characters = JSON.stringify(merged).length;
   if (characters > METRICS_CHARACTERS_MAX)
     throw tooMany(`metrics of ${characters} characters, more than ${METRICS_CHARACTERS_MAX}`);
