@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { createDetokenizer } from '#text/detokenizer';
 import type { Tokenizer } from '#text/tokenizer';
-import { corpus, digestOf, digestOfSequence, tokenizerOf } from './tokenizer-corpus.ts';
+import { corpus, digestOf, digestOfSequence, tokenizerOf } from '../../../test/support/golden/tokenizer-corpus.ts';
 
 const texts = Object.entries(corpus.texts);
 const PARTS = ['ids', 'places', 'decoded text'];

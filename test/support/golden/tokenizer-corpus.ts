@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createTokenizer, type PlacedTokens, type Tokenizer } from '#text/tokenizer';
 import type { AddedToken, Json } from '#text/tokenizer-files';
-import { readFixture } from '../../support/golden/fixture.ts';
+import { readFixture } from './fixture.ts';
 
 type Added = Omit<AddedToken, 'id'>;
 

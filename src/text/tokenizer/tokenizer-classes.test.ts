@@ -9,8 +9,8 @@ import { createTokenizer } from '#text/tokenizer';
 import { readTokenizerFiles } from '#text/tokenizer-files';
 import { OTHER_CLASSES } from '#text/tokenizer/other-classes';
 import { REBUILT } from '#text/tokenizer/rebuilt-classes';
-import { readFixture } from '../../support/golden/fixture.ts';
-import { corpus, fileOf } from './tokenizer-corpus.ts';
+import { readFixture } from '../../../test/support/golden/fixture.ts';
+import { corpus, fileOf } from '../../../test/support/golden/tokenizer-corpus.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 /** Of a text: ids, ids with special tokens, the text of these, and the same without special tokens. */

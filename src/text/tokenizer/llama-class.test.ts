@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readTokenizer } from '#text/tokenizer';
-import { readFixture } from '../../support/golden/fixture.ts';
-import { corpus, fileOf } from './tokenizer-corpus.ts';
+import { readFixture } from '../../../test/support/golden/fixture.ts';
+import { corpus, fileOf } from '../../../test/support/golden/tokenizer-corpus.ts';
 
 type Read = readonly [text: string, ids: readonly number[], whole: readonly number[], decoded: string];
 
