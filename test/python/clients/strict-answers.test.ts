@@ -33,7 +33,7 @@ describe('the packages of OpenAI and Anthropic', skipWithoutPython('WHETSTONE_SD
     return 'p/agent';
   }
 
-  const NEWEST = /^openai 3\.\S+, anthropic 2\.\S+: \d{3} objects/;
+  const NEWEST = /^openai 3\.\S+, anthropic 2\.\S+: \d{3,} objects/;
   test('accept every answer of a trainable model', { timeout: 600_000 }, async () => {
     expect(await check(await trainable(), {})).toMatch(NEWEST);
   });
@@ -45,7 +45,7 @@ describe('the packages of OpenAI and Anthropic', skipWithoutPython('WHETSTONE_SD
   test('accept every answer, in releases of a year ago', { timeout: 600_000 }, async () => {
     const earlier = join(dirname(python), '..', 'earlier');
     expect(await check(await trainable(), { PYTHONPATH: earlier })).toMatch(
-      /^openai 2\.\S+, anthropic 0\.\S+: \d{3} objects/,
+      /^openai 2\.\S+, anthropic 0\.\S+: \d{3,} objects/,
     );
   });
 
