@@ -84,7 +84,7 @@ function turnBeforeOthers(
   const render = (end: number, content: string | null): string | null => {
     const message = messages[place]!;
     const changed = content === null ? messages : messages.with(place, { ...message, content });
-    return closedOrNull(changed.slice(0, end), context, encoder);
+    return unlessRefused(() => encoder.renderClosed(changed.slice(0, end), context));
   };
   for (let end = place + 2; end <= messages.length; end++) {
     const [closed, one, other] = [null, 'A', 'B'].map((content) => render(end, content));
@@ -141,7 +141,7 @@ function turnStart(
   encoder: ConversationEncoder,
 ): number {
   const before = upTo.slice(0, -1);
-  const prompt = promptOf(before, context, encoder);
+  const prompt = unlessRefused(() => encoder.renderPrompt(before, context));
   const isKept = prompt !== null && closed.startsWith(prompt);
   if (isKept && before.length > 0) return prompt.length;
   const opening = answerOpening(context, encoder);
@@ -153,14 +153,10 @@ function turnStart(
   return beforeStop(closed, Math.max(kept, begun), encoder.stops);
 }
 
-/** Null: the template refuses it, as many do a conversation that the assistant begins. */
-function promptOf(
-  before: readonly ChatMessage[],
-  context: TemplateContext,
-  encoder: ConversationEncoder,
-): string | null {
+/** Null: the template refuses the conversation, as many do one that the assistant begins. */
+function unlessRefused(render: () => string): string | null {
   try {
-    return encoder.renderPrompt(before, context);
+    return render();
   } catch (error) {
     if (error instanceof AppError) return null;
     throw error;
@@ -238,27 +234,13 @@ function endBehindContent(
 ): number | null {
   const { role } = messages[place]!;
   const [one, other] = ['A', 'B'].map((content) =>
-    closedOrNull([...messages.slice(0, place), { role, content }], context, encoder),
+    unlessRefused(() => encoder.renderClosed([...messages.slice(0, place), { role, content }], context)),
   );
   if (typeof one !== 'string' || typeof other !== 'string' || one === other) return null;
   const rest = one.slice(alike(one, other) + 1);
   const behind = closed.length - rest.length;
   const stop = stopAtStart(rest, encoder.stops);
   return stop !== null && behind >= from && closed.endsWith(rest) ? behind + stop : null;
-}
-
-/** Null: the template refuses it. */
-function closedOrNull(
-  messages: readonly ChatMessage[],
-  context: TemplateContext,
-  encoder: ConversationEncoder,
-): string | null {
-  try {
-    return encoder.renderClosed(messages, context);
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
 }
 
 /** GLM's turns end where another role's marker begins: what follows the turn, through that marker, if it stops generation. */
@@ -272,7 +254,7 @@ function nextMarker(
   const message = messages[place]!;
   const calls = message.tool_calls?.length ?? 0;
   const next = messages[place + 1] ?? { role: calls > 0 ? 'tool' : 'user', content: 'Hello.' };
-  const followed = closedOrNull([...messages.slice(0, place + 1), next], context, encoder);
+  const followed = unlessRefused(() => encoder.renderClosed([...messages.slice(0, place + 1), next], context));
   if (followed === null || !followed.startsWith(closed)) return null; // null: the template allows nothing after this turn
   const rest = followed.slice(closed.length);
   const stop = stopAtStart(rest, encoder.stops);
