@@ -7,7 +7,7 @@ import { AppError } from '#domain/errors';
 import type { InferenceEngine } from '#engine/inference-engine';
 import { deleteOldResponses } from '#services/responses/response-retention';
 import { createMemoryBlobs } from '#storage/blobs/memory';
-import { speakScript, type Script } from './scripted-engine.ts';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
 import {
   asOwner,
   BACKGROUND_MAX,
@@ -15,16 +15,12 @@ import {
   containing,
   openTestServer,
   send,
-  shareTestServer,
   standingClock,
-  type TestServer,
 } from '../../support/api/test-server.ts';
 import { openStorageInMemory } from '../../support/storage-in-memory.ts';
 
 const script: Script = { text: 'Hello.', asked: null };
-const server: TestServer = await shareTestServer({
-  wrapEngine: (real) => speakScript(real, () => server.model.text, script),
-});
+const server = await shareScriptedServer(script);
 const url = '/v1/responses';
 const body = (fields: object = {}) => ({ model: BASE, input: 'Hi', max_output_tokens: 200, ...fields });
 const WAIT = { timeout: 30_000 };

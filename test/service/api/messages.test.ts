@@ -2,22 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { messageSchema } from '#api/messages/messages-response-schema';
-import { speakScript, type Script } from './scripted-engine.ts';
-import {
-  BASE,
-  BOOTSTRAP_KEY,
-  containing,
-  runScenarios,
-  send,
-  shareTestServer,
-  type TestServer,
-} from '../../support/api/test-server.ts';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
+import { BASE, BOOTSTRAP_KEY, containing, runScenarios, send } from '../../support/api/test-server.ts';
 import { CONTEXT_LENGTH } from '../../support/api/tiny-chat-model.ts';
 
 const script: Script = { text: 'Hello.', asked: null };
-const server: TestServer = await shareTestServer({
-  wrapEngine: (real) => speakScript(real, () => server.model.text, script),
-});
+const server = await shareScriptedServer(script);
 const url = '/v1/messages';
 
 type Message = z.output<typeof messageSchema>;

@@ -3,13 +3,11 @@
 import { describe, expect, test } from 'vitest';
 import { parseMessagesRequest } from '#api/messages/messages-request';
 import { parseResponsesRequest } from '#api/responses/responses-request';
-import { speakScript, type Script } from './scripted-engine.ts';
-import { BASE, containing, send, shareTestServer, type TestServer } from '../../support/api/test-server.ts';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
+import { BASE, containing, send } from '../../support/api/test-server.ts';
 
 const script: Script = { text: 'Hello.', asked: null };
-const server: TestServer = await shareTestServer({
-  wrapEngine: (real) => speakScript(real, () => server.model.text, script),
-});
+const server = await shareScriptedServer(script);
 const prompt = () => server.model.text.tokenizer.decode(script.asked!.promptTokens, { skipSpecialTokens: false });
 
 interface Answer {

@@ -1,20 +1,11 @@
 // What a stored response may cost those who read, follow or continue it: its content may be megabytes, and each request is small.
 import { expect, test, vi } from 'vitest';
 import type { InferenceEngine } from '#engine/inference-engine';
-import { speakScript, type Script } from './scripted-engine.ts';
-import {
-  BASE,
-  containing,
-  openTestServer,
-  send,
-  shareTestServer,
-  type TestServer,
-} from '../../support/api/test-server.ts';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
+import { BASE, containing, openTestServer, send, type TestServer } from '../../support/api/test-server.ts';
 
 const script: Script = { text: 'Hello.', asked: null };
-const server: TestServer = await shareTestServer({
-  wrapEngine: (real) => speakScript(real, () => server.model.text, script),
-});
+const server = await shareScriptedServer(script);
 const url = '/v1/responses';
 const body = (fields: object = {}) => ({ model: BASE, input: 'Hi', max_output_tokens: 20, ...fields });
 const WAIT = { timeout: 30_000 };

@@ -2,13 +2,11 @@
 // itself with the instructions and tools of the last request, as OpenAI documents it.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { speakScript, type Script } from './scripted-engine.ts';
-import { BASE, send, shareTestServer, type TestServer } from '../../support/api/test-server.ts';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
+import { BASE, send } from '../../support/api/test-server.ts';
 
 const script: Script = { text: '', asked: null };
-const server: TestServer = await shareTestServer({
-  wrapEngine: (real) => speakScript(real, () => server.model.text, script),
-});
+const server = await shareScriptedServer(script);
 
 type Item = Readonly<Record<string, unknown>>;
 interface Turn {

@@ -2,21 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { responseSchema } from '#api/responses/responses-response-schema';
-import { speakScript, type Script } from './scripted-engine.ts';
-import {
-  BASE,
-  containing,
-  faults,
-  runScenarios,
-  send,
-  shareTestServer,
-  type TestServer,
-} from '../../support/api/test-server.ts';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
+import { BASE, containing, faults, runScenarios, send } from '../../support/api/test-server.ts';
 
 const script: Script = { text: 'Hello.', asked: null };
-const server: TestServer = await shareTestServer({
-  wrapEngine: (real) => speakScript(real, () => server.model.text, script),
-});
+const server = await shareScriptedServer(script);
 const url = '/v1/responses';
 const body = (fields: object = {}) => ({ model: BASE, input: 'Hi', max_output_tokens: 200, ...fields });
 

@@ -2,12 +2,21 @@
 // never writes. Prompts, limits and everything else are real.
 import type { GenerateRequest, InferenceEngine, TokenEvent } from '#engine/inference-engine';
 import type { TextModel } from '#text/text-model';
+import { shareTestServer, type TestServer } from '../../support/api/test-server.ts';
 
 export interface Script {
   /** What it writes, or what it writes after a prompt. */
   text: string | ((prompt: string) => string);
   /** The last request that it received. */
   asked: GenerateRequest | null;
+}
+
+/** A server for the tests of a file, whose model writes the script. */
+export async function shareScriptedServer(script: Script): Promise<TestServer> {
+  const server: TestServer = await shareTestServer({
+    wrapEngine: (real) => speakScript(real, () => server.model.text, script),
+  });
+  return server;
 }
 
 /** Ends with the model's end-of-turn token, or earlier at `maxTokens`. */
