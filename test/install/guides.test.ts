@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, type TestOptions } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { skipUnlessLong, skipWithout } from '../support/skipping.ts';
+import { skipWithout } from '../support/skipping.ts';
 import { createEmptyMachine, type EmptyMachine } from './empty-machine.ts';
 import { fileOf, isExhibit, readBlocks, type Block } from '../support/install/readme-blocks.ts';
 import { createReader, type Reader } from './run-blocks.ts';
@@ -163,10 +163,8 @@ const PAGES: readonly [string, (said: string) => void][] = [
   ['guides/gpus', (said) => expect(said).toMatch(/sample,train/)], // last: its server has another directory, whose key it exports
 ];
 
-function optionsOf(page: string): TestOptions {
-  if (FRAMEWORKS_PAGES.includes(page)) return skipUnlessLong(); // test/python/clients and test/service/clients have the libraries
-  return page === AGENTS_PAGE ? skipWithout('AGENTS', existsSync(join(AGENTS, 'codex'))) : {};
-}
+const optionsOf = (page: string): TestOptions =>
+  page === AGENTS_PAGE ? skipWithout('AGENTS', existsSync(join(AGENTS, 'codex'))) : {};
 
 for (const [name, expectSaid] of PAGES)
   test(`docs/${name}.md`, { timeout: PATIENT, ...optionsOf(name) }, async () => {
