@@ -1,5 +1,6 @@
 // Servers on one Postgres and one S3-compatible store: each serves what another made, one that dies in the middle of a job is
-// replaced by another, and each may have only some of the roles.
+// replaced by another, and each may have only some of the roles. Online training makes one step of each group, whichever server
+// recorded, rewarded and trained it.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -135,6 +136,42 @@ describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
     expect(await Promise.all([one.stop(), two.stop()])).toEqual([0, 0]);
   }, 480_000);
 
+  test('train online together: each complete group makes one step, also when a server dies', async () => {
+    const [one, two] = (await together(['one', 'two'])) as [ServerProcess, ServerProcess];
+    await one.start(); // first, so that one of them creates the tables
+    await two.start();
+    const { id: model_id } = await two.client.registerModel({ project: 'p', name: 'm', base_model: 'whetstone/starter' });
+    const experimental_config = { learning_rate: 1e-4 };
+    await one.client.setOnlineTraining(model_id, { groups_per_step: 1, experimental_config });
+    const playGroup = async (group: string, ...order: [ServerProcess, ServerProcess]) => {
+      for (const reward of [0, 1])
+        await playEpisode(order, { model: 'p/m', name: `${group}-${reward}`, group }, reward);
+    };
+    await playGroup('a', one, two);
+    await playGroup('b', two, one);
+    await playGroup('c', one, two);
+    const jobCount = async () => (await two.client.getOnlineTraining(model_id)).job_count;
+    await expect.poll(jobCount, { timeout: HANG_MS, interval: 10 }).toBeGreaterThan(0);
+    await one.kill('server'); // it may hold the model, its job, or neither
+    await playGroup('d', two, two);
+    const stepsAt = async ({ client }: ServerProcess) => {
+      const steps: number[] = [];
+      for await (const { step } of client.listCheckpoints(model_id)) steps.push(step);
+      return steps.toSorted((a, b) => a - b);
+    };
+    await expect.poll(() => stepsAt(two), { timeout: HANG_MS, interval: 500 }).toEqual([0, 1, 2, 3, 4]);
+    await one.start();
+    expect(await stepsAt(one)).toEqual([0, 1, 2, 3, 4]);
+    const trainedBy = new Map<string | null, string[]>();
+    for await (const { group, status, trained_by: job } of one.client.listEpisodes({ model_id })) {
+      expect(status).toBe('trained');
+      trainedBy.set(job, [...(trainedBy.get(job) ?? []), group!]);
+    }
+    expect([...trainedBy.values()].toSorted()).toEqual(['a', 'b', 'c', 'd'].map((group) => [group, group]));
+    await expect.poll(() => one.client.getOnlineTraining(model_id)).toMatchObject({ status: 'active', job_count: 4 });
+    expect(await Promise.all([one.stop(), two.stop()])).toEqual([0, 0]);
+  }, 480_000);
+
   test('divide the work: one takes the job, one trains it, one chats with its checkpoint and evaluates it', async () => {
     const servers = await together(ROLES, (role) => ({ WHETSTONE_ROLE: role }));
     const [api, serve, train] = servers as [ServerProcess, ServerProcess, ServerProcess];
@@ -173,6 +210,20 @@ describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
     expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0]);
   }, 480_000);
 });
+
+/** One call: asked at one server, rewarded at another. */
+async function playEpisode(
+  [asked, rewarded]: readonly [ServerProcess, ServerProcess],
+  options: { readonly model: string; readonly name: string; readonly group: string },
+  reward: number,
+): Promise<void> {
+  const { id, baseUrl } = await asked.client.episode(options);
+  const headers = { authorization: `Bearer ${asked.apiKey}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ ...QUESTION, temperature: 1, model: options.model });
+  const answer = await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body });
+  expect(answer.status, await answer.text()).toBe(200);
+  expect(await rewarded.client.rewardEpisode(id, { reward })).toMatchObject({ status: 'rewarded', call_count: 1 });
+}
 
 const elsewhere = (role: string): Partial<ApiError> => ({
   status: 503,
