@@ -28,7 +28,8 @@ export interface LiteralReader {
 interface Frame {
   readonly kind: 'object' | 'list';
   readonly close: string;
-  isEmpty: boolean;
+  /** Begun so far. */
+  items: number;
   /** Of the object or list, and of the value that comes next; undefined: unknown. */
   readonly schema: unknown;
   valueSchema: unknown;
@@ -87,8 +88,9 @@ export function createLiteralReader(dialect: Dialect, root: unknown, close: stri
   }
 
   function beginItem(frame: Frame): void {
-    if (!frame.isEmpty && frame.next === 'item') written += ', ';
-    frame.isEmpty = false;
+    if (frame.next !== 'item') return;
+    if (frame.items > 0) written += ', ';
+    frame.items++;
   }
 
   function readKey(text: string, at: number, frame: Frame): number {
@@ -148,7 +150,7 @@ export function createLiteralReader(dialect: Dialect, root: unknown, close: stri
   };
 
   const schemaOfValue = (frame: Frame): unknown =>
-    frame.kind === 'object' ? frame.valueSchema : schemaWithin(frame.schema, null, root);
+    frame.kind === 'object' ? frame.valueSchema : schemaWithin(frame.schema, frame.items - 1, root);
 
   function beginString(at: number, quote: string, isKey: boolean): number {
     const schema = schemaOfValue(frames.at(-1)!);
@@ -213,7 +215,7 @@ export function createLiteralReader(dialect: Dialect, root: unknown, close: stri
 const newFrame = (kind: Frame['kind'], close: string, schema: unknown): Frame => ({
   kind,
   close,
-  isEmpty: true,
+  items: 0,
   schema,
   valueSchema: undefined,
   next: 'item',

@@ -93,10 +93,12 @@ function common(a: ReadonlySet<JsonType>, b: ReadonlySet<JsonType>): ReadonlySet
   return new Set([...a].filter((type) => inside(type, b)).concat([...b].filter((type) => inside(type, a))));
 }
 
-function ownTypes({ type }: Schema): Said {
+/** `nullable` is OpenAPI 3.0's, and means nothing without a type. */
+function ownTypes({ type, nullable }: Schema): Said {
   if (type === undefined) return ANYTHING;
   const known = (Array.isArray(type) ? type : [type]).map(typeNamed).filter((each) => each !== undefined);
-  return { types: known.length > 0 ? new Set(known) : null, values: null };
+  if (known.length === 0) return ANYTHING;
+  return { types: new Set(nullable === true ? [...known, 'null'] : known), values: null };
 }
 
 function typeNamed(name: unknown): JsonType | undefined {
@@ -125,15 +127,40 @@ function typeOf(value: unknown): JsonType {
 
 /** The target of a reference inside the document; undefined: none. */
 export function referred(reference: string, root: unknown): unknown {
-  const [document, pointer] = reference.split('#', 2) as [string, string?];
-  const isOwn = document === '' || (isObject(root) && root.$id === document);
-  if (!isOwn || (pointer && !pointer.startsWith('/'))) return undefined;
-  const keys = (pointer ?? '').split('/').slice(1);
+  const [document, fragment = ''] = reference.split('#', 2) as [string, string?];
+  const resource = document === '' ? root : namesIn(root).get(document);
+  if (fragment !== '' && !fragment.startsWith('/')) return namesIn(resource).get(`#${decoded(fragment)}`);
+  const keys = fragment.split('/').slice(1);
   return keys.reduce<unknown>((at, key) => {
     const name = decoded(key).replaceAll('~1', '/').replaceAll('~0', '~');
     return (isObject(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as Schema)[name] : undefined;
-  }, root);
+  }, resource);
 }
+
+const known = new WeakMap<object, ReadonlyMap<string, unknown>>();
+
+/** Schemas inside a document by `$id` and, with a `#` before it, by anchor: of several, the first. */
+function namesIn(root: unknown): ReadonlyMap<string, unknown> {
+  if (!isObject(root)) return NAMELESS;
+  const before = known.get(root);
+  if (before) return before;
+  const names = new Map<string, unknown>();
+  const note = (name: unknown, mark: string, schema: Schema) => {
+    if (typeof name === 'string' && !names.has(mark + name)) names.set(mark + name, schema);
+  };
+  const open: unknown[] = [root];
+  for (const each of open) {
+    if (isObject(each)) {
+      note(each.$id, '', each);
+      for (const anchor of [each.$anchor, each.$dynamicAnchor]) note(anchor, '#', each);
+    }
+    if (typeof each === 'object' && each !== null) for (const inner of Object.values(each)) open.push(inner); // read in this loop
+  }
+  known.set(root, names);
+  return names;
+}
+
+const NAMELESS: ReadonlyMap<string, unknown> = new Map();
 
 function decoded(key: string): string {
   try {
@@ -148,15 +175,15 @@ export const argumentsSchema = (tools: readonly ToolDefinition[], name: string):
   tools.find((tool) => tool.function.name === name)?.function.parameters;
 
 /**
- * The schema of a property, or of the items of a list (`key` null), also where a reference or a combination brings it: all that are found,
- * combined. Undefined: none.
+ * The schema of a property, of an item of a list (`key` is its index), or of any of its items (null), also where a reference or a combination
+ * brings it: all that are found, combined. Undefined: none.
  */
-export function schemaWithin(schema: unknown, key: string | null, root: unknown, depth = 0): unknown {
+export function schemaWithin(schema: unknown, key: string | number | null, root: unknown, depth = 0): unknown {
   if (!isObject(schema) || depth > DEPTH_MAX) return undefined;
   const inside = (part: unknown) => schemaWithin(part, key, root, depth + 1);
   const choices = CHOICES.flatMap((each) => (Array.isArray(schema[each]) ? [schema[each] as unknown[]] : []));
   const found = [
-    key === null ? schema.items : ownProperty(schema, key),
+    typeof key === 'string' ? ownProperty(schema, key) : ownItem(schema, key),
     ...partsOf(schema, root).map(inside),
     ...choices.map((each) => combined(each.map(inside), 'anyOf')),
   ];
@@ -166,6 +193,15 @@ export function schemaWithin(schema: unknown, key: string | null, root: unknown,
 function combined(found: readonly unknown[], as: 'allOf' | 'anyOf'): unknown {
   const schemas = found.filter(isObject);
   return schemas.length > 1 ? { [as]: schemas } : schemas[0];
+}
+
+/** `items` as a list, as drafts before 2020-12 write it, is `prefixItems`, and `additionalItems` follows it. */
+function ownItem({ items, prefixItems, additionalItems }: Schema, index: number | null): unknown {
+  const isOld = Array.isArray(items);
+  const first = (isOld ? items : Array.isArray(prefixItems) ? prefixItems : []) as readonly unknown[];
+  const rest = isOld ? additionalItems : items;
+  if (index === null) return combined([...first, rest], 'anyOf');
+  return index < first.length ? first[index] : rest;
 }
 
 /** A name that the schema does not list may be of any of its patterns, or an additional one. Users' patterns are not run here. */

@@ -28,10 +28,20 @@ const properties: Readonly<Record<string, unknown>> = {
   short: { type: 'int' },
   upper: { type: 'BOOLEAN' },
   anchor: { $ref: '#Count' },
+  anchored: { $ref: '#count' },
+  identified: { $ref: 'https://tools.test/flag' },
+  insideIdentified: { $ref: 'https://tools.test/flag#/$defs/Inner' },
+  elsewhere: { $ref: 'https://tools.test/none' },
+  nullable: { type: 'integer', nullable: true },
+  nullableText: { type: 'string', nullable: true },
+  notNullable: { type: 'string', nullable: false },
+  oldPair: { items: [{ type: 'integer' }], additionalItems: { type: 'boolean' } },
+  pair: { prefixItems: [{ type: 'integer' }, { type: 'string' }] },
   map: { type: 'object', additionalProperties: { type: 'integer' } },
 };
 const definitions = {
-  Count: { type: 'integer' },
+  Count: { $anchor: 'count', type: 'integer' },
+  Flag: { $id: 'https://tools.test/flag', type: 'boolean', $defs: { Inner: { type: 'number' } } },
   Again: { $ref: '#/$defs/Count' },
   Loop: { $ref: '#/$defs/Loop' },
 };
@@ -85,6 +95,16 @@ test.each([
   ['short', '5', 5],
   ['upper', 'True', true],
   ['anchor', '{}', '{}'],
+  ['anchored', '5', 5],
+  ['identified', 'true', true],
+  ['insideIdentified', '2.5', 2.5],
+  ['elsewhere', '5', '5'],
+  ['nullable', 'null', null],
+  ['nullable', '5', 5],
+  ['nullableText', 'null', null],
+  ['nullableText', '5', '5'],
+  ['notNullable', 'null', 'null'],
+  ['pair', '[1, "1"]', [1, '1']],
 ] as const)('%s: %j is %j', (name, text, value) => {
   const xml = `<tool_call>\n<function=f>\n<parameter=${name}>\n${text}\n</parameter>\n</function>\n</tool_call>`;
   expect(read(QWEN3_CODER, xml, parameters)).toEqual({ [name]: value });
@@ -100,6 +120,8 @@ test.each([
   ['text:<|"|>5<|"|>', { text: '5' }],
   ['list:[<|"|>1<|"|>,2]', { list: [1, 2] }],
   ['object:{a:<|"|>1<|"|>}', { object: { a: 1 } }],
+  ['pair:[<|"|>1<|"|>,<|"|>two<|"|>]', { pair: [1, 'two'] }],
+  ['oldPair:[<|"|>1<|"|>,<|"|>true<|"|>]', { oldPair: [1, true] }],
   ['unknown:5', { unknown: 5 }],
   ['map:{a:<|"|>1<|"|>}', { map: { a: 1 } }],
 ])('gemma4: %s', (text, value) => {

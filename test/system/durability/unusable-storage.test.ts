@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await chmod(data, 0o700).catch(() => undefined);
-  await rm(root, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true, maxRetries: 5 }); // a server that is ending may still write
 });
 
 const hand = async (...paths: string[]) => {
