@@ -20,9 +20,17 @@ export async function findChatTemplate(
   instead: string | null = null,
 ): Promise<ChatTemplate | null> {
   if (instead !== null) return createChatTemplate({ default: await readTemplate(instead) }, namedTokens, clock);
-  const files = await templateFiles(directory);
-  const sources = Object.keys(files).length > 0 ? files : configured(config.chat_template, directory);
+  const sources = await findTemplates(directory, config);
   return sources ? createChatTemplate(sources, namedTokens, clock) : null;
+}
+
+/** By name, of which one is `default`. Null: there is none. */
+export async function findTemplates(
+  directory: string,
+  config: TokenizerFiles['config'],
+): Promise<Readonly<Record<string, string>> | null> {
+  const files = await templateFiles(directory);
+  return Object.keys(files).length > 0 ? files : configured(config.chat_template, directory);
 }
 
 async function templateFiles(directory: string): Promise<Record<string, string>> {

@@ -47,9 +47,10 @@ export async function writeWholeModel(family: FamilyName, directory: string): Pr
     added_tokens: added,
     pre_tokenizer: { type: 'Sequence', pretokenizers: PRE_TOKENIZERS['qwen2']!.splits },
     decoder: { type: 'ByteLevel' },
-    model: { type: 'BPE', vocab: Object.fromEntries(vocab), merges: [] },
+    model: { type: 'BPE', vocab: { '<s>': 0, '</s>': 1, ...Object.fromEntries(vocab) }, merges: [] },
   });
-  await writeJson(join(directory, 'tokenizer_config.json'), { bos_token: '<s>', eos_token: '</s>' });
+  const names = { bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'PreTrainedTokenizerFast' };
+  await writeJson(join(directory, 'tokenizer_config.json'), names);
 }
 
 /** Its second layer, whose MLP is dense, gets the experts of the third. */
