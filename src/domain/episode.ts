@@ -102,6 +102,9 @@ export interface EpisodeBounds {
   readonly tokensMax: number;
 }
 
+/** Rewards of fewer episodes cannot be compared. */
+export const GROUP_SIZE_MIN = 2;
+
 /** Counts of one group's episodes. */
 export interface EpisodeGroup {
   readonly modelId: string;

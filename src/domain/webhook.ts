@@ -26,7 +26,7 @@ export interface WebhookDelivery {
   /** The same in every attempt, so that receivers recognise repeats. */
   readonly id: string;
   readonly webhookId: string;
-  /** Of the job; for events of episodes, of the episode whose reward caused it. */
+  /** Of the job, or of the rewarded episode; for a group, of its oldest rewarded episode. */
   readonly jobId: string;
   readonly event: WebhookEvent;
   /** The body to send, byte for byte. */
@@ -57,16 +57,11 @@ export function deliveriesOf(job: TrainingJob, webhooks: readonly Webhook[], now
   return deliveriesFor(occasion, webhooks, nowMs);
 }
 
-/** The calls to make for an episode that has just got a reward. `completed`: its group, if that is complete with it. */
-export function episodeDeliveriesOf(
-  episode: Episode,
-  completed: EpisodeGroup | null,
-  webhooks: readonly Webhook[],
-  nowMs: number,
-): WebhookDelivery[] {
+/** The calls to make for an episode that has just got a reward. */
+export function rewardDeliveriesOf(episode: Episode, webhooks: readonly Webhook[], nowMs: number): WebhookDelivery[] {
   const { id, modelId } = episode;
-  const rewarded = {
-    event: 'episode.rewarded' as const,
+  const rewarded: Occasion = {
+    event: 'episode.rewarded',
     subject: ['episode.rewarded', id, String(nowMs), String(episode.reward)], // another reward is another call
     causeId: id,
     data: {
@@ -74,16 +69,23 @@ export function episodeDeliveriesOf(
       ...{ status: episode.outcome, reward: episode.reward, metrics: episode.metrics },
     },
   };
-  const complete = completed && {
-    event: 'group.complete' as const,
-    subject: ['group.complete', modelId, completed.name], // once per group
-    causeId: id,
-    data: {
-      ...{ group: completed.name, model_id: modelId, episodes: completed.rewarded },
-      rewards_differ: completed.rewardsDiffer,
-    },
+  return deliveriesFor(rewarded, webhooks, nowMs);
+}
+
+/** The calls to make for a group that is complete. `since`: its oldest rewarded episode. */
+export function groupDeliveriesOf(
+  { group, since }: { readonly group: EpisodeGroup; readonly since: string },
+  webhooks: readonly Webhook[],
+  nowMs: number,
+): WebhookDelivery[] {
+  const { modelId, name, rewarded, rewardsDiffer } = group;
+  const complete: Occasion = {
+    event: 'group.complete',
+    subject: ['group.complete', modelId, name, since], // once, until its episodes are trained
+    causeId: since,
+    data: { ...{ group: name, model_id: modelId, episodes: rewarded }, rewards_differ: rewardsDiffer },
   };
-  return [rewarded, ...(complete ? [complete] : [])].flatMap((occasion) => deliveriesFor(occasion, webhooks, nowMs));
+  return deliveriesFor(complete, webhooks, nowMs);
 }
 
 interface Occasion {

@@ -81,7 +81,6 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     limits,
     bounds: config.episodes,
     clock,
-    log,
   });
   const answering = {
     models,
@@ -151,7 +150,7 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     log,
   });
 
-  const onlineTrainings = createOnlineTrainings({ storage, wake: () => jobEvents.notify(null), clock, log });
+  const onlineTrainings = createOnlineTrainings({ storage, trainingJobs, wake: () => jobEvents.notify(null), clock, log });
 
   const webhookAddresses = createWebhookAddresses(config.webhookNetworks);
   const webhooks = createWebhooks({ store: webhookStore, jobEvents, clock, addresses: webhookAddresses });

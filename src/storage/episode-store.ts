@@ -41,8 +41,10 @@ export type CaptureOutcome =
   | { readonly outcome: 'stored'; readonly episode: Episode; readonly ordinal: number }
   /** It has a reward, was trained, or has expired. */
   | { readonly outcome: 'ended'; readonly episode: Episode }
-  /** The parent is not a call of this episode, which was deleted meanwhile: the call must be planned again. */
-  | { readonly outcome: 'no_parent' }
+  /** The episode is in another group. */
+  | { readonly outcome: 'other_group'; readonly episode: Episode }
+  /** The episode was deleted meanwhile. */
+  | { readonly outcome: 'gone' }
   | { readonly outcome: EpisodeRefusal };
 
 export type RewardOutcome =
@@ -57,7 +59,13 @@ export interface EpisodeEnd extends EpisodeReward {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Which groups are complete: those without an open episode. */
+/** The episode to which a call is added. */
+export interface CaptureTarget extends NewEpisode {
+  /** It existed, with this `id`, when the call found its place in it. */
+  readonly isBegun?: boolean;
+}
+
+/** A group is complete if it has enough rewarded episodes and no open one. */
 export interface CompleteGroup {
   /** At least so many rewarded episodes. */
   readonly rewardedMin: number;
@@ -65,17 +73,26 @@ export interface CompleteGroup {
   readonly stepMin?: number | undefined;
 }
 
+/** `stale`: complete, but for the steps that sampled its episodes. `incomplete`: neither. */
+export type GroupState = 'complete' | 'stale' | 'incomplete';
+
+export interface GroupsWanted extends CompleteGroup {
+  readonly state: GroupState;
+}
+
 /** What to read of calls in addition to their rows. */
 export type CallParts = readonly ('tokens' | 'content')[];
 
 export interface EpisodeStore {
-  /** `exists`: the model has an episode of this name, which is returned unchanged. */
+  /** `exists`: the model has an episode of this name, which is returned. If it is open and in no group, it joins this one. */
   create(episode: NewEpisode, bounds: EpisodeBounds, payer: Payer, nowMs: number): Promise<CreateOutcome>;
   /**
    * Adds a call to the episode of this model and name, which is created if there is none (a group that is named later is noted). Once
    * per call id: a repeat is `stored` and changes nothing.
    */
-  capture(call: NewEpisodeCall, of: NewEpisode, bounds: EpisodeBounds, payer: Payer): Promise<CaptureOutcome>;
+  capture(call: NewEpisodeCall, of: CaptureTarget, bounds: EpisodeBounds, payer: Payer): Promise<CaptureOutcome>;
+  /** Whether the entity has fewer open episodes than this. */
+  mayBegin(entity: string, openMax: number): Promise<boolean>;
   find(id: string): Promise<Episode | null>;
   /** One for each of the entity's models that has an episode of this name; oldest first. */
   findByName(entity: string, name: string, limit: number): Promise<readonly Episode[]>;
@@ -84,20 +101,17 @@ export interface EpisodeStore {
   list(filter: EpisodeFilter, page: Page, order?: Order): Promise<Listing<Episode>>;
   /** By ordinal, from this one on. */
   calls(episodeId: string, from: number, limit: number, parts: CallParts): Promise<readonly StoredEpisodeCall[]>;
-  /**
-   * Ends an open episode, or replaces the reward of a rewarded one, with its webhook deliveries. `groupSizeMin`: a group is complete
-   * with so many rewarded episodes and no open one. Null: there is no such episode.
-   */
-  reward(id: string, end: EpisodeEnd, nowMs: number, groupSizeMin: number): Promise<RewardOutcome | null>;
+  /** Ends an open episode, or replaces the reward of a rewarded one, with its webhook deliveries. Null: there is no such episode. */
+  reward(id: string, end: EpisodeEnd, nowMs: number): Promise<RewardOutcome | null>;
   /** Of one model: the groups with an open or rewarded episode, in order of each group's first episode. */
-  groups(modelId: string, limit: number, complete?: CompleteGroup): Promise<readonly EpisodeGroup[]>;
+  groups(modelId: string, limit: number, wanted?: GroupsWanted): Promise<readonly EpisodeGroup[]>;
   /** The rewarded episodes of one group, oldest first. */
   rewardedIds(modelId: string, groupName: string): Promise<readonly string[]>;
-  /** With its calls and its charge. Returns whether it existed. */
-  delete(id: string): Promise<boolean>;
+  /** With its calls and its charge; a group that is complete without it has its webhook deliveries. Returns whether it existed. */
+  delete(id: string, nowMs: number): Promise<boolean>;
   /**
    * Of episodes with no activity since then, oldest first: open and rewarded ones expire, which deletes their calls; trained ones
-   * (unless their job has not ended) and expired ones are deleted. Returns how many.
+   * (unless their job has not ended) and expired ones are deleted. As for `delete`, groups may be complete then. Returns how many.
    */
   expire(activeBeforeMs: number, nowMs: number, limit: number): Promise<{ expired: number; deleted: number }>;
   /** Of all entities. */

@@ -3,6 +3,7 @@
 // entities' rows; ids are globally unique.
 import type { ApiKey } from '#domain/api-key';
 import type { Checkpoint } from '#domain/checkpoint';
+import type { Episode } from '#domain/episode';
 import type { Account } from '#domain/limits';
 import type { Model } from '#domain/model';
 import type { ModelLabels, ModelProject } from '#domain/model-labels';
@@ -139,6 +140,9 @@ export interface CheckpointStore {
   ): Promise<{ deleted: readonly Checkpoint[]; notFoundSteps: readonly number[] }>;
 }
 
+/** `rewardedAtMs` differs with every reward of an episode. */
+export type ReadEpisode = Pick<Episode, 'id' | 'rewardedAtMs'>;
+
 export interface NewJob {
   readonly id: string;
   readonly type: JobType;
@@ -152,8 +156,8 @@ export interface NewJob {
   readonly klReference?: KlReference;
   /** Created together with the job. */
   readonly evaluation?: NewEvaluation;
-  /** Rewarded episodes of the model, which become trained by this job. */
-  readonly episodeIds?: readonly string[];
+  /** Rewarded episodes of the model, which become trained by this job: with the rewards that it has read. */
+  readonly episodes?: readonly ReadEpisode[];
 }
 
 export interface NewEvent {

@@ -1,6 +1,7 @@
 // Online training of a model: set, read, end. The jobs that it makes are ordinary ones (training-jobs.ts).
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
+import { GROUP_SIZE_MIN, type EpisodeGroup } from '#domain/episode';
 import { ONLINE_STATUSES, type NewOnlineTraining } from '#domain/online-training';
 import type { OnlineProgress } from '#services/episodes/online-training';
 import { integer } from '#validation/lax';
@@ -14,13 +15,12 @@ import { rlConfig } from './rl-config.ts';
 /** As many groups and episodes as a job may name. */
 const GROUPS_MAX = 1_000;
 const GROUPS_PER_STEP = 8;
-const GROUP_SIZE_MIN = 2;
 
 const settings = {
   groups_per_step: integer({ ge: 1, le: GROUPS_MAX })
     .default(GROUPS_PER_STEP)
     .describe('A job is made when so many groups are complete. It trains the oldest of them.'),
-  group_size_min: integer({ ge: 2, le: GROUPS_MAX })
+  group_size_min: integer({ ge: GROUP_SIZE_MIN, le: GROUPS_MAX })
     .default(GROUP_SIZE_MIN)
     .describe('A group is complete with so many rewarded episodes and no open one.'),
   max_staleness: integer({ ge: 0 })
@@ -70,6 +70,14 @@ function readOnlineTraining(raw: unknown): { fields: OnlineTrainingFields; warni
 
 const json = z.record(z.string(), z.unknown());
 
+const openGroup = z
+  .object({
+    name: z.string(),
+    open: z.int().describe('Episodes without a reward.'),
+    rewarded: z.int().describe('Episodes with a reward that no job has used.'),
+  })
+  .meta({ title: 'OpenGroup' });
+
 const onlineTrainingResponse = z
   .object({
     object: z.literal('online_training'),
@@ -83,18 +91,14 @@ const onlineTrainingResponse = z
     step: z.int().describe('The model’s latest step.'),
     complete_groups: z.int().describe('Of the next step; at most groups_per_step.'),
     missing_groups: z.int().describe('Groups that must still become complete.'),
-    open_groups: z
-      .array(
-        z
-          .object({
-            name: z.string(),
-            open: z.int().describe('Episodes without a reward.'),
-            rewarded: z.int().describe('Episodes with a reward that no job has used.'),
-          })
-          .meta({ title: 'OpenGroup' }),
-      )
-      .describe('The oldest groups that are not complete; at most 20.'),
-    running_job_id: z.guid().nullable().describe('The job that makes the next step; null: none does.'),
+    open_groups: z.array(openGroup).describe('The oldest groups that are not complete; at most 20.'),
+    stale_groups: z
+      .array(openGroup)
+      .describe('The oldest groups with enough rewards, of episodes that are older than max_staleness; at most 20.'),
+    running_job_id: z
+      .guid()
+      .nullable()
+      .describe('The job that makes the next step, also one that was submitted by hand; null: none does.'),
     last_job_id: z.guid().nullable().describe('The last job since the settings were set.'),
     job_count: z.int().describe('Jobs that were made.'),
     groups_per_step: z.int().describe('Complete groups of a job.'),
@@ -114,12 +118,15 @@ const deletedOnlineTraining = z
   .object({ model_id: z.guid(), object: z.literal('online_training'), deleted: z.literal(true) })
   .meta({ title: 'DeletedOnlineTraining' });
 
+const toOpenGroup = ({ name, open, rewarded }: EpisodeGroup): z.input<typeof openGroup> => ({ name, open, rewarded });
+
 const toResponse = ({
   training,
   step,
   runningJob,
   completeGroups,
   openGroups,
+  staleGroups,
   waitingFor,
 }: OnlineProgress): z.input<typeof onlineTrainingResponse> => ({
   object: 'online_training',
@@ -129,7 +136,8 @@ const toResponse = ({
   step,
   complete_groups: completeGroups,
   missing_groups: Math.max(0, training.groupsPerStep - completeGroups),
-  open_groups: openGroups.map(({ name, open, rewarded }) => ({ name, open, rewarded })),
+  open_groups: openGroups.map(toOpenGroup),
+  stale_groups: staleGroups.map(toOpenGroup),
   running_job_id: runningJob?.id ?? null,
   last_job_id: training.lastJobId,
   job_count: training.jobCount,

@@ -30,9 +30,11 @@ export async function beginCapture(
   recorder: Recorder,
   { caller, episode }: Pick<ChatContext, 'caller' | 'episode'>,
   model: SampledModel,
+  prompts: readonly Pick<GenerateRequest, 'promptTokens'>[],
 ): Promise<((captured: Captured) => Capture) | null> {
   if (episode === undefined) return null;
-  const recording = await recorder.begin(caller, episode, model);
+  const longest = prompts.reduce((most, { promptTokens }) => Math.max(most, promptTokens.length), 0);
+  const recording = await recorder.begin(caller, episode, model, longest);
   return ({ generate, beamSearch, asked }) =>
     (said, isCut) =>
       recording.record({

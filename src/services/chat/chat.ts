@@ -110,7 +110,7 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
       const { modelId } = model;
       const conversation = createConversationDigest(request.messages).read();
       const reshapedBy = reshapedByOf(generate, request.beamSearch);
-      const captureFor = await beginCapture(deps.recorder, context, model);
+      const captureFor = await beginCapture(deps.recorder, context, model, [generate]);
 
       return {
         ...beginAnswer(deps, context, {

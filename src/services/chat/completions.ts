@@ -79,15 +79,12 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
         planned.push({ asked, promptText: text });
       }
       const { vocabSize } = model.base.inference;
-      checkListed(
-        planned.map(({ asked }) => asked),
-        vocabSize,
-        request.output.topLogprobsField,
-      );
+      const prompts = planned.map(({ asked }) => asked);
+      checkListed(prompts, vocabSize, request.output.topLogprobsField);
       const choice = choiceOptions(model, request);
       const { beamSearch } = request;
       if (context.episode && request.bestOf > request.n) refuseUnseenChoices();
-      const captureFor = await beginCapture(deps.recorder, context, model);
+      const captureFor = await beginCapture(deps.recorder, context, model, prompts);
       return planned.map(({ asked: generate, promptText }, prompt) => {
         const reshapedBy = reshapedByOf(generate, beamSearch);
         const conversation = COMPLETION; // found by the answer's id: there are no messages

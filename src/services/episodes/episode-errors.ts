@@ -61,7 +61,7 @@ export function notFound(named: string): AppError {
 }
 
 export function refusalOf(
-  outcome: EpisodeRefusal | 'no_parent',
+  outcome: EpisodeRefusal | 'gone',
   name: string,
   { openMax, callsMax, tokensMax }: EpisodeBounds,
 ): AppError {
@@ -84,7 +84,7 @@ export function refusalOf(
       return tooMuch(`The episode \`${name}\` is over the limit of stored bytes`);
     case 'no_model':
       return new AppError('model_not_found', 'The model was deleted.', { param: 'model' });
-    case 'no_parent':
+    case 'gone':
       return conflict(`The episode \`${name}\` was deleted during this call. Repeat the call to begin it anew.`);
   }
 }

@@ -2,19 +2,18 @@
 // encoded again: every turn carries the tokens of its prompt and its answer as they were sampled. Knows no job.
 import type { Caller } from '#domain/caller';
 import type { ChatMessage } from '#domain/chat';
-import { isEpisodeId, type Episode } from '#domain/episode';
+import { GROUP_SIZE_MIN, isEpisodeId, type Episode } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { SampledTurn, Trajectory, TrajectoryGroup, Turn } from '#domain/trajectory';
 import type { EpisodeStore } from '#storage/episode-store';
 import { createPromptFolding } from '#training/folded-prompts';
 import type { SaidAnswer } from './call-content.ts';
-import { GROUP_SIZE_MIN } from './complete-group.ts';
 import { notFound } from './episode-errors.ts';
 import { readCalls, readSaid, type ReadCall, type ReadChoice, type SaidCall } from './read-calls.ts';
 
 export interface EpisodeRollouts {
-  readonly episodeIds: readonly string[];
+  readonly episodes: readonly Episode[];
   /** What of the episodes is not trained. */
   readonly warnings: readonly string[];
   /** One group at a time. Can be read once. */
@@ -58,7 +57,7 @@ export async function findRollouts(
   }
   const warnings = await leftOut(store, found.flat());
   return {
-    episodeIds: [...seen.keys()],
+    episodes: found.flat(),
     warnings,
     async *groups() {
       for (const episodes of found) {

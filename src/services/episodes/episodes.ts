@@ -14,7 +14,6 @@ import type { JobEvents } from '../jobs/job-events.ts';
 import type { BaseModels } from '../models/base-models.ts';
 import { getOwnModel } from '../models/own-model.ts';
 import { searchEpisodes } from './episode-search.ts';
-import { GROUP_SIZE_MIN } from './complete-group.ts';
 import { ambiguousName, notFound, notRewardable, otherGroup, refusalOf } from './episode-errors.ts';
 import type { EpisodeTrees } from './episode-trees.ts';
 import { readCalls, readSaid, type ReadCall, type SaidCall } from './read-calls.ts';
@@ -133,8 +132,7 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
         ...(group === null ? {} : { groupName: group }),
         ...(metadata === null ? {} : { metadata }),
       };
-      const online = await storage.onlineTraining.find(before.modelId);
-      const rewarded = await store.reward(before.id, end, clock.now(), online?.groupSizeMin ?? GROUP_SIZE_MIN);
+      const rewarded = await store.reward(before.id, end, clock.now());
       if (!rewarded) throw notFound(named.named);
       const { outcome, episode } = rewarded;
       if (outcome === 'trained' || outcome === 'expired') throw notRewardable(episode);
@@ -175,9 +173,10 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
 
     async delete(caller, named) {
       const episode = await get(caller, named);
-      await store.delete(episode.id);
+      await store.delete(episode.id, clock.now());
       trees.forget(episode.id);
       log.info('episode.deleted', { episodeId: episode.id, modelId: episode.modelId });
+      jobEvents.notify(episode.id); // its group may be complete without it
       return episode;
     },
 
@@ -189,6 +188,7 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
         deleted += some.deleted;
         if (some.expired + some.deleted > 0) continue;
         if (expired + deleted > 0) log.info('episodes.expired', { expired, deleted });
+        if (expired > 0) jobEvents.notify(null);
         return;
       }
     },

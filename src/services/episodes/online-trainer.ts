@@ -1,20 +1,21 @@
-// Makes the jobs of online training: claims a model whose next step is due, and submits one job of its complete groups, unless its last
-// job still runs. The id of each job follows from how many were made before, so a server that dies between the job and its note makes
+// Makes the jobs of online training: claims a model whose next step is due, and submits one job of its complete groups, unless a job of the
+// model is still queued or running. The id of each job follows from how many were made before, so a server that dies between the job and its note makes
 // no second one. Which groups are complete is for the store to say, and what a job trains for episode-rollouts.ts.
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import { AppError, publicError, type ErrorCode } from '#domain/errors';
 import { UNSETTLED_MAX, type OnlineTraining } from '#domain/online-training';
-import { isFinished, type TrainingJob } from '#domain/training-job';
+import type { TrainingJob } from '#domain/training-job';
 import type { OnlineOutcome } from '#storage/online-training-store';
 import type { Storage } from '#storage/storage';
 import { findStoredCaller } from '../accounts/stored-caller.ts';
 import { createClaimLoop, holdLease, type ClaimLoop } from '../claim-loop.ts';
 import type { JobEvents } from '../jobs/job-events.ts';
 import type { TrainingJobs } from '../jobs/training-jobs.ts';
+import { findUnfinished } from '../jobs/unfinished-job.ts';
 import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
-import { completeGroup } from './complete-group.ts';
+import { groupsThat } from './complete-group.ts';
 
 export interface OnlineTrainerDeps {
   readonly storage: Storage;
@@ -98,7 +99,7 @@ type Deps = Pick<OnlineTrainerDeps, 'storage' | 'trainingJobs' | 'clock'>;
 
 async function nextOutcome(deps: Deps, training: OnlineTraining, log: Log): Promise<OnlineOutcome> {
   const { storage, clock } = deps;
-  const { modelId, untilStep, unsettled } = training;
+  const { modelId, entity, untilStep, unsettled } = training;
   const made = await jobsMade(storage, training);
   const waiting = (ms: number, lastProblem: string | null = null): OnlineOutcome => ({
     ...{ status: 'active', pausedBy: null, lastProblem, dueAtMs: clock.now() + ms },
@@ -108,7 +109,7 @@ async function nextOutcome(deps: Deps, training: OnlineTraining, log: Log): Prom
 
   if (unsettled > UNSETTLED_MAX)
     return paused(`Making the next job ended the server, or failed without a reason to name, ${UNSETTLED_MAX} times.`);
-  if (made.last && !isFinished(made.last.status)) return waiting(JOB_MS);
+  if (await findUnfinished(storage, { id: modelId, entity })) return waiting(JOB_MS);
   if (made.last && made.last.status !== 'succeeded') return paused(describeEnd(made.last));
   try {
     if (await isKeyRevoked(storage, training)) return paused('The API key that set it was revoked.');
@@ -141,7 +142,7 @@ async function makeJob(
   { step, id }: { readonly step: number; readonly id: string },
 ): Promise<TrainingJob | null> {
   const { modelId, groupsPerStep, maxStaleness, job } = training;
-  const groups = await storage.episodes.groups(modelId, groupsPerStep, completeGroup(training, step));
+  const groups = await storage.episodes.groups(modelId, groupsPerStep, groupsThat('complete', training, step));
   if (groups.length < groupsPerStep) return null;
   const episodeGroups: (readonly string[])[] = [];
   for (const { name } of groups) episodeGroups.push(await storage.episodes.rewardedIds(modelId, name));

@@ -6,31 +6,36 @@ import type { Caller } from '#domain/caller';
 import type { EpisodeGroup } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
-import type { NewOnlineTraining, OnlineTraining } from '#domain/online-training';
-import { isFinished, type TrainingJob } from '#domain/training-job';
+import type { NewOnlineTraining, OnlineJob, OnlineTraining } from '#domain/online-training';
+import type { TrainingJob } from '#domain/training-job';
+import type { GroupState } from '#storage/episode-store';
 import type { Storage } from '#storage/storage';
 import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
 import { getOwnModel } from '../models/own-model.ts';
-import { completeGroup } from './complete-group.ts';
+import type { TrainingJobs } from '../jobs/training-jobs.ts';
+import { findUnfinished } from '../jobs/unfinished-job.ts';
+import { groupsThat } from './complete-group.ts';
 
 /** What the next step waits for. */
 export interface OnlineProgress {
   readonly training: OnlineTraining;
   /** Of the model's latest checkpoint. */
   readonly step: number;
-  /** Its last job, unless that has ended. */
+  /** A job of the model that has not ended, whoever submitted it. */
   readonly runningJob: TrainingJob | null;
   /** At most as many as a step needs. */
   readonly completeGroups: number;
   /** The oldest groups that are not complete. */
   readonly openGroups: readonly EpisodeGroup[];
+  /** The oldest that would be complete if their episodes were not too old. */
+  readonly staleGroups: readonly EpisodeGroup[];
   /** A sentence. */
   readonly waitingFor: string;
 }
 
 /** All throw `model_not_found`, also for another entity's model. */
 export interface OnlineTrainings {
-  /** Begins it, or goes on with other settings. Throws `checkpoint_not_found`, `invalid_request` (the step is reached already). */
+  /** Begins it, or goes on with other settings. Throws what would refuse its jobs, and `invalid_request` if the step is reached already. */
   put(caller: Caller, asked: Omit<NewOnlineTraining, 'entity' | 'keyId'>): Promise<OnlineProgress>;
   /** Throws `not_found` where the model has none, as `delete` does. */
   get(caller: Caller, modelId: string): Promise<OnlineProgress>;
@@ -41,15 +46,22 @@ export interface OnlineTrainings {
 
 export interface OnlineTrainingsDeps {
   readonly storage: Storage;
+  readonly trainingJobs: Pick<TrainingJobs, 'checkRl'>;
   /** Looks at once whether a job can be made. */
   readonly wake: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const OPEN_GROUPS_SHOWN = 20;
+const GROUPS_SHOWN = 20;
 
-export function createOnlineTrainings({ storage, wake, clock, log }: OnlineTrainingsDeps): OnlineTrainings {
+export function createOnlineTrainings({
+  storage,
+  trainingJobs,
+  wake,
+  clock,
+  log,
+}: OnlineTrainingsDeps): OnlineTrainings {
   async function find(caller: Caller, modelId: string): Promise<OnlineTraining> {
     await getOwnModel(storage, caller, modelId);
     const training = await storage.onlineTraining.find(modelId);
@@ -59,26 +71,37 @@ export function createOnlineTrainings({ storage, wake, clock, log }: OnlineTrain
   }
 
   async function progressOf(stored: OnlineTraining): Promise<OnlineProgress> {
-    const { modelId, groupsPerStep, lastJobId, untilStep } = stored;
+    const { modelId, entity, groupsPerStep, untilStep } = stored;
     const { step } = await getLatestCheckpoint(storage, modelId);
     const isReached = stored.status === 'active' && untilStep !== null && step >= untilStep; // the trainer is about to note it
     const training: OnlineTraining = isReached ? { ...stored, status: 'reached' } : stored;
-    const job = lastJobId === null ? null : await storage.jobs.find(lastJobId);
-    const complete = await storage.episodes.groups(modelId, groupsPerStep, completeGroup(training, step));
-    const names = new Set(complete.map(({ name }) => name));
-    const waiting = await storage.episodes.groups(modelId, groupsPerStep + OPEN_GROUPS_SHOWN);
-    const openGroups = waiting.filter(({ name }) => !names.has(name)).slice(0, OPEN_GROUPS_SHOWN);
-    const runningJob = job && !isFinished(job.status) ? job : null;
-    const completeGroups = complete.length;
-    const waitingFor = describeWait(training, { step, runningJob, completeGroups });
-    return { training, step, runningJob, completeGroups, openGroups, waitingFor };
+    const groups = (state: GroupState, limit: number) =>
+      storage.episodes.groups(modelId, limit, groupsThat(state, training, step));
+    const completeGroups = (await groups('complete', groupsPerStep)).length;
+    const openGroups = await groups('incomplete', GROUPS_SHOWN);
+    const staleGroups = await groups('stale', GROUPS_SHOWN);
+    const runningJob = await findUnfinished(storage, { id: modelId, entity });
+    const waitingFor = describeWait(training, { step, runningJob, completeGroups, staleGroups });
+    return { training, step, runningJob, completeGroups, openGroups, staleGroups, waitingFor };
+  }
+
+  /** Its first job starts at the latest step: a reference that is not there yet will not be. */
+  async function checkReference(modelId: string, { config }: OnlineJob): Promise<void> {
+    const { klReference } = config;
+    if (!klReference || !('step' in klReference)) return;
+    const { step } = klReference;
+    if (await storage.checkpoints.find(modelId, step)) return;
+    const message = `The KL reference, step ${step} of the model, does not exist or was deleted.`;
+    throw new AppError('checkpoint_not_found', message, { param: 'kl_penalty_reference_step' });
   }
 
   return {
     async put(caller, asked) {
-      const { modelId, untilStep } = asked;
-      await getOwnModel(storage, caller, modelId);
+      const { modelId, untilStep, job } = asked;
+      const model = await getOwnModel(storage, caller, modelId);
       const { step } = await getLatestCheckpoint(storage, modelId);
+      await trainingJobs.checkRl(caller, model, job);
+      await checkReference(modelId, job);
       if (untilStep !== null && untilStep <= step) {
         const message = `until_step is ${untilStep}, and the model has step ${step} already. Name a later step, or leave it out.`;
         throw new AppError('invalid_request', message, { param: 'until_step' });
@@ -102,8 +125,13 @@ export function createOnlineTrainings({ storage, wake, clock, log }: OnlineTrain
 }
 
 function describeWait(
-  { status, pausedBy, lastProblem, groupsPerStep, groupSizeMin, untilStep }: OnlineTraining,
-  { step, runningJob, completeGroups }: Pick<OnlineProgress, 'step' | 'runningJob' | 'completeGroups'>,
+  { status, pausedBy, lastProblem, groupsPerStep, groupSizeMin, maxStaleness, untilStep }: OnlineTraining,
+  {
+    step,
+    runningJob,
+    completeGroups,
+    staleGroups,
+  }: Pick<OnlineProgress, 'step' | 'runningJob' | 'completeGroups' | 'staleGroups'>,
 ): string {
   if (status === 'paused') return `Paused: ${pausedBy} Set it again to go on.`;
   if (status === 'reached') return `The model has step ${untilStep}: nothing more is trained.`;
@@ -111,5 +139,9 @@ function describeWait(
   if (lastProblem !== null) return `The next job could not be made, and is tried again: ${lastProblem}`;
   const missing = groupsPerStep - completeGroups;
   if (missing <= 0) return `Step ${step + 1} has all of ${counted(groupsPerStep, 'group')}: its job is being made.`;
-  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more and no open one.`;
+  const stale =
+    staleGroups.length === 0
+      ? ''
+      : ` ${staleGroups.length < GROUPS_SHOWN ? '' : 'At least '}${counted(staleGroups.length, 'group')} with enough rewards will not be trained: episodes that were sampled more than ${counted(maxStaleness ?? 0, 'step')} before step ${step} do not count (max_staleness).`;
+  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more and no open one.${stale}`;
 }

@@ -2,7 +2,6 @@
 // tokens before the answer ends. Knows no endpoint; services/chat/capture.ts turns an answer into a call.
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
-import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
 import type { Episode, EpisodeBounds, EpisodeChoice, NewEpisode, NewEpisodeCall } from '#domain/episode';
 import type { CaptureOutcome, EpisodeStore } from '#storage/episode-store';
@@ -47,8 +46,11 @@ export interface Recording {
 }
 
 export interface Recorder {
-  /** Throws `episode_conflict`, `invalid_request`, `too_many_requests`: whatever would refuse the call, before it is answered. */
-  begin(caller: Caller, episode: EpisodeRef, model: AnsweringModel): Promise<Recording>;
+  /**
+   * Throws `episode_conflict`, `invalid_request`, `too_many_requests`: whatever would refuse the call, before it is answered.
+   * `promptTokens`: of its longest prompt.
+   */
+  begin(caller: Caller, episode: EpisodeRef, model: AnsweringModel, promptTokens: number): Promise<Recording>;
 }
 
 export interface RecorderDeps {
@@ -57,11 +59,8 @@ export interface RecorderDeps {
   readonly limits: Pick<AccountLimits, 'storing'>;
   readonly bounds: EpisodeBounds;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
-/** Planning again is needed only if the episode was deleted and begun anew at the same moment. */
-const PLANS_MAX = 3;
 /** To name the models among which a client must choose. */
 const SAME_NAME_MAX = 20;
 
@@ -71,7 +70,7 @@ interface Planned {
   readonly node: TreeCall;
 }
 
-export function createRecorder({ store, trees, limits, bounds, clock, log }: RecorderDeps): Recorder {
+export function createRecorder({ store, trees, limits, bounds, clock }: RecorderDeps): Recorder {
   /** The episode that exists, or the model for which it begins. */
   async function findEpisode(
     { entity }: Caller,
@@ -131,41 +130,41 @@ export function createRecorder({ store, trees, limits, bounds, clock, log }: Rec
     };
   }
 
-  function stored(outcome: CaptureOutcome, of: NewEpisode, node: TreeCall): boolean {
-    if (outcome.outcome === 'no_parent') return false;
+  function checkStored(outcome: CaptureOutcome, { groupName, name }: NewEpisode, node: TreeCall): void {
     if (outcome.outcome === 'ended') throw ended(outcome.episode);
-    if (outcome.outcome !== 'stored') throw refusalOf(outcome.outcome, of.name, bounds);
+    if (outcome.outcome === 'other_group') throw otherGroup(outcome.episode, groupName!);
+    if (outcome.outcome !== 'stored') throw refusalOf(outcome.outcome, name, bounds);
     trees.add(outcome.episode.id, node, outcome.ordinal);
-    return true;
   }
 
   return {
-    async begin(caller, ref, model) {
+    async begin(caller, ref, model, promptTokens) {
       const found = await findEpisode(caller, ref, model);
       const before = 'id' in found ? found : null;
       const modelId = before?.modelId ?? found.modelId;
       if (before) checkOpen(before, ref, bounds);
+      else if (!(await store.mayBegin(caller.entity, bounds.openMax)))
+        throw refusalOf('too_many_open', ref.name, bounds);
+      if (promptTokens > bounds.tokensMax) throw refusalOf('too_many_tokens', ref.name, bounds);
       await limits.storing(caller, async (bytes) => bytes.hold(0));
       const isOwn = model.modelId === modelId;
 
       return {
         async record(sampled) {
           const { name, group: groupName, answerId, isTrained } = ref;
-          const of = { id: createId(), entity: caller.entity, modelId, name, groupName, metadata: {} };
           const known = {
             ...{ id: createId(), answerId, model: model.servedName, createdAtMs: clock.now() },
             policyStep: isOwn ? model.step : null,
             isTrained: isTrained && isOwn,
           };
-          for (let plans = 0; plans < PLANS_MAX; plans++) {
-            const episode = before && plans === 0 ? before : await store.findOfModel(modelId, name);
-            const { call, node } = await plan(episode, sampled, known);
-            const outcome = await limits.storing(caller, ({ payer }) => store.capture(call, of, bounds, payer));
-            if (stored(outcome, of, node)) return;
-            if (episode) trees.forget(episode.id);
-          }
-          log.warn('episode.not_placed', { name, modelId });
-          throw refusalOf('no_parent', name, bounds);
+          const episode = before ?? (await store.findOfModel(modelId, name));
+          const of = {
+            ...{ id: episode?.id ?? createId(), isBegun: episode !== null },
+            ...{ entity: caller.entity, modelId, name, groupName, metadata: {} },
+          };
+          const { call, node } = await plan(episode, sampled, known);
+          const outcome = await limits.storing(caller, ({ payer }) => store.capture(call, of, bounds, payer));
+          checkStored(outcome, of, node);
         },
       };
     },

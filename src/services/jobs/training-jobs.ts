@@ -2,23 +2,25 @@
 import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import type { Log } from '#base/log';
-import { jobBodyBlob } from '#domain/blob-names';
+import { evaluationBlobs, jobBodyBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
-import { AppError } from '#domain/errors';
+import { AppError, type ErrorCode } from '#domain/errors';
 import { type JobStatus, isFinished, type TrainingEvent, type TrainingJob } from '#domain/training-job';
 import type { Model } from '#domain/model';
 import type { EvaluationBody, RequestedEvaluation } from '#domain/evaluation';
 import type { DpoConfigInput, DpoJobBody } from '#domain/dpo';
 import type { SftConfigInput, SftJobBody } from '#domain/sft';
-import type { KlReference, EpisodeJobBody, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
+import type { KlReference, EpisodeJobBody, RlConfigInput, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
 import type { BlobStore } from '#storage/blobs';
 import type { Listing, Order, Page } from '#domain/page';
 import type { NewJob, JobFilter, Storage } from '#storage/storage';
+import { withBoundedMetrics } from './data/metric-names.ts';
 import { writeGroups, type RlJobHead } from './data/stored-groups.ts';
 import type { JobObserver } from './attempt/job-attempt.ts';
 import type { JobEvents } from './job-events.ts';
 import type { NamedVersion } from '../artifacts/artifact-name.ts';
 import type { AccountLimits } from '../accounts/account-limits.ts';
+import type { Hold } from '../accounts/held-amounts.ts';
 import { holdBlobs } from '../accounts/stored-bytes.ts';
 import type { Artifacts } from '../artifacts/artifacts.ts';
 import type { AcceptEvaluation } from '../evaluations/accept-evaluation.ts';
@@ -30,7 +32,18 @@ import { sealJson } from './data/sealed-json.ts';
 import { datasetFile } from './data/sft-dataset.ts';
 import { describeJobs, type DescribedJob } from './describe-jobs.ts';
 
+/** What a request for an RL job says beside its data. */
+export interface RlRequest {
+  readonly config: RlConfigInput;
+  readonly evaluation: RequestedEvaluation | null;
+}
+
+/** The job may have been made. */
+const UNCERTAIN: readonly ErrorCode[] = ['storage_unavailable', 'internal'];
+
 export interface TrainingJobs {
+  /** Throws what would refuse a job of the model with this request: `checkpoint_not_found`, `model_conflict`, `artifact_not_found`, `invalid_request`. */
+  checkRl(caller: Caller, model: Model, request: RlRequest): Promise<void>;
   /** The job is durable when this resolves. Returns the existing job if one has the id. Throws `model_not_found`, `checkpoint_not_found` (all were deleted), `too_many_requests`. */
   submitRl(
     caller: Caller,
@@ -129,7 +142,7 @@ export function createTrainingJobs({
     {
       klReference,
       ...job
-    }: Pick<NewJob, 'id' | 'type' | 'modelId' | 'episodeIds'> & { readonly klReference?: KlReference },
+    }: Pick<NewJob, 'id' | 'type' | 'modelId' | 'episodes'> & { readonly klReference?: KlReference },
     caller: Caller,
     evaluated: EvaluationBody | null,
     write: (target: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
@@ -137,7 +150,12 @@ export function createTrainingJobs({
   ): Promise<TrainingJob> {
     const { entity, keyId } = caller;
     const bodyBlob = jobBodyBlob(job.id);
-    return limits.queueing(caller, queuedJobsMax, async (place) => {
+    /** Deletes what it has stored for a job that is not made. Another request for the same job may have made it. */
+    async function discard(): Promise<void> {
+      if (await storage.jobs.find(job.id)) return;
+      for (const blob of [bodyBlob, evaluationBlobs(job.modelId, job.id)]) await blobs.delete(blob);
+    }
+    async function submit(place: Pick<Hold, 'settle'>): Promise<TrainingJob> {
       // The blob first, so that a row always finds its body.
       const { sizeBytes } = await limits.storing(caller, async (bytes) => {
         const target = holdBlobs(blobs, bytes);
@@ -170,7 +188,23 @@ export function createTrainingJobs({
       });
       jobEvents.notify(null);
       return made;
-    });
+    }
+    return limits.queueing(caller, queuedJobsMax, (place) =>
+      submit(place).catch(async (error: unknown) => {
+        const isRefused = error instanceof AppError && !UNCERTAIN.includes(error.code);
+        if (isRefused) await discard().catch((err: unknown) => log.warn('job.not_discarded', { jobId: job.id, err }));
+        throw error;
+      }),
+    );
+  }
+
+  async function checkReference(
+    { entity }: Caller,
+    { baseModel }: Model,
+    { klReference }: RlConfigInput,
+  ): Promise<void> {
+    if (!klReference || !('checkpointName' in klReference)) return;
+    await getNamedCheckpoint(storage, entity, klReference.checkpointName, { baseModel, param: 'kl_ref_adapter_path' });
   }
 
   async function submitDataset<Type extends 'sft' | 'dpo'>(
@@ -202,24 +236,26 @@ export function createTrainingJobs({
   }
 
   return {
+    async checkRl(caller, model, { config, evaluation }) {
+      await checkReference(caller, model, config);
+      if (evaluation) await acceptEvaluation(caller, evaluation);
+    },
+
     async submitRl(caller, body, modelId, id, evaluation = null) {
       const made = await storage.jobs.find(id);
       if (made) return made;
       const model = await getOwnModel(storage, caller, modelId);
       await getLatestCheckpoint(storage, modelId);
+      await checkReference(caller, model, body.config);
       const { klReference } = body.config;
-      if (klReference && 'checkpointName' in klReference) {
-        const expected = { baseModel: model.baseModel, param: 'kl_ref_adapter_path' };
-        await getNamedCheckpoint(storage, caller.entity, klReference.checkpointName, expected);
-      }
       const rollouts =
         'episodeGroups' in body ? await findRollouts(storage.episodes, caller, model, body.episodeGroups) : null;
       const warnings = [...body.warnings, ...(rollouts?.warnings ?? [])];
-      const groups = 'groups' in body ? recall(body.groups, model) : rollouts!.groups();
+      const groups = withBoundedMetrics('groups' in body ? recall(body.groups, model) : rollouts!.groups());
       return create(
         {
           ...{ id, type: 'rl', modelId },
-          ...(rollouts ? { episodeIds: rollouts.episodeIds } : {}),
+          ...(rollouts ? { episodes: rollouts.episodes } : {}),
           ...(klReference ? { klReference } : {}),
         },
         caller,

@@ -1,12 +1,12 @@
 // Groups of episodes, counted. Part of episodes.ts.
 import { sql, type Kysely } from 'kysely';
-import type { Episode, EpisodeGroup, EpisodeStatus } from '#domain/episode';
-import type { CompleteGroup } from '../episode-store.ts';
+import { GROUP_SIZE_MIN, type EpisodeGroup, type EpisodeStatus } from '#domain/episode';
+import type { CompleteGroup, GroupsWanted } from '../episode-store.ts';
 import type { Tables } from './rows.ts';
 
 interface GroupsAsked {
   readonly limit: number;
-  readonly complete?: CompleteGroup | undefined;
+  readonly wanted?: GroupsWanted | undefined;
   readonly name?: string;
 }
 
@@ -22,7 +22,7 @@ const isFresh = ({ stepMin }: CompleteGroup) =>
 export async function groupsOf(
   db: Kysely<Tables>,
   modelId: string,
-  { limit, complete, name }: GroupsAsked,
+  { limit, wanted, name }: GroupsAsked,
 ): Promise<EpisodeGroup[]> {
   const count = (status: EpisodeStatus) => sql<number>`sum(case when status = ${status} then 1 else 0 end)`;
   const rewardOf = sql`case when status = 'rewarded' then reward end`;
@@ -49,10 +49,13 @@ export async function groupsOf(
     .orderBy(sql`min(ordinal)`)
     .limit(limit);
   if (name !== undefined) query = query.where('group_name', '=', name);
-  if (complete)
-    query = query.having(
-      sql<boolean>`sum(case when ${isFresh(complete)} then 1 else 0 end) >= ${complete.rewardedMin} and ${count('open')} = 0`,
-    );
+  if (wanted) {
+    const { rewardedMin, state } = wanted;
+    const isComplete = sql<boolean>`${count('rewarded')} >= ${rewardedMin} and ${count('open')} = 0`;
+    const fresh = sql<number>`sum(case when ${isFresh(wanted)} then 1 else 0 end)`;
+    if (state === 'incomplete') query = query.having(sql<boolean>`not (${isComplete})`);
+    else query = query.having(isComplete).having(fresh, state === 'complete' ? '>=' : '<', rewardedMin);
+  }
   const rows = await query.execute();
   return rows.map(({ group_name: groupName, differ, ...counts }) => ({
     modelId,
@@ -62,9 +65,41 @@ export async function groupsOf(
   }));
 }
 
-/** The episode's group, if it is complete. */
-export async function completedBy(tx: Kysely<Tables>, { modelId, groupName: name }: Episode, rewardedMin: number) {
-  if (name === null) return null;
-  const [group] = await groupsOf(tx, modelId, { limit: 1, name, complete: { rewardedMin } });
-  return group ?? null;
+/** A group that is complete now. */
+export interface CompletedGroup {
+  readonly group: EpisodeGroup;
+  /** Its oldest rewarded episode. A group that is used again after it was trained has another one. */
+  readonly since: string;
+}
+
+/** Of the groups of a model, those that are complete. */
+export async function completedOf(
+  tx: Kysely<Tables>,
+  modelId: string,
+  names: Iterable<string | null>,
+): Promise<CompletedGroup[]> {
+  const asked = [...new Set(names)].filter((name) => name !== null);
+  if (asked.length === 0) return [];
+  const online = await tx
+    .selectFrom('online_training')
+    .select('group_size_min')
+    .where('model_id', '=', modelId)
+    .executeTakeFirst();
+  const wanted = { rewardedMin: online?.group_size_min ?? GROUP_SIZE_MIN, state: 'complete' as const };
+  const completed: CompletedGroup[] = [];
+  for (const name of asked) {
+    const [group] = await groupsOf(tx, modelId, { limit: 1, name, wanted });
+    if (!group) continue;
+    const oldest = await tx
+      .selectFrom('episodes')
+      .select('id')
+      .where('model_id', '=', modelId)
+      .where('group_name', '=', name)
+      .where('status', '=', 'rewarded')
+      .orderBy('ordinal')
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    completed.push({ group, since: oldest.id });
+  }
+  return completed;
 }

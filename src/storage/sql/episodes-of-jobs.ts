@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { episodeRows } from '#domain/blob-names';
 import { AppError } from '#domain/errors';
 import { NEXT_STATUS, type JobStatus } from '#domain/training-job';
+import type { ReadEpisode } from '../storage.ts';
 import { deleteRowsOf, inPieces, inside, PIECE, type Within } from './pieces.ts';
 import type { Tables } from './rows.ts';
 
@@ -12,21 +13,26 @@ export const UNFINISHED = (Object.keys(NEXT_STATUS) as JobStatus[]).filter((stat
 export async function markTrained(
   tx: Kysely<Tables>,
   job: { readonly id: string; readonly modelId: string; readonly createdAtMs: number },
-  episodeIds: readonly string[],
+  episodes: readonly ReadEpisode[],
 ): Promise<void> {
-  const marked = await inPieces(episodeIds, (ids) =>
-    tx
-      .updateTable('episodes')
-      .set({ status: 'trained', trained_by: job.id, active_at_ms: job.createdAtMs })
-      .where('id', 'in', ids)
-      .where('model_id', '=', job.modelId)
-      .where('status', '=', 'rewarded')
-      .returning('id')
-      .execute(),
+  const marked = await inPieces(
+    episodes.map(({ id }) => id),
+    (ids) =>
+      tx
+        .updateTable('episodes')
+        .set({ status: 'trained', trained_by: job.id, active_at_ms: job.createdAtMs })
+        .where('id', 'in', ids)
+        .where('model_id', '=', job.modelId)
+        .where('status', '=', 'rewarded')
+        .returning(['id', 'rewarded_at_ms'])
+        .execute(),
   );
-  const found = new Set(marked.map(({ id }) => id));
-  const missing = episodeIds.find((id) => !found.has(id));
-  if (missing !== undefined) throw notRewarded(missing);
+  const rewardedAt = new Map(marked.map(({ id, rewarded_at_ms: atMs }) => [id, atMs]));
+  for (const { id, rewardedAtMs } of episodes) {
+    const atMs = rewardedAt.get(id);
+    if (atMs === undefined) throw notRewarded(id);
+    if (Number(atMs) !== rewardedAtMs) throw rewardedAnew(id);
+  }
 }
 
 /** Within the transaction that ends a job without a checkpoint: its episodes can be trained by another one. */
@@ -43,6 +49,12 @@ const notRewarded = (id: string): AppError =>
   new AppError(
     'episode_conflict',
     `Episode ${id} is not a rewarded episode of this model (any more): another job has used it, or it has expired or was deleted. Leave it out.`,
+  );
+
+const rewardedAnew = (id: string): AppError =>
+  new AppError(
+    'episode_conflict',
+    `Episode ${id} got another reward while the job was being made. Submit the job again, with that reward.`,
   );
 
 /** With their calls and charges. Returns how many there were. */

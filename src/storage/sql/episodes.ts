@@ -1,6 +1,6 @@
 // Episodes and their calls. Transactions of an entity run one after another (transaction.ts), so that bounds are checked and counts are kept
 // in the same one.
-import { sql, type Insertable, type Kysely, type Transaction } from 'kysely';
+import { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely';
 import { episodeRows } from '#domain/blob-names';
 import {
   addedTokens,
@@ -12,14 +12,14 @@ import {
   type EpisodeBounds,
   type EpisodeStatus,
   type NewEpisode,
-  type NewEpisodeCall,
 } from '#domain/episode';
 import type { Payer } from '../account-store.ts';
 import type { EpisodeFilter, EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
 import { chargeWithin } from './accounts.ts';
+import { add, joined, named, openEpisodes } from './begun-episode.ts';
 import { IS_NOT_IN_TRAINING, removedAtOnce, removeEpisodes } from './episodes-of-jobs.ts';
-import { completedBy, groupsOf } from './episode-groups.ts';
-import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable } from './episode-rows.ts';
+import { groupsOf } from './episode-groups.ts';
+import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable, type EpisodeTable } from './episode-rows.ts';
 import { createGroupedTransactions } from './grouped-transactions.ts';
 import { listPage } from './listing.ts';
 import { makeDue } from './online-training.ts';
@@ -33,9 +33,9 @@ import {
   transactionOf,
   transactionOfOwner,
 } from './transaction.ts';
-import { enqueueEpisodeDeliveries } from './webhooks.ts';
+import { enqueueGroups, enqueueReward } from './webhooks.ts';
 
-const refused = (outcome: EpisodeRefusal | 'no_parent') => ({ outcome });
+const refused = (outcome: EpisodeRefusal) => ({ outcome });
 
 export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
   /** `work` returns null if it has to add an episode and may not: a new one takes the next number of all entities' episodes. */
@@ -53,7 +53,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         () =>
           grouped(episode.entity, async (tx, mayAdd) => {
             const existing = await named(tx, episode.modelId, episode.name);
-            if (existing) return { outcome: 'exists' as const, episode: existing };
+            if (existing) return { outcome: 'exists' as const, episode: await joined(tx, existing, episode.groupName) };
             if (!mayAdd) return null;
             const made = await add(tx, episode, bounds, nowMs);
             await charge(tx, made, payer);
@@ -65,13 +65,15 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       unlessRefused(refused, () =>
         grouped(of.entity, async (tx, mayAdd) => {
           const existing = await named(tx, of.modelId, of.name);
-          const stored = existing ? null : await findCall(tx, call.id);
+          const isGone = of.isBegun && existing?.id !== of.id;
+          const stored = existing && !isGone ? null : await findCall(tx, call.id);
           if (stored) return stored;
+          if (isGone) return { outcome: 'gone' as const };
           if (!existing && !mayAdd) return null;
           const before = existing ?? (await add(tx, of, bounds, call.createdAtMs));
           const ordinal = before.callCount;
           const tokens = before.tokenCount + addedTokens(call);
-          const refusal = await whyRefused(tx, before, call, tokens, bounds);
+          const refusal = whyRefused(before, of, tokens, bounds);
           if (refusal === null && (await isAdded(tx, fromEpisodeCall(call, before.id, ordinal)))) {
             const row = await tx
               .updateTable('episodes')
@@ -93,10 +95,19 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           }
           const known = await findCall(tx, call.id);
           if (known) return known;
-          if (refusal === 'ended') return { outcome: refusal, episode: before };
+          if (refusal === 'ended' || refusal === 'other_group') return { outcome: refusal, episode: before };
           throw new Refused(refusal!);
         }),
       ),
+
+    async mayBegin(entity, openMax) {
+      const last = await openEpisodes(db, entity)
+        .select('id')
+        .offset(Math.max(0, openMax - 1))
+        .limit(1)
+        .executeTakeFirst();
+      return last === undefined && openMax > 0;
+    },
 
     async find(id) {
       const row = await db.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
@@ -148,7 +159,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       return rows.map(toEpisodeCall);
     },
 
-    reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs, groupSizeMin) =>
+    reward: (id, { outcome, reward, metrics, turnRewards, groupName, metadata }, nowMs) =>
       ofEpisode<Awaited<ReturnType<EpisodeStore['reward']>>>(id, null, async (tx) => {
         const before = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
         if (!before) return null;
@@ -164,20 +175,22 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         const isSame = (Object.keys(change) as (keyof typeof change)[]).every((key) => change[key] === before[key]);
         if (isSame && before.reward !== null) return { outcome: 'same' as const, episode: toEpisode(before) };
         if (status === 'trained' || status === 'expired') return { outcome: status, episode: toEpisode(before) };
+        const rewardedAtMs = Math.max(nowMs, Number(before.rewarded_at_ms ?? 0) + 1); // of no earlier reward: a job names the one that it has read
         const row = await tx
           .updateTable('episodes')
-          .set({ ...change, status: 'rewarded', rewarded_at_ms: nowMs, active_at_ms: nowMs })
+          .set({ ...change, status: 'rewarded', rewarded_at_ms: rewardedAtMs, active_at_ms: nowMs })
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirstOrThrow();
         const episode = toEpisode(row);
         await charge(tx, episode, UNLIMITED);
         await makeDue(tx, [episode.modelId]);
-        await enqueueEpisodeDeliveries(tx, episode, await completedBy(tx, episode, groupSizeMin), nowMs);
+        await enqueueReward(tx, episode, nowMs);
+        await enqueueGroups(tx, episode, [episode.groupName, before.group_name], nowMs);
         return { outcome: 'rewarded' as const, episode };
       }),
 
-    groups: (modelId, limit, complete) => groupsOf(db, modelId, { limit, complete }),
+    groups: (modelId, limit, wanted) => groupsOf(db, modelId, { limit, wanted }),
 
     async rewardedIds(modelId, groupName) {
       const rows = await db
@@ -191,12 +204,13 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
       return rows.map(({ id }) => id);
     },
 
-    delete: (id) =>
+    delete: (id, nowMs) =>
       ofEpisode(id, false, async (tx) => {
-        const episode = await tx.selectFrom('episodes').select('model_id').where('id', '=', id).executeTakeFirst();
-        if (!episode) return false;
-        await makeDue(tx, [episode.model_id]); // its group may be complete without it
-        return (await removeEpisodes(tx, [id])) > 0;
+        const row = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
+        if (!row) return false;
+        const isDeleted = (await removeEpisodes(tx, [id])) > 0;
+        await tellWithout(tx, [row], nowMs);
+        return isDeleted;
       }),
 
     expire: (activeBeforeMs, nowMs, limit) =>
@@ -225,7 +239,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
           .set({ status: 'expired', expired_at_ms: nowMs, active_at_ms: nowMs, call_bytes: 0 })
           .where('id', 'in', ids)
           .execute();
-        await makeDue(tx, [...new Set(expiring.map(({ model_id: modelId }) => modelId))]);
+        await tellWithout(tx, expiring, nowMs);
         for (const row of expiring) await charge(tx, toEpisode({ ...row, call_bytes: 0 }), UNLIMITED);
         return { expired: ids.length, deleted };
       }),
@@ -273,28 +287,36 @@ function orderOf(filter: { [Name in keyof Omit<EpisodeFilter, 'entity'>]: Episod
   return filter.status === undefined ? ([owner, 'ordinal'] as const) : ([owner, 'status', 'ordinal'] as const);
 }
 
-async function named(db: Kysely<Tables>, modelId: string, name: string): Promise<Episode | null> {
-  const row = await db
-    .selectFrom('episodes')
-    .selectAll()
-    .where('model_id', '=', modelId)
-    .where('name', '=', name)
-    .executeTakeFirst();
-  return row ? toEpisode(row) : null;
-}
-
 /** Null: the call may be added. */
-async function whyRefused(
-  tx: Transaction<Tables>,
-  { id, status, callCount }: Episode,
-  { parentId }: NewEpisodeCall,
+function whyRefused(
+  { status, groupName, callCount }: Episode,
+  { groupName: asked }: NewEpisode,
   tokens: number,
   { callsMax, tokensMax }: EpisodeBounds,
 ) {
   if (status !== 'open') return 'ended';
-  if (parentId !== null && !(await isCallOf(tx, id, parentId))) return 'no_parent';
+  if (asked !== null && groupName !== null && asked !== groupName) return 'other_group';
   if (callCount >= callsMax) return 'too_many_calls';
   return tokens > tokensMax ? 'too_many_tokens' : null;
+}
+
+/** These episodes no longer count: without them a group may be complete. */
+async function tellWithout(
+  tx: Transaction<Tables>,
+  rows: readonly Selectable<EpisodeTable>[],
+  nowMs: number,
+): Promise<void> {
+  const models = new Map(rows.map(({ entity, model_id: modelId }) => [modelId, { entity, modelId }]));
+  await makeDue(tx, [...models.keys()]);
+  for (const model of models.values()) {
+    const own = rows.filter(({ model_id: modelId }) => modelId === model.modelId);
+    await enqueueGroups(
+      tx,
+      model,
+      own.map(({ group_name: name }) => name),
+      nowMs,
+    );
+  }
 }
 
 /** False: it is there already. */
@@ -317,58 +339,6 @@ async function findCall(tx: Transaction<Tables>, callId: string) {
   if (!call) return null;
   const row = await tx.selectFrom('episodes').selectAll().where('id', '=', call.episode_id).executeTakeFirstOrThrow();
   return { outcome: 'stored' as const, episode: toEpisode(row), ordinal: call.ordinal };
-}
-
-async function isCallOf(tx: Kysely<Tables>, episodeId: string, callId: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('episode_calls')
-    .select('id')
-    .where('id', '=', callId)
-    .where('episode_id', '=', episodeId)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Throws `Refused`. */
-async function add(tx: Transaction<Tables>, episode: NewEpisode, { openMax }: EpisodeBounds, nowMs: number) {
-  const model = await tx.selectFrom('models').select('id').where('id', '=', episode.modelId).executeTakeFirst();
-  if (!model) throw new Refused('no_model');
-  const { count } = await tx
-    .selectFrom('episodes')
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .where('entity', '=', episode.entity)
-    .where('status', '=', 'open')
-    .executeTakeFirstOrThrow();
-  if (Number(count) >= openMax) throw new Refused('too_many_open');
-  const row = await tx
-    .insertInto('episodes')
-    .values({
-      id: episode.id,
-      ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from episodes)`,
-      entity: episode.entity,
-      model_id: episode.modelId,
-      name: episode.name,
-      group_name: episode.groupName,
-      status: 'open',
-      outcome: null,
-      reward: null,
-      metrics: '{}',
-      turn_rewards: '{}',
-      metadata: JSON.stringify(episode.metadata),
-      created_at_ms: nowMs,
-      last_call_at_ms: null,
-      rewarded_at_ms: null,
-      expired_at_ms: null,
-      active_at_ms: nowMs,
-      trained_by: null,
-      call_count: 0,
-      token_count: 0,
-      trained_token_count: 0,
-      call_bytes: 0,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return toEpisode(row);
 }
 
 async function charge(tx: Transaction<Tables>, episode: Episode, payer: Payer): Promise<void> {

@@ -50,7 +50,7 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
           .returningAll()
           .executeTakeFirstOrThrow();
         if (job.evaluation) await addEvaluation(tx, job, job.evaluation);
-        if (job.episodeIds) await markTrained(tx, job, job.episodeIds);
+        if (job.episodes) await markTrained(tx, job, job.episodes);
         await noteActivity(tx, job.modelId, job.createdAtMs);
         return row;
       };

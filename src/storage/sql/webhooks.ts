@@ -1,11 +1,12 @@
 // Webhooks and the outbox of their deliveries. Several servers send from one outbox: a claim moves the next attempt
 // to the end of the lease, in one statement.
 import { sql, type Kysely } from 'kysely';
-import type { Episode, EpisodeGroup } from '#domain/episode';
+import type { Episode } from '#domain/episode';
 import type { TrainingJob } from '#domain/training-job';
-import { deliveriesOf, episodeDeliveriesOf, type WebhookDelivery } from '#domain/webhook';
+import { deliveriesOf, groupDeliveriesOf, rewardDeliveriesOf, type WebhookDelivery } from '#domain/webhook';
 import type { WebhookStore } from '../webhook-store.ts';
 import type { StorageDialect } from './dialect.ts';
+import { completedOf } from './episode-groups.ts';
 import { listPage } from './listing.ts';
 import { fromWebhook, fromWebhookDelivery, toWebhook, toWebhookDelivery, type Tables } from './rows.ts';
 import { deleteRows, deleteRowsOf, inside } from './pieces.ts';
@@ -17,13 +18,21 @@ export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, no
 }
 
 /** Within the transaction that rewarded the episode. */
-export async function enqueueEpisodeDeliveries(
+export async function enqueueReward(tx: Kysely<Tables>, episode: Episode, nowMs: number): Promise<void> {
+  await enqueue(tx, rewardDeliveriesOf(episode, await webhooksOf(tx, episode.entity), nowMs));
+}
+
+/** Within the transaction that ended, moved or removed episodes of these groups: those that are complete now are told of. */
+export async function enqueueGroups(
   tx: Kysely<Tables>,
-  episode: Episode,
-  completed: EpisodeGroup | null,
+  { entity, modelId }: Pick<Episode, 'entity' | 'modelId'>,
+  names: Iterable<string | null>,
   nowMs: number,
 ): Promise<void> {
-  await enqueue(tx, episodeDeliveriesOf(episode, completed, await webhooksOf(tx, episode.entity), nowMs));
+  const webhooks = await webhooksOf(tx, entity);
+  if (!webhooks.some(({ events }) => events.includes('group.complete'))) return;
+  for (const completed of await completedOf(tx, modelId, names))
+    await enqueue(tx, groupDeliveriesOf(completed, webhooks, nowMs));
 }
 
 async function enqueue(tx: Kysely<Tables>, deliveries: readonly WebhookDelivery[]): Promise<void> {

@@ -29,7 +29,7 @@ export async function beginEpisodes(
       metadata: {},
     };
     await episodes.create(episode, BOUNDS, by, 1);
-    if (at < models.length) await episodes.reward(episode.id, end, 1, 2);
+    if (at < models.length) await episodes.reward(episode.id, end, 1);
   }
 }
 
@@ -56,13 +56,14 @@ export function episodeOperations(
       10,
       fc.record({
         named: of,
+        isBegun: fc.boolean(),
         by: payer,
         repeats: fc.option(fc.constantFrom(...CALLS), { freq: 8 }),
         parentId: fc.option(fc.constantFrom(...CALLS), { freq: 3 }),
         isTrainable: fc.boolean(),
         tokens: fc.uint8Array({ maxLength: 3 }),
       }),
-      ({ episodes }, { named, by, repeats, parentId, isTrainable, tokens }, { nowMs, sequence }) =>
+      ({ episodes }, { named, isBegun, by, repeats, parentId, isTrainable, tokens }, { nowMs, sequence }) =>
         episodes.capture(
           {
             ...{ id: repeats ?? `call${sequence}`, answerId: `answer${sequence}`, model: 'm', policyStep: null },
@@ -70,7 +71,13 @@ export function episodeOperations(
             ...{ promptTokenCount: 3, createdAtMs: nowMs, tokens, content: Uint8Array.of(1) },
             choices: [{ tokenCount: 1, finishReason: null, isConstrained: false }],
           },
-          { ...named, id: `ep${sequence}`, entity: entityOf(named.modelId), metadata: {} },
+          {
+            ...named,
+            isBegun,
+            id: isBegun ? EPISODES[sequence % EPISODES.length]! : `ep${sequence}`,
+            entity: entityOf(named.modelId),
+            metadata: {},
+          },
           BOUNDS,
           by,
         ),
@@ -81,7 +88,7 @@ export function episodeOperations(
       fc.record({ id, reward: fc.constantFrom(0, 1), groupName: fc.constantFrom(...GROUPS) }),
       ({ episodes }, { id: episodeId, reward, groupName }, { nowMs }) => {
         const end = { outcome: 'completed' as const, reward, metrics: {}, turnRewards: {} };
-        return episodes.reward(episodeId, { ...end, ...(groupName === null ? {} : { groupName }) }, nowMs, 2);
+        return episodes.reward(episodeId, { ...end, ...(groupName === null ? {} : { groupName }) }, nowMs);
       },
     ),
     asked(
@@ -89,10 +96,14 @@ export function episodeOperations(
       3,
       fc.tuple(fc.constantFrom(...jobs), model, fc.uniqueArray(id, { minLength: 1, maxLength: 2 })),
       (storage, [jobId, modelId, episodeIds], { nowMs }) =>
-        storage.jobs.create({
-          ...{ id: jobId, type: 'rl', modelId, entity: entityOf(modelId), keyId: 'k', bodyBlob: jobId },
-          ...{ createdAtMs: nowMs, episodeIds },
-        }),
+        Promise.all(
+          episodeIds.map(async (each) => (await storage.episodes.find(each)) ?? { id: each, rewardedAtMs: null }),
+        ).then((episodes) =>
+          storage.jobs.create({
+            ...{ id: jobId, type: 'rl', modelId, entity: entityOf(modelId), keyId: 'k', bodyBlob: jobId },
+            ...{ createdAtMs: nowMs, episodes },
+          }),
+        ),
     ),
     asked(
       'episodes.list',
@@ -113,9 +124,15 @@ export function episodeOperations(
       1,
       fc.tuple(
         model,
-        fc.option(fc.record({ rewardedMin: fc.constant(1), stepMin: fc.option(fc.nat(3), { nil: undefined }) })),
+        fc.option(
+          fc.record({
+            state: fc.constantFrom('complete', 'stale', 'incomplete'),
+            rewardedMin: fc.constant(1),
+            stepMin: fc.option(fc.nat(3), { nil: undefined }),
+          }),
+        ),
       ),
-      ({ episodes }, [modelId, complete]) => episodes.groups(modelId, 3, complete ?? undefined),
+      ({ episodes }, [modelId, wanted]) => episodes.groups(modelId, 3, wanted ?? undefined),
     ),
     asked(
       'episodes.expire',
@@ -123,6 +140,9 @@ export function episodeOperations(
       fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 3 })),
       ({ episodes }, [ms, limit], { nowMs }) => episodes.expire(nowMs - ms, nowMs, limit),
     ),
-    asked('episodes.delete', 1, id, ({ episodes }, episodeId) => episodes.delete(episodeId)),
+    asked('episodes.mayBegin', 1, fc.tuple(model, fc.nat(3)), ({ episodes }, [modelId, max]) =>
+      episodes.mayBegin(entityOf(modelId), max),
+    ),
+    asked('episodes.delete', 1, id, ({ episodes }, episodeId, { nowMs }) => episodes.delete(episodeId, nowMs)),
   ];
 }

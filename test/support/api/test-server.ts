@@ -208,7 +208,7 @@ export async function openTestServer({
     recordUsage: (use: RequestUse) => usage.record(use),
     settings: { priorities: false, logprobsMax: 20, ...settings },
     limits,
-    recorder: createRecorder({ store: storage.episodes, trees, limits, bounds: episodeBounds, clock, log }),
+    recorder: createRecorder({ store: storage.episodes, trees, limits, bounds: episodeBounds, clock }),
     clock,
     log,
   };
@@ -243,7 +243,7 @@ export async function openTestServer({
     artifacts,
     runs,
     episodes: createEpisodes({ storage, baseModels, trees, limits, bounds: episodeBounds, jobEvents, clock, log }),
-    onlineTrainings: createOnlineTrainings({ storage, wake: () => jobEvents.notify(null), clock, log }),
+    onlineTrainings: createOnlineTrainings({ storage, trainingJobs, wake: () => jobEvents.notify(null), clock, log }),
     artifactDrafts: createArtifactDrafts({ storage, blobs, artifacts, limits, commitAdapter, runs, clock }),
     datasetRows: createDatasetRows({ artifacts, baseModels }),
     webhooks: createWebhooks({ store: storage.webhooks, jobEvents, clock, addresses: LOOPBACK_WEBHOOKS }),

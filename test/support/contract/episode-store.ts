@@ -4,7 +4,7 @@ import { createId } from '#base/ids';
 import { callBytes, episodeBytes, type NewEpisode, type NewEpisodeCall } from '#domain/episode';
 import type { Model } from '#domain/model';
 import type { Payer } from '#storage/account-store';
-import type { EpisodeEnd } from '#storage/episode-store';
+import type { CaptureTarget, CompleteGroup, EpisodeEnd } from '#storage/episode-store';
 import type { Storage } from '#storage/storage';
 import { addModel, aJob, closing, failing, FIRST, NOW } from './stored-rows.ts';
 
@@ -57,17 +57,20 @@ export function episodeContract(open: () => Promise<Storage>): void {
       const of = anEpisode(model, change);
       return storage.episodes.create(of, BOUNDS, PAYER, NOW).then(() => of.id);
     };
-    return { storage, episodes: storage.episodes, accounts: storage.accounts, model, add };
+    const read = (...ids: string[]) =>
+      Promise.all(ids.map(async (id) => (await storage.episodes.find(id)) ?? { id, rewardedAtMs: null }));
+    return { storage, episodes: storage.episodes, accounts: storage.accounts, model, add, read };
   }
 
   test('of calls that arrive at once each is stored once, and one that is refused takes no other with it', async () => {
     const { episodes, model } = await opened();
     const of = anEpisode(model);
-    const capture = (call: NewEpisodeCall, bounds = BOUNDS) => episodes.capture(call, of, bounds, PAYER);
+    const capture = (call: NewEpisodeCall, bounds = BOUNDS, change: Partial<CaptureTarget> = {}) =>
+      episodes.capture(call, { ...of, ...change }, bounds, PAYER);
     const twice = aCall();
     const outcomes = await Promise.all([
       capture(aCall()),
-      capture(aCall({ parentId: createId() })),
+      capture(aCall(), BOUNDS, { isBegun: true, id: createId() }),
       capture(twice),
       capture(twice),
       capture(aCall(), { ...BOUNDS, tokensMax: 1 }),
@@ -75,7 +78,7 @@ export function episodeContract(open: () => Promise<Storage>): void {
     ]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual([
       'stored',
-      'no_parent',
+      'gone',
       'stored',
       'stored',
       'too_many_tokens',
@@ -93,6 +96,10 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(made).toMatchObject({ outcome: 'created', episode: { ...first, status: 'open', callCount: 0 } });
     const again = await episodes.create(anEpisode(model, { name: 'run' }), BOUNDS, PAYER, NOW + 1);
     expect(again).toEqual({ ...made, outcome: 'exists' });
+    await episodes.create(anEpisode(model, { name: 'alone' }), BOUNDS, PAYER, NOW);
+    const joined = await episodes.create(anEpisode(model, { name: 'alone', groupName: 'g' }), BOUNDS, PAYER, NOW);
+    expect(joined).toMatchObject({ outcome: 'exists', episode: { name: 'alone', groupName: 'g' } });
+    expect(await episodes.findOfModel(model.id, 'alone')).toMatchObject({ groupName: 'g' });
     const other = await addModel(storage);
     await episodes.create(anEpisode(other, { name: 'run' }), BOUNDS, PAYER, NOW);
     const strangers = await addModel(storage, { entity: 'others' });
@@ -136,8 +143,14 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await episodes.calls(of.id, 0, 1, [])).toEqual([{ ...rows[0], tokens: none, content: none }]);
     const episode = (await episodes.find(of.id))!;
     expect(await accounts.storedBytes(ACCOUNT)).toBe(episodeBytes(episode));
-    const orphan = aCall({ parentId: root.id });
-    expect(await episodes.capture(orphan, anEpisode(model), BOUNDS, PAYER)).toEqual({ outcome: 'no_parent' });
+    const elsewhere = { ...of, id: createId(), groupName: 'another' };
+    expect(await episodes.capture(aCall(), elsewhere, BOUNDS, PAYER)).toEqual({ outcome: 'other_group', episode });
+    await episodes.delete(of.id, NOW);
+    const begun = { ...of, isBegun: true };
+    expect(await episodes.capture(aCall({ parentId: root.id }), begun, BOUNDS, PAYER)).toEqual({ outcome: 'gone' });
+    expect(await episodes.findOfModel(model.id, of.name)).toBeNull();
+    await episodes.create({ ...of, id: createId() }, BOUNDS, PAYER, NOW);
+    expect(await episodes.capture(aCall(), begun, BOUNDS, PAYER)).toEqual({ outcome: 'gone' });
   });
 
   test('each bound refuses the call that exceeds it, and changes nothing', async () => {
@@ -151,6 +164,8 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await capture({ callsMax: 1 })).toBe('too_many_calls');
     expect(await capture({ tokensMax: 9 })).toBe('too_many_tokens');
     expect(await capture({ openMax: 1 }, PAYER, anEpisode(model))).toBe('too_many_open');
+    expect(await Promise.all([0, 1, 2].map((max) => episodes.mayBegin('team', max)))).toEqual([false, false, true]);
+    expect(await episodes.mayBegin('others', 1)).toBe(true);
     expect(await capture({}, { ...PAYER, entityBytesMax: bytes + 10 })).toBe('over_limit');
     expect(await capture({}, { ...PAYER, keyBytesMax: 10 }, anEpisode(model))).toBe('over_limit');
     expect(await episodes.find(of.id)).toEqual(before);
@@ -167,36 +182,31 @@ export function episodeContract(open: () => Promise<Storage>): void {
   });
 
   test('a reward ends an episode, the same one changes nothing, another replaces it until a job has used it', async () => {
-    const { episodes, storage, model } = await opened();
+    const { episodes, storage, model, read } = await opened();
     const of = anEpisode(model, { metadata: { seed: 1 } });
     await episodes.capture(aCall(), of, BOUNDS, PAYER);
     const end = anEnd(0.25, { metrics: { tests: 3 }, turnRewards: { 'chatcmpl-1': -1 } });
-    const rewarded = await episodes.reward(of.id, end, NOW + 1, 2);
+    const rewarded = await episodes.reward(of.id, end, NOW + 1);
     expect(rewarded).toMatchObject({
       outcome: 'rewarded',
       episode: { ...end, status: 'rewarded', metadata: { seed: 1 }, groupName: null, rewardedAtMs: NOW + 1 },
     });
-    expect(await episodes.reward(of.id, end, NOW + 2, 2)).toEqual({ ...rewarded, outcome: 'same' });
-    const again = await episodes.reward(
-      of.id,
-      anEnd(1, { outcome: 'failed', groupName: 'g', metadata: {} }),
-      NOW + 3,
-      2,
-    );
+    expect(await episodes.reward(of.id, end, NOW + 2)).toEqual({ ...rewarded, outcome: 'same' });
+    const again = await episodes.reward(of.id, anEnd(1, { outcome: 'failed', groupName: 'g', metadata: {} }), NOW + 3);
     expect(again).toMatchObject({
       outcome: 'rewarded',
       episode: { reward: 1, outcome: 'failed', metrics: {}, metadata: {}, groupName: 'g', rewardedAtMs: NOW + 3 },
     });
     expect(await episodes.capture(aCall(), of, BOUNDS, PAYER)).toMatchObject({ outcome: 'ended' });
-    const job = { ...aJob(model.id), episodeIds: [of.id] };
+    const job = { ...aJob(model.id), episodes: await read(of.id) };
     await storage.jobs.create(job);
     const trained = { status: 'trained', trainedBy: job.id, reward: 1 };
     expect(await episodes.find(of.id)).toMatchObject(trained);
-    expect(await episodes.reward(of.id, anEnd(0), NOW + 4, 2)).toMatchObject({ outcome: 'trained', episode: trained });
+    expect(await episodes.reward(of.id, anEnd(0), NOW + 4)).toMatchObject({ outcome: 'trained', episode: trained });
     const repeated = anEnd(1, { outcome: 'failed', groupName: 'g', metadata: {} });
-    expect(await episodes.reward(of.id, repeated, NOW + 4, 2)).toMatchObject({ outcome: 'same', episode: trained });
+    expect(await episodes.reward(of.id, repeated, NOW + 4)).toMatchObject({ outcome: 'same', episode: trained });
     expect(await episodes.capture(aCall(), of, BOUNDS, PAYER)).toMatchObject({ outcome: 'ended' });
-    expect(await episodes.reward(createId(), end, NOW, 2)).toBeNull();
+    expect(await episodes.reward(createId(), end, NOW)).toBeNull();
     const cancelled = {
       id: createId(),
       jobId: job.id,
@@ -209,31 +219,44 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await episodes.find(of.id)).toMatchObject({ status: 'rewarded', trainedBy: null });
   });
 
+  test('a job takes the rewards that it has read, or is not made', async () => {
+    const { episodes, storage, model, add, read } = await opened();
+    const id = await add();
+    await episodes.reward(id, anEnd(0), NOW);
+    const before = await read(id);
+    await episodes.reward(id, anEnd(1), NOW); // within the same millisecond
+    const refused = { code: 'episode_conflict', message: expect.stringContaining('another reward') as unknown };
+    await expect(storage.jobs.create({ ...aJob(model.id), episodes: before })).rejects.toMatchObject(refused);
+    expect(await episodes.find(id)).toMatchObject({ status: 'rewarded', reward: 1 });
+    await storage.jobs.create({ ...aJob(model.id), episodes: await read(id) });
+    expect(await episodes.find(id)).toMatchObject({ status: 'trained', reward: 1 });
+  });
+
   test('a job takes all of its episodes or is not made', async () => {
-    const { episodes, storage, model, add } = await opened();
+    const { episodes, storage, model, add, read } = await opened();
     const [one, two, unfinished] = [await add(), await add(), await add()];
-    for (const id of [one, two]) await episodes.reward(id, anEnd(1), NOW, 2);
+    for (const id of [one, two]) await episodes.reward(id, anEnd(1), NOW);
     const job = aJob(model.id);
     const refused = { code: 'episode_conflict', message: expect.stringContaining(unfinished) as unknown };
-    await expect(storage.jobs.create({ ...job, episodeIds: [one, unfinished] })).rejects.toMatchObject(refused);
+    await expect(storage.jobs.create({ ...job, episodes: await read(one, unfinished) })).rejects.toMatchObject(refused);
     expect(await storage.jobs.find(job.id)).toBeNull();
     expect(await episodes.find(one)).toMatchObject({ status: 'rewarded' });
     const other = await addModel(storage);
-    await expect(storage.jobs.create({ ...aJob(other.id), episodeIds: [one] })).rejects.toThrow(one);
-    await storage.jobs.create({ ...job, episodeIds: [one, two] });
-    await expect(storage.jobs.create({ ...aJob(model.id), episodeIds: [two] })).rejects.toThrow(two);
+    await expect(storage.jobs.create({ ...aJob(other.id), episodes: await read(one) })).rejects.toThrow(one);
+    await storage.jobs.create({ ...job, episodes: await read(one, two) });
+    await expect(storage.jobs.create({ ...aJob(model.id), episodes: await read(two) })).rejects.toThrow(two);
     expect(await episodes.countByStatus()).toEqual({ open: 1, rewarded: 0, trained: 2, expired: 0 });
   });
 
   test('episodes are listed by entity, model, group, status, reward and job, newest first, from a cursor on', async () => {
-    const { episodes, storage, model, add } = await opened();
+    const { episodes, storage, model, add, read } = await opened();
     const other = await addModel(storage);
     const ids = [await add({ groupName: 'g' }), await add({ groupName: 'h' }), await add({ groupName: 'g' })];
     const others = anEpisode(other, { groupName: 'g' });
     await episodes.create(others, BOUNDS, PAYER, NOW);
     const strangers = await addModel(storage, { entity: 'others' });
     await episodes.create(anEpisode(strangers), BOUNDS, PAYER, NOW);
-    await episodes.reward(ids[0]!, anEnd(1), NOW, 2);
+    await episodes.reward(ids[0]!, anEnd(1), NOW);
     const list = async (filter: object, page = FIRST as { after: string | null; limit: number }) => {
       const { rows, hasMore } = await episodes.list({ entity: 'team', ...filter }, page, 'desc');
       return [rows.map(({ id }) => id), hasMore];
@@ -244,13 +267,13 @@ export function episodeContract(open: () => Promise<Storage>): void {
     expect(await list({ modelId: model.id, group: 'g' })).toEqual([[c, a], false]);
     expect(await list({ group: 'g' })).toEqual([[others.id, c, a], false]);
     expect(await list({ status: 'rewarded' })).toEqual([[a], false]);
-    await episodes.reward(b!, anEnd(-0.5), NOW, 2);
+    await episodes.reward(b!, anEnd(-0.5), NOW);
     expect(await list({ rewardMin: -0.5, rewardMax: 1 })).toEqual([[b, a], false]);
     expect(await list({ modelId: model.id, rewardMin: 0 })).toEqual([[a], false]);
     expect(await list({ status: 'rewarded', rewardMax: 0 })).toEqual([[b], false]);
     expect(await list({ rewardMax: 2 }, { after: b!, limit: 1 })).toEqual([[a], false]);
     expect(await list({ group: 'g', rewardMin: 1 })).toEqual([[a], false]);
-    const job = { ...aJob(model.id), episodeIds: [a!, b!] };
+    const job = { ...aJob(model.id), episodes: await read(a!, b!) };
     await storage.jobs.create(job);
     expect(await list({ trainedBy: job.id })).toEqual([[b, a], false]);
     expect(await list({ trainedBy: createId() })).toEqual([[], false]);
@@ -269,24 +292,38 @@ export function episodeContract(open: () => Promise<Storage>): void {
     const [a, b] = [await add({ groupName: 'g' }), await add({ groupName: 'g' })];
     await add({ groupName: 'h' });
     await add();
-    await episodes.reward(a, anEnd(1), NOW, 2);
+    await episodes.reward(a, anEnd(1), NOW);
     const g = { modelId: model.id, name: 'g', open: 1, rewarded: 1, trained: 0, expired: 0, rewardsDiffer: false };
     expect(await episodes.groups(model.id, 9)).toEqual([g, { ...g, name: 'h', rewarded: 0 }]);
-    expect(await episodes.groups(model.id, 9, { rewardedMin: 1 })).toEqual([]);
-    await episodes.reward(b, anEnd(0.5), NOW, 2);
+    expect(await episodes.groups(model.id, 9, { state: 'complete', rewardedMin: 1 })).toEqual([]);
+    await episodes.reward(b, anEnd(0.5), NOW);
     const complete = { ...g, open: 0, rewarded: 2, rewardsDiffer: true };
-    expect(await episodes.groups(model.id, 9, { rewardedMin: 2 })).toEqual([complete]);
-    expect(await episodes.groups(model.id, 9, { rewardedMin: 3 })).toEqual([]);
+    expect(await episodes.groups(model.id, 9, { state: 'complete', rewardedMin: 2 })).toEqual([complete]);
+    expect(await episodes.groups(model.id, 9, { state: 'complete', rewardedMin: 3 })).toEqual([]);
     expect(await episodes.groups(model.id, 1)).toEqual([complete]);
     expect(await episodes.rewardedIds(model.id, 'g')).toEqual([a, b]);
+    const stale = { rewardedMin: 2, stepMin: 5 };
+    const states = async (wanted: CompleteGroup) =>
+      Promise.all(
+        (['complete', 'stale', 'incomplete'] as const).map(async (state) =>
+          (await episodes.groups(model.id, 9, { ...wanted, state })).map(({ name }) => name),
+        ),
+      );
+    expect(await states(stale)).toEqual([['g'], [], ['h']]); // nothing of it was sampled
+    const old = anEpisode(model, { groupName: 'old' });
+    await episodes.capture(aCall({ policyStep: 4 }), old, BOUNDS, PAYER);
+    await episodes.reward(old.id, anEnd(1), NOW);
+    await episodes.reward(await add({ groupName: 'old' }), anEnd(0), NOW);
+    expect(await states(stale)).toEqual([['g'], ['old'], ['h']]);
+    expect(await states({ rewardedMin: 2 })).toEqual([['g', 'old'], [], ['h']]);
   });
 
   test('what is deleted takes its calls and its charge with it, with its model too', async () => {
     const { episodes, accounts, storage, model } = await opened();
     const [one, two] = [anEpisode(model), anEpisode(model)];
     for (const of of [one, two]) await episodes.capture(aCall(), of, BOUNDS, PAYER);
-    expect(await episodes.delete(one.id)).toBe(true);
-    expect(await episodes.delete(one.id)).toBe(false);
+    expect(await episodes.delete(one.id, NOW)).toBe(true);
+    expect(await episodes.delete(one.id, NOW)).toBe(false);
     expect(await episodes.calls(one.id, 0, 9, [])).toEqual([]);
     expect(await accounts.storedBytes(ACCOUNT)).toBe(episodeBytes((await episodes.find(two.id))!));
     const inventoried = [];
@@ -306,18 +343,18 @@ export function episodeContract(open: () => Promise<Storage>): void {
   });
 
   test('without activity an episode expires, and later goes; one that a job still needs stays', async () => {
-    const { episodes, accounts, storage, model, add } = await opened();
+    const { episodes, accounts, storage, model, add, read } = await opened();
     const of = anEpisode(model);
     await episodes.capture(aCall(), of, BOUNDS, PAYER);
     const [rewarded, trained] = [await add(), await add()];
-    await episodes.reward(rewarded, anEnd(1), NOW + 50, 2);
-    await episodes.reward(trained, anEnd(1), NOW, 2);
-    const job = { ...aJob(model.id), episodeIds: [trained] };
+    await episodes.reward(rewarded, anEnd(1), NOW + 50);
+    await episodes.reward(trained, anEnd(1), NOW);
+    const job = { ...aJob(model.id), episodes: await read(trained) };
     await storage.jobs.create(job);
     expect(await episodes.expire(NOW + 10, NOW + 100, 9)).toEqual({ expired: 1, deleted: 0 });
     expect(await episodes.find(of.id)).toMatchObject({ status: 'expired', expiredAtMs: NOW + 100, callBytes: 0 });
     expect(await episodes.calls(of.id, 0, 9, [])).toEqual([]);
-    expect(await episodes.reward(of.id, anEnd(1), NOW, 2)).toMatchObject({ outcome: 'expired' });
+    expect(await episodes.reward(of.id, anEnd(1), NOW)).toMatchObject({ outcome: 'expired' });
     expect(await episodes.find(rewarded)).toMatchObject({ status: 'rewarded' });
     expect(await episodes.expire(NOW + 60, NOW + 200, 9)).toEqual({ expired: 1, deleted: 0 });
     const claimed = (await storage.jobs.claim('w', NOW, 1000, null))!;

@@ -225,6 +225,6 @@ async function playEpisode(storage: Storage, modelId: string): Promise<string> {
     await storage.episodes.capture(call, of, bounds, aPayer());
   }
   const end = { outcome: 'completed' as const, reward: 0.5, metrics: {}, turnRewards: {} };
-  await storage.episodes.reward(of.id, end, NOW, 2);
+  await storage.episodes.reward(of.id, end, NOW);
   return of.id;
 }

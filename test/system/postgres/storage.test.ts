@@ -96,7 +96,7 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
       const payer = { keyId: '', keyBytesMax: null, entityBytesMax: null };
       const bounds = { openMax: 9, callsMax: 9, tokensMax: 9 };
       expect(await storage.episodes.create(episode, bounds, payer, 1)).toMatchObject({ outcome: 'created' });
-      expect(await storage.episodes.delete(episode.id)).toBe(true);
+      expect(await storage.episodes.delete(episode.id, 2)).toBe(true);
       expect(await storage.evaluations.requestCancel(mine.id, 30)).toBe('not_found');
       const run = { id: createId(), entity: 'team', project: 'p', name: 'r' };
       expect(await storage.runs.upsert(run, {}, payer, 1)).toMatchObject({ outcome: 'created' });

@@ -5,7 +5,7 @@ import { createYielder } from '#base/yield-to-loop';
 import type { Clock } from '#base/clock';
 import { logBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
-import { mergedMetrics, METRIC_NAMES_MAX, type Checkpoint } from '#domain/checkpoint';
+import { mergedMetrics, type Checkpoint } from '#domain/checkpoint';
 import { AppError } from '#domain/errors';
 import { isEvaluated } from '#domain/evaluation';
 import type { TrajectoryGroup } from '#domain/trajectory';
@@ -15,6 +15,7 @@ import { groupMetrics } from '#training/rl-metrics';
 import type { AccountLimits } from '../../accounts/account-limits.ts';
 import { holdBlobs } from '../../accounts/stored-bytes.ts';
 import { getOwnModel } from '../../models/own-model.ts';
+import { createMetricNames } from '../data/metric-names.ts';
 import { writeGroups } from '../data/stored-groups.ts';
 
 export interface TrajectoriesToLog {
@@ -130,20 +131,14 @@ const VALUES_MAX = 1_000_000;
 
 async function refuseManyMetrics(groups: readonly TrajectoryGroup[]): Promise<void> {
   const yieldToLoop = createYielder();
-  const names = new Set<string>();
+  const names = createMetricNames();
   let values = 0;
   for (const group of groups) {
-    for (const { metrics } of [group, ...group.trajectories]) {
-      for (const name of Object.keys(metrics)) {
-        names.add(name);
-        values++;
-      }
-      if (names.size > METRIC_NAMES_MAX) throw tooMany(`${METRIC_NAMES_MAX} names of metrics`);
-      if (values > VALUES_MAX) throw tooMany(`${VALUES_MAX} values of metrics`);
-      await yieldToLoop();
+    values += names.add(group);
+    if (values > VALUES_MAX) {
+      const message = `More than ${VALUES_MAX} values of metrics in one request. Log fewer trajectories at once.`;
+      throw new AppError('invalid_request', message);
     }
+    await yieldToLoop();
   }
 }
-
-const tooMany = (what: string): AppError =>
-  new AppError('invalid_request', `More than ${what} in one request. Log fewer trajectories or metrics at once.`);

@@ -15,6 +15,7 @@ import {
 import { AppError } from '#domain/errors';
 import type { Payer } from '#storage/account-store';
 import type { CompleteGroup, EpisodeEnd, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
+import type { ReadEpisode } from '#storage/storage';
 import type { Accounts } from './accounts.ts';
 import { paginate } from './page.ts';
 import { asJson } from './tables.ts';
@@ -25,7 +26,7 @@ export interface Episodes {
   rows(): { episodes: readonly Episode[]; episodeCalls: readonly StoredEpisodeCall[] };
   removeModel(id: string): void;
   /** As `markTrained` of sql/episodes.ts: throws before anything has changed. */
-  markTrained(job: { id: string; modelId: string; createdAtMs: number }, ids: readonly string[]): void;
+  markTrained(job: { id: string; modelId: string; createdAtMs: number }, episodes: readonly ReadEpisode[]): void;
   /** As that of sql/episodes-of-jobs.ts. */
   releaseTrained(jobId: string): void;
 }
@@ -71,7 +72,12 @@ export function createEpisodes(
   const store: EpisodeStore = {
     async create(episode, bounds, payer, nowMs) {
       const existing = named(episode.modelId, episode.name);
-      if (existing) return { outcome: 'exists', episode: shown(existing) };
+      if (existing) {
+        const joins = existing.status === 'open' && existing.groupName === null;
+        const joined = joins ? { ...existing, groupName: episode.groupName } : existing;
+        put(joined);
+        return { outcome: 'exists', episode: shown(joined) };
+      }
       const row = begun(episode, bounds, nowMs);
       if (typeof row === 'string') return { outcome: row };
       if (!fits(row, payer)) return { outcome: 'over_limit' };
@@ -81,11 +87,14 @@ export function createEpisodes(
     async capture(call, of, bounds, payer) {
       const known = calls.find(({ id }) => id === call.id);
       if (known) return { outcome: 'stored', episode: shown(find(known.episodeId)!), ordinal: known.ordinal };
-      const before = named(of.modelId, of.name) ?? begun(of, bounds, call.createdAtMs);
+      const { isBegun = false, ...fresh } = of;
+      const existing = named(of.modelId, of.name);
+      if (isBegun && existing?.id !== of.id) return { outcome: 'gone' };
+      const before = existing ?? begun(fresh, bounds, call.createdAtMs);
       if (typeof before === 'string') return { outcome: before };
       if (before.status !== 'open') return { outcome: 'ended', episode: shown(before) };
-      if (call.parentId !== null && !calls.some(({ id, episodeId }) => id === call.parentId && episodeId === before.id))
-        return { outcome: 'no_parent' };
+      if (before.groupName !== null && of.groupName !== null && before.groupName !== of.groupName)
+        return { outcome: 'other_group', episode: shown(before) };
       if (before.callCount >= bounds.callsMax) return { outcome: 'too_many_calls' };
       const tokenCount = before.tokenCount + addedTokens(call);
       if (tokenCount > bounds.tokensMax) return { outcome: 'too_many_tokens' };
@@ -104,6 +113,8 @@ export function createEpisodes(
       calls.push({ ...call, episodeId: row.id, ordinal: before.callCount });
       return { outcome: 'stored', episode: shown(row), ordinal: before.callCount };
     },
+    mayBegin: async (entity, openMax) =>
+      rows.filter((row) => row.entity === entity && row.status === 'open').length < openMax,
     async find(id) {
       const row = find(id);
       return row && shown(row);
@@ -156,12 +167,13 @@ export function createEpisodes(
       );
       if (isSame && before.reward !== null) return { outcome: 'same', episode: shown(before) };
       if (status === 'trained' || status === 'expired') return { outcome: status, episode: shown(before) };
-      const row: Row = { ...before, ...change, status: 'rewarded', rewardedAtMs: nowMs, activeAtMs: nowMs };
+      const rewardedAtMs = before.rewardedAtMs === null ? nowMs : Math.max(nowMs, before.rewardedAtMs + 1);
+      const row: Row = { ...before, ...change, status: 'rewarded', rewardedAtMs, activeAtMs: nowMs };
       fits(row, UNLIMITED);
       put(row);
       return { outcome: 'rewarded', episode: shown(row) };
     },
-    async groups(modelId, limit, complete) {
+    async groups(modelId, limit, wanted) {
       const freshIn = (name: string, { stepMin = 0 }: CompleteGroup) => {
         const isOld = (id: string) =>
           calls.some(
@@ -182,7 +194,12 @@ export function createEpisodes(
           };
         })
         .filter(({ open, rewarded }) => open + rewarded > 0)
-        .filter(({ open, name }) => !complete || (open === 0 && freshIn(name, complete) >= complete.rewardedMin))
+        .filter(({ open, rewarded, name }) => {
+          if (!wanted) return true;
+          const { state, rewardedMin } = wanted;
+          if (open > 0 || rewarded < rewardedMin) return state === 'incomplete';
+          return state === (freshIn(name, wanted) < rewardedMin ? 'stale' : 'complete');
+        })
         .slice(0, limit);
     },
     rewardedIds: async (modelId, groupName) =>
@@ -225,13 +242,14 @@ export function createEpisodes(
         row.trainedBy === jobId && row.status === 'trained' ? { ...row, status: 'rewarded', trainedBy: null } : row,
       );
     },
-    markTrained({ id: jobId, modelId, createdAtMs }, ids) {
-      for (const id of ids) {
+    markTrained({ id: jobId, modelId, createdAtMs }, episodes) {
+      for (const { id, rewardedAtMs } of episodes) {
         const row = find(id);
-        if (row?.modelId === modelId && row.status === 'rewarded') continue;
-        throw new AppError('episode_conflict', `Episode ${id} is not a rewarded episode of this model.`);
+        if (row?.modelId === modelId && row.status === 'rewarded' && row.rewardedAtMs === rewardedAtMs) continue;
+        throw new AppError('episode_conflict', `Episode ${id} has not this reward of this model.`);
       }
-      for (const id of ids) put({ ...find(id)!, status: 'trained', trainedBy: jobId, activeAtMs: createdAtMs });
+      for (const { id } of episodes)
+        put({ ...find(id)!, status: 'trained', trainedBy: jobId, activeAtMs: createdAtMs });
     },
   };
 }

@@ -25,8 +25,8 @@ export function createJobs(
         `job of model ${job.modelId}, which is gone`,
       );
       refuseSecond(tables.jobs, job);
-      const { episodeIds = [], ...own } = job;
-      episodes.markTrained(job, episodeIds);
+      const { episodes: trained = [], ...own } = job;
+      episodes.markTrained(job, trained);
       const made: ClaimableJob = {
         ...own,
         status: 'queued',
