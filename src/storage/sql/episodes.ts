@@ -186,7 +186,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         await charge(tx, episode, UNLIMITED);
         await makeDue(tx, [episode.modelId]);
         await enqueueReward(tx, episode, nowMs);
-        await enqueueGroups(tx, episode, [episode.groupName, before.group_name], nowMs);
+        await enqueueGroups(tx, episode, [episode.groupName, ...(status === 'open' ? [before.group_name] : [])], nowMs);
         return { outcome: 'rewarded' as const, episode };
       }),
 
@@ -300,7 +300,7 @@ function whyRefused(
   return tokens > tokensMax ? 'too_many_tokens' : null;
 }
 
-/** These episodes no longer count: without them a group may be complete. */
+/** These episodes no longer count: without its open ones a group may be complete. */
 async function tellWithout(
   tx: Transaction<Tables>,
   rows: readonly Selectable<EpisodeTable>[],
@@ -309,7 +309,7 @@ async function tellWithout(
   const models = new Map(rows.map(({ entity, model_id: modelId }) => [modelId, { entity, modelId }]));
   await makeDue(tx, [...models.keys()]);
   for (const model of models.values()) {
-    const own = rows.filter(({ model_id: modelId }) => modelId === model.modelId);
+    const own = rows.filter(({ status, model_id: modelId }) => status === 'open' && modelId === model.modelId);
     await enqueueGroups(
       tx,
       model,

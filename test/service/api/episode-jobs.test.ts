@@ -1,6 +1,6 @@
 // RL jobs from episodes: what they train is what was sampled, and what cannot be trained is refused with its place.
 import { expect, test } from 'vitest';
-import { jobBodyBlob } from '#domain/blob-names';
+import { evaluationBodyBlob, jobBodyBlob } from '#domain/blob-names';
 import type { TrajectoryGroup } from '#domain/trajectory';
 import { readGroups } from '#services/jobs/data/stored-groups';
 import { tokenizeHistory } from '#training/tokenize';
@@ -111,6 +111,21 @@ test('the reward of a call is that of its tokens alone; each call has the step t
   const name = jobBodyBlob(made.json<{ id: string }>().id);
   const { head } = await readGroups<{ warnings: string[] }>((await server.blobs.stream(name))!, name);
   expect(head.warnings).toContain('turn_rewards of calls that are not trained were not used: 1.');
+});
+
+test('of jobs that are submitted at once with the same episodes one is made, and the others leave nothing behind', async () => {
+  await play('first', 1);
+  await play('second', 0);
+  const before = (await server.blobs.list('jobs')).length;
+  const evaluation = { prompts: [{ messages: [{ role: 'user', content: 'Hi' }] }], samples: 1, max_tokens: 2 };
+  const answers = await Promise.all(Array.from({ length: 3 }, () => submit([['first', 'second']], { evaluation })));
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 409, 409]);
+  const { id } = answers.find(({ statusCode }) => statusCode === 200)!.json<{ id: string }>();
+  expect(await server.blobs.list('jobs')).toHaveLength(before + 1);
+  expect(await server.blobs.list('evaluations')).toEqual([
+    expect.objectContaining({ name: evaluationBodyBlob(modelId, id) }),
+  ]);
+  expect((await storedGroups(id)).flatMap(({ trajectories }) => trajectories)).toHaveLength(2);
 });
 
 test('episodes of another model are named as such, and those without a call that is trained are counted', async () => {

@@ -66,6 +66,37 @@ test('each reward is deliveries once, and a group once it has two and no open ep
   expect(data[0]).toMatchObject({ event: 'episode.rewarded', episode_id: ids[2], training_job_id: null });
 });
 
+test('a group that is complete without an episode, or is used again, is told of', async () => {
+  const { deliveries, heard } = await receive(['group.complete']);
+  const groups = () => deliveries().map(({ data }) => (data as { group: string }).group);
+  const play = async (group: string, ...names: string[]) => {
+    for (const name of names) await begin(name, group);
+    for (const name of names) await reward(name, 1);
+  };
+  const open = await begin('deleted', 'without');
+  await play('without', 'w1', 'w2');
+  await begin('moved', 'left');
+  await play('left', 'l1', 'l2');
+  await send(server, { method: 'DELETE', url: `/v1/preview/episodes/${open}` });
+  await heard(1);
+  const elsewhere = { reward: 1, group: 'another' };
+  await send(server, { url: '/v1/preview/episodes/moved/reward', body: elsewhere });
+  await heard(2);
+  const body = { model_id: modelId, episode_groups: [['w1', 'w2']] };
+  const job = await send(server, { url: '/v1/preview/training-jobs', body });
+  expect(job.statusCode, job.body).toBe(200);
+  await play('without', 'w3', 'w4');
+  await reward('w4', 0.5);
+  await heard(3);
+  await begin('expiring', 'expired');
+  server.clock.advance(1_000);
+  await play('expired', 'e1', 'e2');
+  await server.storage.episodes.expire(server.clock.now() - 500, server.clock.now(), 100);
+  server.jobEvents.notify(null);
+  await heard(4);
+  expect(groups()).toEqual(['without', 'left', 'without', 'expired']);
+});
+
 test('a webhook that names no events hears of no episodes: those of training jobs are the default', async () => {
   const { heard, receiver } = await receive();
   await begin('quiet', 'q');

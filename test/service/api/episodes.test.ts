@@ -1,5 +1,5 @@
 // Episodes through the HTTP API: begun, rewarded, read by their entity alone, refused in sentences, bounded, expired.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { register } from '../../support/api/registered-model.ts';
 import { BASE, chat, openTestServer, send, shareTestServer } from '../../support/api/test-server.ts';
 
@@ -267,6 +267,60 @@ test('an episode with as many calls as it may have refuses the next one before i
     409,
     expect.stringContaining('has 40 calls, which is the limit'),
   ]);
+});
+
+test('more open episodes, or a longer prompt, than there may be are refused before anything is generated', async () => {
+  const bounded = await openTestServer({ episodeBounds: { openMax: 1, callsMax: 9, tokensMax: 60 } });
+  await register(bounded, 'agent');
+  const call = (episode: string, fields: object = {}) =>
+    send(bounded, { url: `/e/${episode}/v1/chat/completions`, body: chat({ model, max_tokens: 1, ...fields }) });
+  const generated = async () => {
+    const { data } = (await send(bounded, { url: '/v1/usage' })).json<{ data: { completion_tokens: number }[] }>();
+    return data.reduce((sum, { completion_tokens: tokens }) => sum + tokens, 0);
+  };
+  expect((await call('one')).statusCode).toBe(200);
+  const before = await generated();
+  for (const stream of [true, false]) {
+    const refused = await call('two', { stream });
+    expect([refused.statusCode, refused.headers['retry-after'], refused.body]).toEqual([
+      429,
+      '10',
+      expect.stringContaining('1 episodes are open, which is the limit'),
+    ]);
+  }
+  const messages = [{ role: 'user', content: 'word '.repeat(90) }];
+  const long = await call('one', { messages, stream: true });
+  expect([long.statusCode, long.body]).toEqual([409, expect.stringContaining('would have more than 60 tokens')]);
+  expect(await generated()).toBe(before);
+  await bounded.close();
+});
+
+test('an episode that is deleted during a call stays deleted', async () => {
+  const headers = { 'x-whetstone-episode': 'vanishing' };
+  await ask('vanishing');
+  const { capture } = server.storage.episodes;
+  const deleting = vi.spyOn(server.storage.episodes, 'capture').mockImplementationOnce(async (...call) => {
+    await send(server, { method: 'DELETE', url: '/v1/preview/episodes/vanishing' });
+    return capture(...call);
+  });
+  const late = await send(server, { url: '/v1/chat/completions', body: chat({ model }), headers });
+  deleting.mockRestore();
+  expect([late.statusCode, late.body]).toEqual([409, expect.stringContaining('was deleted during this call')]);
+  expect((await send(server, { url: '/v1/preview/episodes/vanishing' })).statusCode).toBe(404);
+});
+
+test('an open episode joins a group that is named later; calls that begin it at once agree on the group', async () => {
+  const begin = (name: string, group?: string) =>
+    send(server, { url: '/v1/preview/episodes', body: { model_id: modelId, name, group } });
+  await begin('lonely');
+  expect((await begin('lonely', 'found')).json()).toMatchObject({ name: 'lonely', group: 'found' });
+  expect((await begin('lonely', 'other')).statusCode).toBe(409);
+  const calls = ['g0', 'g1', 'g0', 'g1'].map((group) =>
+    send(server, { url: `/e/${group}/rushed/v1/chat/completions`, body: chat({ model, max_tokens: 1 }) }),
+  );
+  const statuses = (await Promise.all(calls)).map(({ statusCode }) => statusCode);
+  expect(statuses.toSorted()).toEqual([200, 200, 409, 409]);
+  expect(await callsOf('rushed')).toBe(2);
 });
 
 test('episodes without activity expire: told when they are rewarded or called again', async () => {

@@ -165,6 +165,25 @@ test('a job that fails stops it, says why, and gives the episodes back; setting 
   expect(await groupsOf((await nextJob(2)).id)).toEqual(['a']);
 });
 
+test('one job at a time makes the next step: also when it is set again, ended and begun anew, or a job was submitted by hand', async () => {
+  await play('a');
+  await set({ groups_per_step: 1 });
+  const first = await nextJob(1);
+  const running = { running_job_id: first.id, waiting_for: matching(new RegExp(`${first.id} is queued`)) };
+  expect((await set({ groups_per_step: 1, until_step: 2 })).json()).toMatchObject(running);
+  await play('b');
+  await send(server, { method: 'DELETE', url: path() });
+  expect((await set({ groups_per_step: 1, until_step: 2 })).json()).toMatchObject({ ...running, complete_groups: 1 });
+  const byHand = { model_id: modelId, trajectory_groups: [] };
+  await send(server, { url: '/v1/preview/training-jobs', body: byHand });
+  await end('succeeded');
+  await vi.waitFor(async () => expect(await read()).toMatchObject({ step: 1, job_count: 0 }));
+  expect((await jobs()).rows).toHaveLength(2);
+  await end('succeeded');
+  await vi.waitFor(async () => expect(await read()).toMatchObject({ status: 'reached', step: 2 }));
+  expect((await jobs()).rows).toHaveLength(2);
+});
+
 describe('a server that dies', () => {
   test('between a job and its note makes no second one', async () => {
     const { onlineTraining } = server.storage;
@@ -220,6 +239,27 @@ test('episodes that are too old do not complete a group', async () => {
   await play('new');
   const job = await nextJob(before + 1);
   expect(await groupsOf(job.id)).toEqual(['mixed', 'new']);
+  await end('succeeded');
+  await play('open', [1, null]);
+  expect((await set({ groups_per_step: 1, max_staleness: 0 })).json()).toMatchObject({
+    open_groups: [{ name: 'open' }],
+    stale_groups: [{ name: 'old', open: 0, rewarded: 2 }],
+    waiting_for: matching(/0 of 1 complete group.* 1 group with enough rewards will not be trained: .* 0 steps before/),
+  });
+});
+
+test('a reward that is replaced while its job is being made is trained by the next try', async () => {
+  await play('a');
+  const { episodes } = server.storage;
+  const calls = vi.spyOn(episodes, 'calls').mockImplementationOnce(async (...asked) => {
+    calls.mockRestore();
+    await rewardIt('a-0', 0.25);
+    return episodes.calls(...asked);
+  });
+  await set({ groups_per_step: 1 });
+  const job = await nextJob(1);
+  const { id } = (await episodes.findOfModel(modelId, 'a-0'))!;
+  expect(await episodes.find(id)).toMatchObject({ reward: 0.25, trainedBy: job.id });
 });
 
 test('a revoked key makes no more jobs', async () => {
@@ -247,6 +287,11 @@ test('what cannot be is refused', async () => {
   ]);
   const twice = await set({ max_staleness: 1, experimental_config: { max_staleness: 2 } });
   expect([twice.statusCode, twice.body]).toEqual([422, matching(/contradicts experimental_config.max_staleness 2/)]);
+  const evaluation = { prompts: [], samples: 1, max_tokens: 4 };
+  const unasked = await set({ evaluation });
+  expect([unasked.statusCode, unasked.body]).toEqual([400, matching(/no prompt to answer/)]);
+  const future = await set({ experimental_config: { kl_penalty_coef: 0.1, kl_penalty_reference_step: 99 } });
+  expect([future.statusCode, future.body]).toEqual([404, matching(/step 99 of the model, does not exist/)]);
   expect((await send(server, { url: path() })).statusCode).toBe(404);
   await set({ groups_per_step: 1 });
   await play('a');
