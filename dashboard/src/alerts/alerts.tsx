@@ -9,7 +9,7 @@ import { alertsOf, endedSince, rememberLook, type Alert, type Seen } from './wat
 import './alerts.css';
 
 const LOOK_MS = 10_000;
-/** Details are asked for at most this many jobs of one look. */
+/** Details are asked for at most this many jobs of one look; the next one asks for others. */
 const DETAILS_MAX = 20;
 const SHOWN_MAX = 4;
 
@@ -76,10 +76,11 @@ async function lookAgain(
 ): Promise<Seen & { readonly found: readonly Alert[] }> {
   const look = await call('get', '/v1/overview', { signal });
   const workers = await workersOf(look, signal);
-  const jobs = before === null ? [] : endedSince(before, look).slice(0, DETAILS_MAX);
+  const ended = before === null ? [] : endedSince(before, look);
+  const jobs = ended.slice(0, DETAILS_MAX);
   const details = (await Promise.all(jobs.map(({ id }) => readDetail(id, signal)))).filter((each) => each !== null);
   const found = before === null ? NONE : alertsOf(before.workers, jobs, details, workers);
-  return { ...rememberLook(before, look, details, workers), found };
+  return { ...rememberLook(before, look, details, workers, ended.slice(DETAILS_MAX)), found };
 }
 
 /** Null: it was deleted with its model. */

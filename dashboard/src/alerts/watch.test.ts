@@ -35,6 +35,16 @@ test('a job that only left a short list goes on being watched', () => {
   expect([...rememberLook(first, look([], []), details, []).open.keys()]).toEqual(['a']);
 });
 
+test('of jobs that end in a flood the rest is told at the next look', () => {
+  const first = rememberLook(null, look([job('a', 'running')], []), [], []);
+  const now = look([], [job('b', 'failed')]);
+  const [asked, ...left] = endedSince(first, now);
+  expect([asked!.id, ...left.map(({ id }) => id)]).toEqual(['a', 'b']);
+  const second = rememberLook(first, now, [detail('a', 'failed')], [], left);
+  expect(endedSince(second, now).map(({ id }) => id)).toEqual(['b']);
+  expect(endedSince(rememberLook(second, now, [detail('b', 'failed')], []), now)).toEqual([]);
+});
+
 test('a worker that goes away or is gone is told, one that was asked to leave is not', () => {
   const worker = (id: string, state: 'connected' | 'away' | 'draining') => ({ id, name: `w${id}`, state });
   const before = [worker('1', 'connected'), worker('2', 'connected'), worker('3', 'draining'), worker('4', 'away')];

@@ -33,14 +33,18 @@ export function endedSince({ open, ended }: Seen, { running, queued, newest }: L
   return [...gone, ...fresh];
 }
 
-/** `details`: of the jobs that may have ended. Lists of open jobs are short: one that is missing there may still run. */
+/**
+ * `details`: of the jobs that may have ended. Lists of open jobs are short: one that is missing there may still run. `left`: those that
+ * may have ended too, and of which the next look asks.
+ */
 export function rememberLook(
   seen: Seen | null,
   look: Look,
   details: readonly JobDetail[],
   workers: readonly SeenWorker[],
+  left: readonly JobOfModel[] = [],
 ): Seen {
-  const open = new Map([...look.running, ...look.queued].map((job) => [job.id, job]));
+  const open = new Map([...look.running, ...look.queued, ...left].map((job) => [job.id, job]));
   for (const { id, status } of details) {
     const known = seen?.open.get(id);
     if (known && !hasEnded({ status })) open.set(id, known);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import { PLAIN_REQUEST, type TokenEvent } from '#engine/inference-engine';
 import { encodeMessage } from '#engine/rpc/codec';
-import { callsOf, openSocket, sayHello } from './by-hand.ts';
+import { callsOf, openSocket, sayHello } from '../../support/workers/by-hand.ts';
 import {
   countedToken,
   createCountingEngine,

@@ -18,7 +18,7 @@ import { plainRow } from '../../support/learning/tiny-decoders.ts';
 import { createRecordingLog } from '../../support/serving/recording-log.ts';
 import { writeTinyModel, type TinyModel } from '../../support/serving/tiny-model.ts';
 import { encoder } from '../../support/training/rollouts.ts';
-import { callsOf, sayHello } from './by-hand.ts';
+import { callsOf, sayHello } from '../../support/workers/by-hand.ts';
 import { openWorkerLab, type WorkerLab } from '../../support/workers/worker-lab.ts';
 import { trainRow } from '../../support/learning/one-row.ts';
 

@@ -9,7 +9,7 @@ import { createWorkerTallies } from '#engine/workers/worker-tallies';
 import type { WorkerReport } from '#domain/worker';
 import { asOwner } from '../../support/api/test-server.ts';
 import { createCountingEngine, COUNTING_CONFIG } from '../../support/workers/counting-engine.ts';
-import { sayHello } from './by-hand.ts';
+import { sayHello } from '../../support/workers/by-hand.ts';
 import { MODEL, openWorkerLab, type WorkerLab } from '../../support/workers/worker-lab.ts';
 
 const SOON = { timeout: 30_000 };

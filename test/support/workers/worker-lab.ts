@@ -140,7 +140,7 @@ export async function openWorkerLab(
   };
 }
 
-const EVERYTHING: EngineCapabilities = {
+export const EVERYTHING: EngineCapabilities = {
   exactReplay: true,
   exactTraining: true,
   exactLogprobs: true,

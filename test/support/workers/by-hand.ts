@@ -2,8 +2,8 @@
 // of a call.
 import { WebSocket } from 'ws';
 import { decodeMessage, encodeMessage } from '#engine/rpc/codec';
-import { BOOTSTRAP_KEY } from '../../support/api/test-server.ts';
-import type { WorkerLab } from '../../support/workers/worker-lab.ts';
+import { BOOTSTRAP_KEY } from '../api/test-server.ts';
+import type { WorkerLab } from './worker-lab.ts';
 
 export interface Hand {
   readonly socket: WebSocket;
@@ -28,8 +28,11 @@ export function openSocket(url: string, key = BOOTSTRAP_KEY): Hand {
   return { socket, came, closed, opened };
 }
 
-/** Says hello as a sampler of the lab's model, with `changes`. */
-export async function sayHello(lab: WorkerLab, changes: Readonly<Record<string, unknown>> = {}): Promise<Hand> {
+/** Says hello as a sampler of the server's model, with `changes`. */
+export async function sayHello(
+  lab: Pick<WorkerLab, 'url' | 'model' | 'capabilities'>,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<Hand> {
   const { id, configSha256, tokenizerSha256, contextLength, vocabSize } = lab.model;
   const hand = openSocket(lab.url);
   await hand.opened;
