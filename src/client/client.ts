@@ -28,6 +28,7 @@ import type {
   AnsweredPrompt,
   Artifact,
   ArtifactManifest,
+  ArtifactsWanted,
   ChatCompletion,
   ChatRequest,
   DpoJobRequest,
@@ -259,8 +260,7 @@ export function createClient(options: ClientOptions) {
     ...createUsageCalls(http),
     ...createWebhookCalls(http),
 
-    listArtifacts: (filter: { project?: string; name?: string; type?: string } = {}) =>
-      rows<Artifact>('/v1/artifacts', filter),
+    listArtifacts: (filter: ArtifactsWanted = {}) => rows<Artifact>('/v1/artifacts', { ...filter }),
     /** `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`. */
     getArtifact: (name: string): Promise<Artifact> => call('GET', artifactPath(name)),
     /** Creates a version, or returns the files whose contents are missing. */

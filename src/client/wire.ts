@@ -245,6 +245,16 @@ export interface Artifact {
   readonly created_at: string;
 }
 
+/** Oldest first, unless `sort` or `order` says otherwise. */
+export interface ArtifactsWanted {
+  readonly project?: string;
+  readonly name?: string;
+  readonly type?: string;
+  /** What the whole list is sorted by; default: when they were created. */
+  readonly sort?: 'created' | 'project' | 'name' | 'type' | 'files' | 'size';
+  readonly order?: 'asc' | 'desc';
+}
+
 export interface ArtifactManifest {
   readonly type?: string;
   readonly aliases?: readonly string[];

@@ -1,7 +1,8 @@
 // `whetstone artifacts`: uploads, downloads, lists and deletes artifacts.
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import type { Artifact } from '#client/client';
+import { ARTIFACT_SORTS, type ArtifactSort } from '#domain/artifact';
 import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
 import { showBytes } from './download-progress.ts';
@@ -11,6 +12,11 @@ import { all, confirm, show, table, withJson, withYes, type JsonFlag, type YesFl
 import { ago } from './times.ts';
 import { artifactName, type Remote, type RemoteFlags } from './remote.ts';
 import { writeError } from './terminal.ts';
+
+interface ListFlags extends RemoteFlags, JsonFlag {
+  readonly sort: ArtifactSort;
+  readonly desc?: boolean;
+}
 
 interface PushFlags extends RemoteFlags, JsonFlag {
   readonly type: string;
@@ -76,8 +82,11 @@ export function addArtifacts(program: Command, remote: Remote): void {
   withJson(remote.command(artifacts, 'ls [project]'))
     .alias('list')
     .description('list the versions of all artifacts, or of those of a project')
-    .action(async (project: string | undefined, flags: RemoteFlags & JsonFlag) => {
-      const found = await all(remote.connect(flags).listArtifacts(project === undefined ? {} : { project }));
+    .addOption(new Option('--sort <what>', 'what to sort them by').choices(ARTIFACT_SORTS).default('created'))
+    .option('--desc', 'the newest or largest first')
+    .action(async (project: string | undefined, { sort, desc = false, ...flags }: ListFlags) => {
+      const wanted = { ...(project === undefined ? {} : { project }), sort, order: desc ? 'desc' : 'asc' } as const;
+      const found = await all(remote.connect(flags).listArtifacts(wanted));
       show(flags, found, (list) =>
         table(
           'No artifacts.',

@@ -32,7 +32,7 @@ export interface ArtifactVersion extends ArtifactName {
 }
 
 /**
- * Rounded up from what 20,000 rows took in SQLite: 280 for a version, 260 plus twice the path for a file, 160 for an alias (indexes
+ * Rounded up from what 20,000 rows took in SQLite: 440 for a version, 260 plus twice the path for a file, 160 for an alias (indexes
  * repeat the path, the hash and the names). The content row, another 280 shared by all files with equal content, is not included.
  */
 const VERSION_BYTES = 500;
@@ -53,6 +53,10 @@ export interface ArtifactCollection {
   /** Creation time of the oldest remaining version; for a model, its registration time. */
   readonly createdAtMs: number;
 }
+
+/** What a list of versions may be sorted by. Of equal ones the older is smaller. */
+export const ARTIFACT_SORTS = ['created', 'project', 'name', 'type', 'files', 'size'] as const;
+export type ArtifactSort = (typeof ARTIFACT_SORTS)[number];
 
 /** Checkpoints are artifacts of this type, named after their model. */
 export const CHECKPOINT_TYPE = 'lora';

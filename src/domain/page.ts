@@ -15,6 +15,9 @@ export interface Page {
  */
 export const PAGE_WEIGHT_MAX = 4_000_000;
 
+/** Lists are counted only this far, so that a long one costs no more than a page of it: one more means that there are more. */
+export const COUNTED_MAX = 10_000;
+
 /** `hasMore`: at least one more row follows the last one returned, or may follow. */
 export interface Listing<T> {
   readonly rows: readonly T[];

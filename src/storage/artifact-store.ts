@@ -5,6 +5,7 @@ import type {
   ArtifactDraft,
   ArtifactName,
   ArtifactSelector,
+  ArtifactSort,
   ArtifactVersion,
 } from '#domain/artifact';
 import type { Listing, Order, Page } from '#domain/page';
@@ -65,10 +66,10 @@ export interface ArtifactStore {
   find(name: ArtifactName, selector: ArtifactSelector): Promise<ArtifactVersion | null>;
   findById(id: string): Promise<ArtifactVersion | null>;
   exists(name: ArtifactName): Promise<boolean>;
-  /** Versions of one name. */
-  count(name: ArtifactName): Promise<number>;
-  /** In order of creation, or newest first. */
-  list(filter: ArtifactFilter, page: Page, order?: Order): Promise<Listing<ArtifactVersion>>;
+  /** Counts only as far as `most`. */
+  count(filter: ArtifactFilter, most?: number): Promise<number>;
+  /** In order of creation unless `sort` says otherwise; `desc` turns the order round. */
+  list(filter: ArtifactFilter, page: Page, order?: Order, sort?: ArtifactSort): Promise<Listing<ArtifactVersion>>;
   /** Artifact names of a project by type, models included; sorted by name, then type. */
   listCollections(filter: CollectionFilter, page: CollectionPage): Promise<Listing<ArtifactCollection>>;
   countCollections(filter: CollectionFilter): Promise<number>;

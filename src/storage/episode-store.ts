@@ -114,6 +114,8 @@ export interface EpisodeStore {
    * (unless their job has not ended) and expired ones are deleted. As for `delete`, groups may be complete then. Returns how many.
    */
   expire(activeBeforeMs: number, nowMs: number, limit: number): Promise<{ expired: number; deleted: number }>;
+  /** By status, each only as far as `most`. */
+  count(filter: Omit<EpisodeFilter, 'status'>, most: number): Promise<Readonly<Record<EpisodeStatus, number>>>;
   /** Of all entities. */
   countByStatus(): Promise<Readonly<Record<EpisodeStatus, number>>>;
 }

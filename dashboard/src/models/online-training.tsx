@@ -15,6 +15,8 @@ import { Text } from '../ui/text.tsx';
 
 const PATH = '/v1/preview/models/{model_id}/online-training';
 const REFRESH_MS = 5_000;
+/** The server names so many, the oldest ones. */
+const OPEN_GROUPS_MAX = 20;
 
 type OnlineTraining = Answer<typeof PATH>;
 
@@ -81,6 +83,12 @@ function Progressing({ of }: { of: OnlineTraining }) {
       <Facts facts={facts} />
       {open.length > 0 && (
         <Table label="Groups that are not complete" rows={open} keyOf={({ name }) => name} columns={columnsOf(of)} />
+      )}
+      {open.length >= OPEN_GROUPS_MAX && (
+        <p class="muted small">
+          The oldest {OPEN_GROUPS_MAX}; there may be more.{' '}
+          <a href={hrefTo(EPISODES_PATH, { model: of.model_id, status: 'open' })}>All episodes without a reward</a>
+        </p>
       )}
     </div>
   );

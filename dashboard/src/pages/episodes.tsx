@@ -7,6 +7,7 @@ import { EpisodeFilters } from '../episodes/episode-filters.tsx';
 import { EpisodeTable } from '../episodes/episode-table.tsx';
 import { readName } from '../ui/model-filter.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
+import { boundedTotal } from '../ui/counts.ts';
 import { CursorPager, pagePlaceOf, type PagePlace } from '../ui/cursor-pager.tsx';
 import { PageHead } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
@@ -36,6 +37,7 @@ export function EpisodesPage({ query }: PageProps) {
             <CursorPager
               place={shown}
               page={page}
+              total={page.counts === null ? undefined : boundedTotal(page.counts, choices.status)}
               of="episodes"
               hrefOf={(to) => hrefTo(EPISODES_PATH, { ...made, ...to })}
             />

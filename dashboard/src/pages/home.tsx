@@ -8,6 +8,7 @@ import { useTokenRate } from '../home/token-rate.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobsOfModels, QueuedJobs, RunningJobs } from '../jobs/job-table.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
+import { partOf } from '../ui/counts.ts';
 import { compact, whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -29,7 +30,11 @@ export function Home({ query }: PageProps) {
             {value.running.length > 0 && (
               <Section
                 title="Running"
-                aside={<a href={hrefTo(JOBS_PATH, { status: 'running' })}>{whole(value.running_count)} running</a>}
+                aside={
+                  <a href={hrefTo(JOBS_PATH, { status: 'running' })}>
+                    {partOf(value.running.length, value.running_count)} running
+                  </a>
+                }
               >
                 <RunningJobs jobs={value.running} />
               </Section>
@@ -37,7 +42,11 @@ export function Home({ query }: PageProps) {
             {value.queued.length > 0 && (
               <Section
                 title="Queue"
-                aside={<a href={hrefTo(JOBS_PATH, { status: 'queued' })}>{whole(value.queued_count)} waiting</a>}
+                aside={
+                  <a href={hrefTo(JOBS_PATH, { status: 'queued' })}>
+                    {partOf(value.queued.length, value.queued_count)} waiting
+                  </a>
+                }
               >
                 <QueuedJobs jobs={value.queued} />
               </Section>

@@ -1,10 +1,11 @@
 // All training jobs, newest first, filtered by model, kind and status. What is shown is in the address.
-import { call, type Answer } from '../api/client.ts';
+import { call } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import type { Job } from '../api/wire.ts';
 import { JOBS_PATH } from '../jobs/job-cells.tsx';
 import { JobsOfModels } from '../jobs/job-table.tsx';
 import { chooseAmong as choose, hrefTo, type PageProps } from '../router.ts';
+import { countOf } from '../ui/counts.ts';
 import { CursorPager, pagePlaceOf, type PagePlace } from '../ui/cursor-pager.tsx';
 import { OptionFilter } from '../ui/field-filter.tsx';
 import { ModelFilter, readModel } from '../ui/model-filter.tsx';
@@ -62,11 +63,6 @@ export function JobsPage({ query }: PageProps) {
     </>
   );
 }
-
-type Counts = Answer<'/v1/preview/training-jobs'>['counts'];
-
-const countOf = (counts: Counts, status: string): number =>
-  Object.entries(counts).reduce((sum, [each, count]) => (status === '' || each === status ? sum + count : sum), 0);
 
 interface Choices {
   readonly model: string;

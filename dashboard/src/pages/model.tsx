@@ -15,6 +15,7 @@ import { MetricCurves } from '../models/metric-curves.tsx';
 import { ModelActions, ModelLabels } from '../models/model-labels.tsx';
 import { OnlineTrainingSection } from '../models/online-training.tsx';
 import { hrefTo, type PageProps } from '../router.ts';
+import { countOf, partOf } from '../ui/counts.ts';
 import { whole } from '../ui/numbers.ts';
 import { PageHead, Section } from '../ui/page-head.tsx';
 import { Empty, Loaded } from '../ui/states.tsx';
@@ -42,7 +43,9 @@ export function ModelPage({ params }: PageProps) {
     <Loaded of={model} page="Model">
       {(value) => (
         <Loaded of={jobs} page="Model">
-          {({ data }) => <OfModel model={value} jobs={data} onChange={model.reload} />}
+          {({ data, counts }) => (
+            <OfModel model={value} jobs={data} jobCount={countOf(counts)} onChange={model.reload} />
+          )}
         </Loaded>
       )}
     </Loaded>
@@ -56,10 +59,12 @@ interface OfModelProps {
   readonly model: ModelDetail;
   /** The newest ones, newest first. */
   readonly jobs: readonly ListedJob[];
+  /** All of the model's. */
+  readonly jobCount: number;
   readonly onChange: () => void;
 }
 
-function OfModel({ model, jobs, onChange }: OfModelProps) {
+function OfModel({ model, jobs, jobCount, onChange }: OfModelProps) {
   const { id, project, name } = model;
   const version = `${jobs[0]?.id} ${jobs[0]?.status}`;
   const checkpoints = useLoad(
@@ -139,7 +144,15 @@ function OfModel({ model, jobs, onChange }: OfModelProps) {
           }
         </Loaded>
       </Section>
-      <Section title="Newest jobs" aside={<a href={hrefTo(JOBS_PATH, { model: id })}>All jobs of the model</a>}>
+      <Section
+        title="Newest jobs"
+        aside={
+          <>
+            <span>{partOf(jobs.length, jobCount)}</span>
+            <a href={hrefTo(JOBS_PATH, { model: id })}>All jobs of the model</a>
+          </>
+        }
+      >
         {jobs.length === 0 ? <Empty title="No job yet" /> : <JobTable jobs={jobs} />}
       </Section>
     </>

@@ -1,7 +1,6 @@
 // The runs of one project: a table that is filtered by the server and sorted as a whole, and the comparison of chosen runs. What is shown
 // is in the address.
 import { useMemo, useRef } from 'preact/hooks';
-import { type Answer } from '../api/client.ts';
 import { useLoad } from '../api/use-load.ts';
 import { changeQuery, hrefTo, type PageProps } from '../router.ts';
 import { RUN_PROJECT_PATH, RUNS_PATH } from '../runs/addresses.ts';
@@ -11,6 +10,7 @@ import { readNamed, readRuns } from '../runs/read-runs.ts';
 import { RunComparison } from '../runs/run-comparison.tsx';
 import { RunTable, type RunRow } from '../runs/run-table.tsx';
 import { columnsOf, firstColumns, valuesOf } from '../runs/run-values.ts';
+import { countOf } from '../ui/counts.ts';
 import { FieldFilter, OptionFilter } from '../ui/field-filter.tsx';
 import { counted, whole } from '../ui/numbers.ts';
 import { PageHead } from '../ui/page-head.tsx';
@@ -23,8 +23,6 @@ const REFRESHED_ROWS_MAX = 100;
 /** Colours distinguish at most this many. */
 const COMPARED_MAX = 8;
 const STATES = ['running', 'finished', 'failed'] as const;
-
-type Counts = Answer<'/v1/runs'>['counts'];
 
 export function RunProjectPage({ params, query }: PageProps) {
   const place = { entity: params['entity']!, project: params['project']! };
@@ -70,9 +68,6 @@ export function RunProjectPage({ params, query }: PageProps) {
     </>
   );
 }
-
-const countOf = (counts: Counts, state: string): number =>
-  Object.entries(counts).reduce((sum, [each, count]) => (state === '' || each === state ? sum + count : sum), 0);
 
 interface FoundProps {
   readonly runs: readonly Run[];

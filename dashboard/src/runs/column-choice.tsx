@@ -1,7 +1,7 @@
 // Chooses the columns of the table of runs among the names that the runs have, in a list that opens.
 import { useState } from 'preact/hooks';
 import { Text } from '../ui/text.tsx';
-import type { ValueColumn } from './run-values.ts';
+import { COLUMNS_MAX, type ValueColumn } from './run-values.ts';
 
 interface ColumnChoiceProps {
   readonly columns: readonly ValueColumn[];
@@ -10,6 +10,7 @@ interface ColumnChoiceProps {
 }
 
 const OFFERED = 60;
+const KINDS = ['config', 'summary'] as const;
 
 export function ColumnChoice({ columns, shown, onChange }: ColumnChoiceProps) {
   const [search, setSearch] = useState('');
@@ -30,7 +31,7 @@ export function ColumnChoice({ columns, shown, onChange }: ColumnChoiceProps) {
             onInput={({ currentTarget }) => setSearch(currentTarget.value.trim())}
           />
         </label>
-        {(['config', 'summary'] as const).map((of) => (
+        {KINDS.map((of) => (
           <fieldset key={of}>
             <legend>{of}</legend>
             {found
@@ -43,8 +44,13 @@ export function ColumnChoice({ columns, shown, onChange }: ColumnChoiceProps) {
               ))}
           </fieldset>
         ))}
-        {(['config', 'summary'] as const).some((of) => found.filter((each) => each.of === of).length > OFFERED) && (
+        {KINDS.some((of) => found.filter((each) => each.of === of).length > OFFERED) && (
           <p class="muted small">The first {OFFERED} of each kind are listed: find others by a part of their names.</p>
+        )}
+        {KINDS.some((of) => columns.filter((each) => each.of === of).length >= COLUMNS_MAX) && (
+          <p class="muted small">
+            At most {COLUMNS_MAX} names of each kind are columns; the page of a run has all of its names.
+          </p>
         )}
       </div>
     </details>

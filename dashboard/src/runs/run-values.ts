@@ -31,8 +31,8 @@ export interface ValueColumn {
   readonly isNumeric: boolean;
 }
 
-/** More would make the page slow; scripts that log so many names do not mean them as columns. */
-const COLUMNS_MAX = 500;
+/** Of either kind; more would make the page slow: scripts that log so many names do not mean them as columns. */
+export const COLUMNS_MAX = 500;
 /** Columns at first, of either kind. */
 const SHOWN_FIRST = 4;
 

@@ -17,8 +17,8 @@ export function pagePlaceOf(query: URLSearchParams): PagePlace {
 interface CursorPagerProps {
   readonly place: PagePlace;
   readonly page: { readonly data: readonly unknown[]; readonly last_id: string; readonly has_more: boolean };
-  /** Rows of all pages, where the server counts them. */
-  readonly total?: number;
+  /** How many rows all pages have, where the server counts them. */
+  readonly total?: number | string | undefined;
   /** What the rows are: `episodes`. */
   readonly of: string;
   /** What the links say, where `Newest` and `Older` do not fit. */
@@ -39,7 +39,7 @@ export function CursorPager({ place, page, total, of, words = WORDS, hrefOf }: C
           ? `No more ${of}`
           : `${of[0]!.toUpperCase()}${of.slice(1)} ${whole(place.before + 1)} to ${whole(last)}`}
         {page.data.length > 0 && total !== undefined
-          ? ` of ${whole(total)}`
+          ? ` of ${typeof total === 'number' ? whole(total) : total}`
           : page.has_more
             ? ', and more'
             : page.data.length > 0

@@ -1,8 +1,9 @@
-// A table described by its columns, and sorted by the value that a column names: the address says which. Scrolls sideways on small
-// screens. Of many rows it draws the first ones, says how many there are, and sorts all of them. Use virtual-list.tsx for rows that open.
+// A table described by its columns, and sorted by the value that a column names, or by the server: the address says by which. Scrolls
+// sideways on small screens. Of many rows it draws the first ones, says how many there are, and sorts all of them. Use virtual-list.tsx for
+// rows that open.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { changeQuery, useAddress } from '../router.ts';
+import { changeQuery, chooseAmong, useAddress } from '../router.ts';
 import { whole } from './numbers.ts';
 
 export interface Column<Row> {
@@ -11,6 +12,8 @@ export interface Column<Row> {
   /** Aligns numbers on the right. */
   readonly align?: 'right';
   readonly sortBy?: (row: Row) => number | string;
+  /** What the server calls the order by this column: it sorts the list of which `rows` are a page. */
+  readonly sortedAs?: string;
   /** Takes the remaining width. */
   readonly isWide?: boolean;
 }
@@ -35,15 +38,18 @@ interface Sorting {
 
 export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: TableProps<Row>) {
   const [count, setCount] = useState(SHOWN_FIRST);
-  const name = `sort-${label.toLowerCase().replaceAll(/\W+/g, '-')}`;
-  const said = useAddress().query.get(name);
-  const sorting = isPart ? null : readSorting(said, columns);
+  const name = sortNameOf(label);
+  const said = readSorting(useAddress().query.get(name), columns);
+  const sorts = ({ sortBy, sortedAs }: Column<Row>) => sortedAs !== undefined || (sortBy !== undefined && !isPart);
+  const sorting = said && sorts(columns[said.column]!) ? said : null;
   const sortBy = sorting && columns[sorting.column]?.sortBy;
   const inOrder = sortBy ? sorted(rows, sortBy, sorting.isDown) : rows;
   const shown = inOrder.slice(0, count);
   const turn = (column: number) => {
     const isDown = sorting?.column === column ? !sorting.isDown : true;
-    changeQuery({ [name]: `${isDown ? '-' : ''}${columns[column]!.title}` });
+    const { title, sortedAs } = columns[column]!;
+    const change = sortedAs === undefined ? changeQuery : chooseAmong;
+    change({ [name]: `${isDown ? '-' : ''}${title}` });
   };
 
   const frame = (
@@ -51,14 +57,14 @@ export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: Tabl
       <table>
         <thead>
           <tr>
-            {columns.map(({ title, align, sortBy: sorts, isWide }, at) => (
-              <th key={title} scope="col" class={classOf(align, isWide)} aria-sort={stateOf(sorting, at)}>
-                {sorts && !isPart ? (
+            {columns.map((column, at) => (
+              <th key={column.title} scope="col" class={classOf(column)} aria-sort={stateOf(sorting, at)}>
+                {sorts(column) ? (
                   <button class="sort" type="button" onClick={() => turn(at)}>
-                    {title}
+                    {column.title}
                   </button>
                 ) : (
-                  title
+                  column.title
                 )}
               </th>
             ))}
@@ -67,9 +73,9 @@ export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: Tabl
         <tbody>
           {shown.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, align, isWide }) => (
-                <td key={title} class={classOf(align, isWide)}>
-                  {cell(row)}
+              {columns.map((column) => (
+                <td key={column.title} class={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -94,6 +100,19 @@ export function Table<Row>({ label, columns, rows, keyOf, isPart = false }: Tabl
   );
 }
 
+/** What the address of the page says about the order of its table of this name. */
+export const sortNameOf = (label: string): string => `sort-${label.toLowerCase().replaceAll(/\W+/g, '-')}`;
+
+/** The order in which the server is asked for the rows; null: the list's own. */
+export function askedOrder<Row>(
+  said: string | null,
+  columns: readonly Column<Row>[],
+): { readonly sort: string; readonly order: 'asc' | 'desc' } | null {
+  const sorting = readSorting(said, columns);
+  const sort = sorting && columns[sorting.column]!.sortedAs;
+  return sort ? { sort, order: sorting.isDown ? 'desc' : 'asc' } : null;
+}
+
 /** `lr`: the smallest first; `-lr`: the greatest. What names no column of the table sorts nothing. */
 function readSorting(said: string | null, columns: readonly { readonly title: string }[]): Sorting | null {
   if (said === null) return null;
@@ -103,7 +122,7 @@ function readSorting(said: string | null, columns: readonly { readonly title: st
   return column === -1 ? null : { column, isDown: true };
 }
 
-const classOf = (align?: 'right', isWide?: boolean): string =>
+const classOf = <Row,>({ align, isWide }: Column<Row>): string =>
   `${align ? 'number' : ''} ${isWide ? 'wide' : ''}`.trim();
 
 function stateOf(sorting: Sorting | null, column: number): 'ascending' | 'descending' | undefined {

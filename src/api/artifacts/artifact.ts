@@ -5,6 +5,7 @@ import { sizeOf, type ArtifactVersion } from '#domain/artifact';
 import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifacts/artifact-name';
 import type { Manifest } from '#services/artifacts/artifacts';
 import { countNodes } from '#validation/parse';
+import { COUNTED, envelope } from '../http/listing.ts';
 
 const FILES_MAX = 10_000;
 const ALIASES_MAX = 32;
@@ -130,6 +131,14 @@ export const artifactResponse = z
     created_at: z.string(),
   })
   .meta({ title: 'Artifact' });
+
+export const artifactList = envelope(artifactResponse)
+  .extend({
+    counts: z
+      .object({ versions: z.int().describe(`Number of versions. ${COUNTED}`) })
+      .describe('Of all versions that the filters find: of every page.'),
+  })
+  .meta({ title: 'ArtifactList' });
 
 export const uploadedFile = artifactFile;
 /** 202: upload these files, then send the manifest again. */

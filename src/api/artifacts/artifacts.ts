@@ -2,6 +2,7 @@
 // uploaded under `name:draft`, and a manifest then creates one version of them. Versions never change.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { ARTIFACT_SORTS } from '#domain/artifact';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { NamedVersion } from '#services/artifacts/artifact-name';
@@ -12,6 +13,7 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { answerWithFile } from '../http/file-answer.ts';
 import {
   alias,
+  artifactList,
   artifactResponse,
   artifactSegment,
   deletedArtifacts,
@@ -23,7 +25,7 @@ import {
   toArtifactResponse,
   uploadedFile,
 } from './artifact.ts';
-import { envelope, pageFields, toEnvelope, toPage } from '../http/listing.ts';
+import { pageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { namedArtifact } from './named-artifact.ts';
 import { parse } from '#validation/parse';
 
@@ -35,6 +37,13 @@ const listQuery = z.looseObject({
   project: z.string().optional(),
   name: z.string().optional(),
   type: z.string().optional(),
+  sort: z
+    .enum(ARTIFACT_SORTS)
+    .default('created')
+    .describe(
+      'What the whole list is sorted by. created: when they were created. name: name, then version. project: project, name, version. files: number of files. size: bytes of all files. Equal ones are in order of creation.',
+    ),
+  order: z.enum(['asc', 'desc']).default('asc').describe('asc: smallest or oldest first. desc: the other way round.'),
 });
 
 export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): Endpoint[] {
@@ -43,18 +52,19 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       method: 'GET',
       path: '/v1/artifacts',
       tag: 'Artifacts',
-      summary: 'List versions of your artifacts, oldest first',
+      summary: 'List versions of your artifacts, oldest first unless `sort` or `order` says otherwise',
       access: 'read',
       query: listQuery,
-      answer: envelope(artifactResponse),
+      answer: artifactList,
       async handle({ caller, query }) {
-        const { project, name, type } = query;
+        const { project, name, type, order, sort } = query;
         const filter = {
           ...(project === undefined ? {} : { project }),
           ...(name === undefined ? {} : { name }),
           ...(type === undefined ? {} : { type }),
         };
-        return toEnvelope(await artifacts.list(caller, filter, toPage(query)), toArtifactResponse);
+        const page = toEnvelope(await artifacts.list(caller, filter, toPage(query), order, sort), toArtifactResponse);
+        return { ...page, counts: { versions: await artifacts.count(caller, filter) } };
       },
     }),
     endpoint({

@@ -51,6 +51,7 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   stream: false,
   limit: 20,
   order: 'desc',
+  sort: 'size',
   entity: '~',
   'W&B/entity': 'default',
   project: 'demo',

@@ -7,7 +7,7 @@ import type { ReadCall, SaidCall } from '#services/episodes/read-calls';
 import { boolean, number, record } from '#validation/lax';
 import { parse, refuse } from '#validation/parse';
 import { unknownFields, warnings } from '#validation/unknown-fields';
-import { pageFields } from '../http/listing.ts';
+import { COUNTED, envelope, pageFields } from '../http/listing.ts';
 import { isoOrNull } from '../http/time.ts';
 
 /** Metadata is returned with every episode of a list. */
@@ -167,6 +167,19 @@ export const episodeResponse = z
     stored_bytes: z.int().describe('What its calls occupy, in bytes.'),
   })
   .meta({ title: 'Episode' });
+
+const episodeCount = z.int().describe(`Number of episodes with this status. ${COUNTED}`);
+
+export const episodeList = envelope(episodeResponse)
+  .extend({
+    counts: z
+      .object({ open: episodeCount, rewarded: episodeCount, trained: episodeCount, expired: episodeCount })
+      .nullable()
+      .describe(
+        'Of all episodes that the other filters find, by status: of every page, and whatever `status` asks for. Null: a `search` is not counted.',
+      ),
+  })
+  .meta({ title: 'EpisodeList' });
 
 export const changedEpisode = episodeResponse.extend({ warnings }).meta({ title: 'RewardedEpisode' });
 

@@ -14,8 +14,8 @@ import {
   createdEpisode,
   createEpisode,
   deletedEpisode,
+  episodeList,
   episodeQuery,
-  episodeResponse,
   episodeWithCalls,
   listEpisodesQuery,
   readCreateEpisode,
@@ -72,11 +72,15 @@ export function episodeRoutes({ episodes }: Pick<ApiServices, 'episodes'>, { bas
       summary: 'List your episodes, newest first. Can be filtered by model, group, status, job, reward and text',
       access: 'read',
       query: listEpisodesQuery,
-      answer: envelope(episodeResponse),
+      answer: episodeList,
       async handle({ caller, query }) {
         const { search, order } = query;
-        const found = await episodes.list(caller, toEpisodeFilter(query), search || null, toPage(query), order);
-        return toEnvelope(found, toEpisodeResponse);
+        const filter = toEpisodeFilter(query);
+        const found = await episodes.list(caller, filter, search || null, toPage(query), order);
+        return {
+          ...toEnvelope(found, toEpisodeResponse),
+          counts: search ? null : await episodes.count(caller, filter),
+        };
       },
     }),
     endpoint({

@@ -1,6 +1,6 @@
 // Lists with a cursor: the query for a page, and the envelope of the page.
 import { z } from 'zod';
-import type { Listing, Page } from '#domain/page';
+import { COUNTED_MAX, type Listing, type Page } from '#domain/page';
 import { integer } from '#validation/lax';
 
 const LIMIT_MAX = 100;
@@ -26,6 +26,9 @@ export const longPageFields = {
 export const orderField = {
   order: z.enum(['asc', 'desc']).default('asc').describe('asc: oldest first. desc: newest first.'),
 };
+
+/** Of a count in a list that is counted only so far. */
+export const COUNTED = `Counted to ${COUNTED_MAX + 1} at most, which means: more than ${COUNTED_MAX}.`;
 
 export const pageQuery = z.looseObject(pageFields);
 

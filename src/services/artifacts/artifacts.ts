@@ -5,11 +5,17 @@ import type { Clock } from '#base/clock';
 import { createId } from '#base/ids';
 import { createDigests } from '#base/stream-digest';
 import type { Log } from '#base/log';
-import { rowBytes, type ArtifactFile, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
+import {
+  rowBytes,
+  type ArtifactFile,
+  type ArtifactName,
+  type ArtifactSort,
+  type ArtifactVersion,
+} from '#domain/artifact';
 import { artifactBlob } from '#domain/blob-names';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
-import type { Listing, Order, Page } from '#domain/page';
+import { COUNTED_MAX, type Listing, type Order, type Page } from '#domain/page';
 import type { ArtifactFilter } from '#storage/artifact-store';
 import type { BlobStore } from '#storage/blobs';
 import type { Storage } from '#storage/storage';
@@ -64,7 +70,15 @@ export interface Artifacts extends ArtifactCollections {
   countVersions(caller: Caller, name: ArtifactName): Promise<number>;
   /** Stored versions only; null if there are none. */
   find(caller: Caller, named: NamedVersion): Promise<ArtifactVersion | null>;
-  list(caller: Caller, filter: Omit<ArtifactFilter, 'entity'>, page: Page): Promise<Listing<ArtifactVersion>>;
+  list(
+    caller: Caller,
+    filter: OwnArtifacts,
+    page: Page,
+    order: Order,
+    sort: ArtifactSort,
+  ): Promise<Listing<ArtifactVersion>>;
+  /** Of all pages of the list; COUNTED_MAX + 1: there are more. */
+  count(caller: Caller, filter: OwnArtifacts): Promise<number>;
   setAliases(caller: Caller, named: NamedVersion, aliases: readonly string[]): Promise<ArtifactVersion>;
   /** Adds aliases. A checkpoint has fixed aliases; others are refused. Throws `artifact_conflict`. */
   addAliases(caller: Caller, id: string, aliases: readonly string[]): Promise<void>;
@@ -76,6 +90,8 @@ export interface Artifacts extends ArtifactCollections {
   /** Deletes bytes that never became part of a version, or that no version uses any more. */
   cleanUp(): Promise<void>;
 }
+
+export type OwnArtifacts = Omit<ArtifactFilter, 'entity'>;
 
 export interface ArtifactsDeps {
   readonly storage: Storage;
@@ -287,7 +303,9 @@ export function createArtifacts({ storage, blobs, clock, log, fileBytesMax, limi
       return storage.artifacts.find(named, selectorOf(named.version));
     },
 
-    list: (caller, filter, page) => storage.artifacts.list({ ...filter, entity: caller.entity }, page),
+    list: ({ entity }, filter, page, order, sort) => storage.artifacts.list({ ...filter, entity }, page, order, sort),
+
+    count: ({ entity }, filter) => storage.artifacts.count({ ...filter, entity }, COUNTED_MAX + 1),
 
     async countVersions({ entity }, name) {
       if (name.entity !== entity) return 0;

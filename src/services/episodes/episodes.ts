@@ -3,9 +3,16 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '#base/clock';
 import type { Log } from '#base/log';
 import type { Caller } from '#domain/caller';
-import { episodeNameProblem, isEpisodeId, type Episode, type EpisodeBounds, type EpisodeReward } from '#domain/episode';
+import {
+  episodeNameProblem,
+  isEpisodeId,
+  type Episode,
+  type EpisodeBounds,
+  type EpisodeReward,
+  type EpisodeStatus,
+} from '#domain/episode';
 import { AppError } from '#domain/errors';
-import { PAGE_WEIGHT_MAX, unknownCursor, type Listing, type Order, type Page } from '#domain/page';
+import { COUNTED_MAX, PAGE_WEIGHT_MAX, unknownCursor, type Listing, type Order, type Page } from '#domain/page';
 import type { EpisodeFilter } from '#storage/episode-store';
 import type { Storage } from '#storage/storage';
 import { tokenTexts } from '#text/detokenizer';
@@ -53,6 +60,8 @@ export interface Episodes {
     page: Page,
     order: Order,
   ): Promise<Listing<Episode>>;
+  /** Of all pages of a list, by status, whatever status it asks for; COUNTED_MAX + 1: there are more. */
+  count(caller: Caller, filter: EpisodesWanted): Promise<Readonly<Record<EpisodeStatus, number>>>;
   /** In order; with the messages that a call's parent does not have. The cursor is a call's id. */
   calls(caller: Caller, named: EpisodeNamed, page: Page): Promise<Listing<SaidCall>>;
   tokens(caller: Caller, named: EpisodeNamed, page: Page): Promise<Listing<ReadCall> & { textsOf: TextsOf | null }>;
@@ -150,6 +159,8 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
       const own = { ...filter, entity: caller.entity };
       return search === null ? store.list(own, page, order) : searchEpisodes(store, own, search, page, order);
     },
+
+    count: ({ entity }, { status: _, ...filter }) => store.count({ ...filter, entity }, COUNTED_MAX + 1),
 
     async calls(caller, named, { after, limit }) {
       const episode = await get(caller, named);

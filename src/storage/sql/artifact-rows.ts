@@ -25,6 +25,9 @@ export interface ArtifactTable {
   metadata: string;
   digest: string;
   created_at_ms: number;
+  /** Of its files, which never change. */
+  file_count: number;
+  size_bytes: number;
 }
 
 export interface ArtifactFileTable {

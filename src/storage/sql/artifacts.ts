@@ -1,14 +1,14 @@
 // Artifacts. The transaction that creates or removes a version decides whether its bytes exist, and which versions refer to them.
 import { setImmediate } from 'node:timers/promises';
 import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
-import { rowBytes, versionWeight, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
+import { rowBytes, sizeOf, versionWeight, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import { artifactRows } from '#domain/blob-names';
 import type { Payer } from '../account-store.ts';
 import type { ArtifactStore, CreateOutcome, NewArtifact } from '../artifact-store.ts';
 import { chargeWithin } from './accounts.ts';
 import { createCollectionStore } from './artifact-collections.ts';
 import { createDraftStore } from './artifact-drafts.ts';
-import { listPage } from './listing.ts';
+import { countRows, listPage } from './listing.ts';
 import { toArtifactContent, type ArtifactTable } from './artifact-rows.ts';
 import type { Tables } from './rows.ts';
 import { deleteRows, deleteRowsOf, inPieces, inside, PIECE } from './pieces.ts';
@@ -138,27 +138,23 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       return row ? complete(db, row) : null;
     },
 
-    async count({ entity, project, name }) {
-      const { versions } = await db
-        .selectFrom('artifacts')
-        .select((eb) => eb.fn.countAll<number | string>().as('versions'))
-        .where('entity', '=', entity)
-        .where('project', '=', project)
-        .where('name', '=', name)
-        .executeTakeFirstOrThrow();
-      return Number(versions);
-    },
+    count: ({ entity, project, name, type }, most) =>
+      countRows(
+        db,
+        { table: 'artifacts', of: { entity }, where: { project, name, type }, by: countedBy({ project, name, type }) },
+        most,
+      ),
 
     exists: async (name) => (await latestOf(db, name)) !== undefined,
 
-    list: ({ entity, project, name, type }, page, order = 'asc') =>
+    list: ({ entity, project, name, type }, page, order = 'asc', sort = 'created') =>
       listPage(
         db,
         {
           table: 'artifacts',
           of: { entity },
           where: { project, name, type },
-          by: ['ordinal'],
+          by: sort === 'created' && project !== undefined && name !== undefined ? ORDERS.project : ORDERS[sort],
           order,
           heavy: ['metadata'],
         },
@@ -198,6 +194,23 @@ export function createArtifactStore(db: Kysely<Tables>): ArtifactStore {
       });
     },
   };
+}
+
+/** Each is the order of an index. Later versions of one name are newer, so that the order of a project is that of creation for one name. */
+const ORDERS = {
+  created: ['entity', 'ordinal'],
+  project: ['entity', 'project', 'name', 'version'],
+  name: ['entity', 'name', 'version', 'ordinal'],
+  type: ['entity', 'type', 'ordinal'],
+  files: ['entity', 'file_count', 'ordinal'],
+  size: ['entity', 'size_bytes', 'ordinal'],
+} as const;
+
+/** The index with the fewest other rows. */
+function countedBy({ project, name, type }: { readonly [N in 'project' | 'name' | 'type']: string | undefined }) {
+  if (project !== undefined) return ORDERS.project;
+  if (name !== undefined) return ORDERS.name;
+  return type === undefined ? ORDERS.created : ORDERS.type;
 }
 
 class OverLimit extends Error {}
@@ -247,6 +260,8 @@ async function insert(tx: Db, artifact: NewArtifact, version: number): Promise<S
       metadata: JSON.stringify(artifact.metadata),
       digest,
       created_at_ms: createdAtMs,
+      file_count: files.length,
+      size_bytes: sizeOf(artifact),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

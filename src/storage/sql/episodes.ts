@@ -21,7 +21,7 @@ import { IS_NOT_IN_TRAINING, removedAtOnce, removeEpisodes } from './episodes-of
 import { groupsOf } from './episode-groups.ts';
 import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable, type EpisodeTable } from './episode-rows.ts';
 import { createGroupedTransactions } from './grouped-transactions.ts';
-import { listPage } from './listing.ts';
+import { countRows, listPage } from './listing.ts';
 import { makeDue } from './online-training.ts';
 import { Refused, unlessRefused } from './refused.ts';
 import { deleteRowsOf, inside, PIECE } from './pieces.ts';
@@ -128,17 +128,14 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
 
     findOfModel: (modelId, name) => named(db, modelId, name),
 
-    list: ({ entity, modelId, group, status, trainedBy, rewardMin, rewardMax }, page, order = 'asc') =>
+    list: ({ entity, modelId, group, status, trainedBy, ...rewards }, page, order = 'asc') =>
       listPage(
         db,
         {
           table: 'episodes',
           of: { entity },
           where: { model_id: modelId, group_name: group, status, trained_by: trainedBy },
-          also: [
-            ...(rewardMin === undefined ? [] : [sql`reward >= ${rewardMin}`]),
-            ...(rewardMax === undefined ? [] : [sql`reward <= ${rewardMax}`]),
-          ],
+          also: rewarded(rewards),
           by: orderOf({ modelId, group, status, trainedBy }),
           order,
           heavy: ['metrics', 'turn_rewards', 'metadata'],
@@ -146,6 +143,18 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         page,
         toEpisode,
       ),
+
+    async count({ entity, modelId, group, trainedBy, ...rewards }, most) {
+      const where = { model_id: modelId, group_name: group, trained_by: trainedBy };
+      const owned = ownerOf(entity, modelId, trainedBy);
+      const counts = {} as Record<EpisodeStatus, number>;
+      for (const status of EPISODE_STATUSES) {
+        const by = orderOf({ modelId, group, status, trainedBy });
+        const listed = { of: owned.of, where: { ...where, status }, also: [...owned.also, ...rewarded(rewards)], by };
+        counts[status] = await countRows(db, { table: 'episodes', ...listed }, most);
+      }
+      return counts;
+    },
 
     async calls(episodeId, from, limit, parts) {
       const rows = await db
@@ -278,6 +287,19 @@ const LIGHT = [
   'prompt_token_count',
   'created_at_ms',
 ] as const;
+
+const rewarded = ({ rewardMin, rewardMax }: Pick<EpisodeFilter, 'rewardMin' | 'rewardMax'>) => [
+  ...(rewardMin === undefined ? [] : [sql`reward >= ${rewardMin}`]),
+  ...(rewardMax === undefined ? [] : [sql`reward <= ${rewardMax}`]),
+];
+
+/** Asks the model or the job whose it is: the indexes of their episodes do not have the entity, and reading each row would take long. */
+function ownerOf(entity: string, modelId: string | undefined, trainedBy: string | undefined) {
+  const isOwn = (table: 'models' | 'training_jobs', id: string) =>
+    sql`exists (select 1 from ${sql.table(table)} where id = ${id} and entity = ${entity})`;
+  if (trainedBy !== undefined) return { of: {}, also: [isOwn('training_jobs', trainedBy)] };
+  return modelId === undefined ? { of: { entity }, also: [] } : { of: {}, also: [isOwn('models', modelId)] };
+}
 
 /** Ordered like the index that contains these rows. */
 function orderOf(filter: { [Name in keyof Omit<EpisodeFilter, 'entity'>]: EpisodeFilter[Name] | undefined }) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLog } from '#base/log';
+import { ARTIFACT_SORTS } from '#domain/artifact';
 import { PAGE_WEIGHT_MAX } from '#domain/page';
 import { aPayer } from '../../../test/support/a-caller.ts';
 import { openSqlStorage } from './sql-storage.ts';
@@ -37,13 +38,59 @@ test('every list of episodes is read along an index, and none is sorted', async 
   for (const filter of filters) await storage.episodes.list({ entity: 'e', ...filter }, page, 'desc');
   const lists = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes('order by'));
   expect(lists).toHaveLength(filters.length); // an empty page is weighed, and not read
-  const other = new Database(path);
-  onTestFinished(() => void other.close());
-  for (const list of lists) {
-    const plan = other.prepare(`explain query plan ${list.replaceAll('?', "'1'")}`).all() as { detail: string }[];
-    expect(plan.map(({ detail }) => detail)).toEqual([expect.stringMatching(/^SEARCH episodes USING INDEX /)]);
+  expectAlongIndex(path, 'episodes', lists);
+});
+
+test('episodes are counted in an index alone, by what the page filters them by', async () => {
+  const { storage, path } = await openStorage();
+  const prepare = vi.spyOn(Database.prototype, 'prepare');
+  onTestFinished(() => prepare.mockRestore());
+  const ranges = [{}, { rewardMin: 0, rewardMax: 1 }];
+  const filters = [{}, { modelId: 'm' }, { group: 'g' }, { trainedBy: 'j' }, { modelId: 'm', group: 'g' }];
+  for (const filter of filters)
+    for (const range of ranges) await storage.episodes.count({ entity: 'e', ...filter, ...range }, 10);
+  const counts = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes('count(*)'));
+  expect(counts).toHaveLength(filters.length * ranges.length); // prepared once for all statuses
+  for (const [first, ...rest] of plansOf(path, counts)) {
+    expect(first).toMatch(/^CO-ROUTINE/); // stops at its limit
+    expect(rest.filter((step) => / episodes /.test(step))).toEqual([
+      expect.stringMatching(/^SEARCH episodes USING COVERING INDEX /),
+    ]);
+    expect(rest.filter((step) => /B-TREE/.test(step))).toEqual([]);
   }
 });
+
+test('every order of the versions of artifacts is that of an index, and they are counted in one', async () => {
+  const { storage, path } = await openStorage();
+  const prepare = vi.spyOn(Database.prototype, 'prepare');
+  onTestFinished(() => prepare.mockRestore());
+  const page = { after: null, limit: 50 };
+  for (const sort of ARTIFACT_SORTS) await storage.artifacts.list({ entity: 'e' }, page, 'desc', sort);
+  await storage.artifacts.list({ entity: 'e', project: 'p', name: 'n' }, page);
+  const lists = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes('order by'));
+  expect(lists).toHaveLength(ARTIFACT_SORTS.length + 1);
+  expectAlongIndex(path, 'artifacts', lists);
+  prepare.mockClear();
+  const filters = [{}, { project: 'p' }, { project: 'p', name: 'n' }, { name: 'n' }, { type: 't' }];
+  for (const filter of filters) await storage.artifacts.count({ entity: 'e', ...filter }, 10);
+  const counts = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes('count(*)'));
+  expect(counts).toHaveLength(filters.length);
+  for (const plan of plansOf(path, counts))
+    expect(plan).toContainEqual(expect.stringMatching(/^SEARCH artifacts USING COVERING INDEX /));
+});
+
+/** Of each statement, what SQLite would do. */
+function plansOf(path: string, statements: readonly string[]): string[][] {
+  const other = new Database(path);
+  onTestFinished(() => void other.close());
+  const explain = (text: string) => other.prepare(`explain query plan ${text.replaceAll('?', "'1'")}`).all();
+  return statements.map((text) => (explain(text) as { detail: string }[]).map(({ detail }) => detail));
+}
+
+function expectAlongIndex(path: string, table: string, lists: readonly string[]): void {
+  for (const plan of plansOf(path, lists))
+    expect(plan).toEqual([expect.stringMatching(new RegExp(`^SEARCH ${table} USING INDEX `))]);
+}
 
 test('no call of the database reads more than a page may weigh, however large its rows are', async () => {
   const { storage } = await openStorage();

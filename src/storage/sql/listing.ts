@@ -66,6 +66,28 @@ export async function listPage<Table extends keyof Tables, T>(
   return { rows: page, hasMore };
 }
 
+/**
+ * How many rows there are; counts only as far as `most`. `by` names the index to count in, which should have all other columns too: those
+ * of the filters that it does not lead are hidden from the choice of an index.
+ */
+export async function countRows<Table extends keyof Tables>(
+  db: Kysely<Tables>,
+  { table, of, where = {}, also = [], by }: Omit<Listed<Table>, 'order' | 'heavy'>,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
+  const wanted = Object.entries({ ...of, ...where }).filter(([, value]) => value !== undefined);
+  const leads = (column: string) => (by as readonly string[]).includes(column);
+  const conditions = wanted.map(([column, value]) =>
+    leads(column) ? sql`${sql.ref(column)} = ${value}` : sql`${sql.ref(column)} || '' = ${value}`,
+  );
+  const { rows } = await sql<{ found: number | string }>`
+    select count(*) as found from (
+      select 1 as one from ${sql.table(table)} where ${all([...conditions, ...also])} limit ${most}) as counted`.execute(
+    db,
+  );
+  return Number(rows[0]!.found);
+}
+
 export interface Weighed {
   /** Postgres gives a text. */
   readonly weight: number | string;

@@ -27,6 +27,7 @@ import { onlineTraining } from './migrations/0022-online-training.ts';
 import { waitingClients } from './migrations/0023-waiting-clients.ts';
 import { modelLabels } from './migrations/0024-model-labels.ts';
 import { evaluationAttempts } from './migrations/0025-evaluation-attempts.ts';
+import { sortedArtifacts } from './migrations/0026-sorted-artifacts.ts';
 import type { Tables } from './rows.ts';
 
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -55,6 +56,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   waitingClients,
   modelLabels,
   evaluationAttempts,
+  sortedArtifacts,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

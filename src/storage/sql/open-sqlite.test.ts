@@ -7,6 +7,7 @@ import Database from 'libsql';
 import { afterAll, expect, test } from 'vitest';
 import { silentLog } from '#base/log';
 import { describeSchema } from '../../../scripts/generate-schema.ts';
+import { aPayer } from '../../../test/support/a-caller.ts';
 import { storageContract } from '../../../test/support/contract/storage.ts';
 import { addModel } from '../../../test/support/contract/stored-rows.ts';
 import { createRecordingLog } from '../../../test/support/serving/recording-log.ts';
@@ -125,6 +126,36 @@ test('an older file knows the highest step that each model ever had, and which a
   expect(steps).toEqual({ deleted: [true, 5], forked: [false, 1] });
   expect(await storage.jobs.assignStep('given-away', 1)).toBe(5);
   expect(await storage.jobs.assignStep('kept', 1)).toBe(3);
+});
+
+test('versions of an older file are sorted by their size and their number of files', async () => {
+  const path = newFile();
+  const { artifacts: written } = await open(path);
+  const about = { entity: 'team', project: 'p', type: 'dataset', metadata: {}, createdAtMs: 1 };
+  const payer = aPayer();
+  await written.addContent({ entity: 'team', sha256: 'x', md5: null, sizeBytes: 9, blob: 'artifacts/x' }, payer, 1);
+  for (const sizes of [[9], [3, 3], []]) {
+    const id = String(sizes.length);
+    const files = sizes.map((sizeBytes, at) => ({ path: `f${at}`, sha256: 'x', sizeBytes }));
+    await written.create({ ...about, id, name: id, files, digest: id }, [], payer);
+  }
+  await opened.pop()!.close();
+  withDatabase(path, (database) => {
+    for (const [column, index] of [
+      ['file_count', 'files'],
+      ['size_bytes', 'size'],
+    ])
+      database.exec(`drop index artifacts_by_${index}; alter table artifacts drop column ${column}`);
+    for (const index of ['of_entity', 'by_name', 'by_type']) database.exec(`drop index artifacts_${index}`);
+    database.exec('update schema_version set version = 25');
+  });
+  const { artifacts: migrated } = await open(path);
+  const sorted = async (sort: 'files' | 'size') =>
+    (await migrated.list({ entity: 'team' }, { after: null, limit: 9 }, 'asc', sort)).rows.map(({ id }) => id);
+  expect([await sorted('files'), await sorted('size')]).toEqual([
+    ['0', '1', '2'],
+    ['0', '2', '1'],
+  ]);
 });
 
 test('the log reports a schema migration, and only then', async () => {

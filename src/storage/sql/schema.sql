@@ -53,7 +53,7 @@ CREATE TABLE artifacts (
   type text not null,
   metadata text not null,
   digest text not null,
-  created_at_ms bigint not null,
+  created_at_ms bigint not null, file_count bigint not null default 0, size_bytes bigint not null default 0,
   unique (entity, project, name, version)
 );
 
@@ -409,9 +409,19 @@ CREATE INDEX artifact_contents_by_md5 on artifact_contents (entity, md5);
 
 CREATE INDEX artifact_files_by_content on artifact_files (entity, sha256);
 
+CREATE INDEX artifacts_by_files on artifacts (entity, file_count, ordinal);
+
+CREATE INDEX artifacts_by_name on artifacts (entity, name, version, ordinal);
+
+CREATE INDEX artifacts_by_size on artifacts (entity, size_bytes, ordinal);
+
+CREATE INDEX artifacts_by_type on artifacts (entity, type, ordinal);
+
+CREATE INDEX artifacts_of_entity on artifacts (entity, ordinal);
+
 CREATE INDEX episodes_by_activity on episodes (active_at_ms);
 
-CREATE INDEX episodes_by_group on episodes (entity, group_name, ordinal);
+CREATE INDEX episodes_by_group on episodes (entity, group_name, ordinal, status, reward);
 
 CREATE INDEX episodes_by_name on episodes (entity, name);
 
@@ -419,9 +429,9 @@ CREATE INDEX episodes_by_status on episodes (entity, status, ordinal, reward);
 
 CREATE INDEX episodes_of_entity on episodes (entity, ordinal, reward);
 
-CREATE INDEX episodes_of_group on episodes (model_id, group_name, ordinal);
+CREATE INDEX episodes_of_group on episodes (model_id, group_name, ordinal, status, reward);
 
-CREATE INDEX episodes_of_job on episodes (trained_by, ordinal);
+CREATE INDEX episodes_of_job on episodes (trained_by, ordinal, status, reward);
 
 CREATE INDEX episodes_of_model on episodes (model_id, ordinal, reward);
 

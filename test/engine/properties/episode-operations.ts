@@ -116,8 +116,11 @@ export function episodeOperations(
         },
         { requiredKeys: [] },
       ),
-      ({ episodes }, filter) =>
-        episodes.list({ entity: entityOf(models[0]!), ...filter }, { after: null, limit: 4 }, 'desc'),
+      async ({ episodes }, { status, ...filter }) => {
+        const of = { entity: entityOf(models[0]!), ...filter };
+        const listed = { ...of, ...(status === undefined ? {} : { status }) };
+        return [await episodes.list(listed, { after: null, limit: 4 }, 'desc'), await episodes.count(of, 2)];
+      },
     ),
     asked(
       'episodes.groups',

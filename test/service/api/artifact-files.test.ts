@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import { ApiError, createClient, type Artifact, type Client } from '#client/client';
 import { asOwner, openTestServer, type TestServer } from '../../support/api/test-server.ts';
+import { runCommand } from './run-command.ts';
 
 let server: TestServer;
 let client: Client;
@@ -37,6 +38,27 @@ function recorder() {
   const lines: string[] = [];
   return { lines, onFile: (path: string, state: string) => void lines.push(`${state} ${path}`) };
 }
+
+test('the list is sorted on the command line and for a client as the server sorts it', async () => {
+  for (const [name, content] of [
+    ['b', 'largest'],
+    ['a', '1'],
+    ['c', 'larger'],
+  ] as const)
+    await pushArtifact(client, `~/sorted/${name}`, await directory(`sorted-${name}`, { f: content }));
+  const names: string[] = [];
+  for await (const { name } of client.listArtifacts({ project: 'sorted', sort: 'size', order: 'desc' }))
+    names.push(name);
+  expect(names).toEqual(['b', 'c', 'a']);
+  const listed = async (...flags: string[]) => {
+    const remote = ['--url', server.app.listeningOrigin, '--key', asOwner.authorization.slice(7)];
+    const { stdout } = await runCommand('artifacts', 'ls', 'sorted', ...flags, ...remote);
+    return [...stdout.matchAll(/^sorted\/(\w)/gm)].map(([, name]) => name);
+  };
+  expect(await listed()).toEqual(['b', 'a', 'c']);
+  expect(await listed('--desc')).toEqual(['c', 'a', 'b']);
+  expect(await listed('--sort', 'name')).toEqual(['a', 'b', 'c']);
+});
 
 test('a directory is uploaded and downloaded; files that are already there are not transferred again', async () => {
   const source = await directory('source', { 'a.txt': 'A', 'deep/er/b.txt': 'B', 'empty.txt': '' });

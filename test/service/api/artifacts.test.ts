@@ -212,15 +212,30 @@ describe('a version', () => {
     expect(await read(`${ROOT}/gone`)).toBe(404);
   });
 
-  test('is listed with others by project, name and type, in pages', async () => {
+  test('is listed with others by project, name and type, in pages, sorted as a whole', async () => {
     for (const content of ['0', '1', '2']) await put(`/v1/artifacts/default/listed/a/f?type=lora`, content);
     await put(`/v1/artifacts/default/listed/b/f`, '0');
     const list = async (query: string) =>
-      (await send(server, { url: `/v1/artifacts?project=listed&${query}` })).json<{ data: { uri: string }[] }>();
+      (await send(server, { url: `/v1/artifacts?project=listed&${query}` })).json<{
+        data: { uri: string }[];
+        last_id: string;
+      }>();
     const uris = async (query: string) => (await list(query)).data.map(({ uri }) => uri.split('/').at(-1));
     expect(await uris('')).toEqual(['a:v0', 'a:v1', 'a:v2', 'b:v0']);
     expect(await uris('type=lora&limit=2')).toEqual(['a:v0', 'a:v1']);
     expect(await uris('name=b')).toEqual(['b:v0']);
+    await put(`/v1/artifacts/default/listed/c/f`, 'larger');
+    const newest = ['c:v0', 'b:v0', 'a:v2', 'a:v1', 'a:v0'];
+    expect(await uris('order=desc')).toEqual(newest);
+    const first = await list('sort=size&order=desc&limit=2');
+    expect(first).toMatchObject({ has_more: true, counts: { versions: 5 } });
+    expect(first.data.map(({ uri }) => uri.split('/').at(-1))).toEqual(['c:v0', 'b:v0']);
+    expect(await uris(`sort=size&order=desc&after=${first.last_id}`)).toEqual(['a:v2', 'a:v1', 'a:v0']);
+    expect(await uris('sort=name&order=desc')).toEqual(newest);
+    expect(await list('name=a&limit=1')).toMatchObject({ counts: { versions: 3 } });
+    expect(await list('name=none')).toMatchObject({ data: [], counts: { versions: 0 } });
+    const wrong = await send(server, { url: '/v1/artifacts?sort=luck' });
+    expect([wrong.statusCode, wrong.body]).toEqual([422, expect.stringContaining("'created', 'project'")]);
   });
 
   test('is hidden from other entities: 404 for every verb, as if it did not exist', async () => {

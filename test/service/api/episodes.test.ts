@@ -94,6 +94,15 @@ test('episodes are found by reward, by the job that used them, and by any text o
   expect(await found(`model_id=${modelId}&reward_min=0.25&reward_max=0.75&status=rewarded`)).toEqual(['about-quokka']);
   expect(await found('search=wombat&reward_min=-1')).toEqual(['about-Wombat']);
   expect(await found('training_job_id=nobody')).toEqual([]);
+  const counted = async (query: string) =>
+    (await send(server, { url: `/v1/preview/episodes?limit=1&${query}` })).json<{ counts: unknown }>().counts;
+  const none = { open: 0, rewarded: 0, trained: 0, expired: 0 };
+  expect(await counted(`model_id=${modelId}&reward_min=-0.5&reward_max=0.5&status=open`)).toEqual({
+    ...none,
+    rewarded: 2,
+  });
+  expect(await counted('training_job_id=nobody')).toEqual(none);
+  expect(await counted('search=wombat')).toBeNull();
   const wrong = await send(server, { url: '/v1/preview/episodes?reward_min=much' });
   expect([wrong.statusCode, wrong.body]).toEqual([422, expect.stringContaining('reward_min')]);
   const { body } = await send(server, { url: '/v1/preview/episodes/about-quokka/tokens' });

@@ -1,8 +1,14 @@
 // What every ArtifactStore promises; part of the storage contract.
 import { expect, test } from 'vitest';
 import { createId } from '#base/ids';
-import { rowBytes, type ArtifactContent, type ArtifactDraft } from '#domain/artifact';
-import type { Page } from '#domain/page';
+import {
+  ARTIFACT_SORTS,
+  rowBytes,
+  type ArtifactContent,
+  type ArtifactDraft,
+  type ArtifactVersion,
+} from '#domain/artifact';
+import type { Listing, Page } from '#domain/page';
 import type { NewArtifact } from '#storage/artifact-store';
 import type { Storage } from '#storage/storage';
 import { aPayer } from '../a-caller.ts';
@@ -199,6 +205,56 @@ export function artifactContract(open: () => Promise<Storage>): void {
     for (const after of [createId(), all[3]!.id])
       await expect(ids({}, { after, limit: 2 })).rejects.toMatchObject({ code: 'invalid_request', param: 'after' });
     await expect(ids({ entity: 'others' }, { after: all[0]!.id, limit: 2 })).rejects.toThrow('no item');
+  });
+
+  test('the whole list is sorted by what each version has, in either order, and goes on after any of them', async () => {
+    const artifacts = await withContents();
+    const file = (path: string, sizeBytes: number) => ({ path, sha256: 'x', sizeBytes });
+    const versions = [
+      { name: 'b', project: 'q', type: 'lora', files: [file('a', 30)] },
+      { name: 'a', project: 'p', type: 'dataset', files: [file('a', 20), file('b', 20)] },
+      { name: 'b', project: 'p', type: 'dataset', files: [file('a', 30)] },
+      ...Array.from({ length: 11 }, () => ({ name: 'a', project: 'p', type: 'dataset', files: [file('a', 5)] })),
+    ];
+    const ids: string[] = [];
+    for (const [at, version] of versions.entries()) {
+      const { artifact } = await made(artifacts, anArtifact(String(at), version));
+      ids.push(artifact.id);
+    }
+    await made(artifacts, anArtifact('1', { entity: 'team', project: 'r', name: 'gone' }));
+    await artifacts.delete((await artifacts.find({ ...NAME, project: 'r', name: 'gone' }, null))!.id);
+    const tenth = Array.from({ length: 11 }, (_, at) => at + 3); // v1 to v11 of p/a: v10 is after v9
+    const expected = {
+      created: versions.map((_, at) => at),
+      project: [1, ...tenth, 2, 0],
+      name: [1, ...tenth, 0, 2],
+      type: [1, 2, ...tenth, 0],
+      files: [0, 2, ...tenth, 1],
+      size: [...tenth, 0, 2, 1],
+    };
+    for (const sort of ARTIFACT_SORTS)
+      for (const order of ['asc', 'desc'] as const) {
+        const seen: number[] = [];
+        for (let page: Page | null = { after: null, limit: 4 }; page !== null;) {
+          const { rows, hasMore }: Listing<ArtifactVersion> = await artifacts.list(
+            { entity: 'team' },
+            page,
+            order,
+            sort,
+          );
+          seen.push(...rows.map(({ id }) => ids.indexOf(id)));
+          page = hasMore ? { after: rows.at(-1)!.id, limit: 4 } : null;
+        }
+        expect(seen, `${sort} ${order}`).toEqual(order === 'asc' ? expected[sort] : expected[sort].toReversed());
+      }
+    const ofName = { entity: 'team', project: 'p', name: 'a' };
+    const { rows } = await artifacts.list(ofName, { after: ids[5]!, limit: 2 }, 'desc', 'size');
+    expect(rows.map(({ version }) => version)).toEqual([2, 1]);
+    const counts = [{}, ofName, { name: 'b' }, { type: 'lora' }, { project: 'p', type: 'dataset' }, { name: 'c' }];
+    const count = (filter: object, most?: number) => artifacts.count({ entity: 'team', ...filter }, most);
+    expect(await Promise.all(counts.map((filter) => count(filter)))).toEqual([14, 12, 2, 1, 13, 0]);
+    expect(await Promise.all(counts.map((filter) => count(filter, 3)))).toEqual([3, 3, 2, 1, 3, 0]);
+    expect(await artifacts.count({ entity: 'others' })).toBe(0);
   });
 
   test('names of a project are listed by type, models among them, in pages', async () => {

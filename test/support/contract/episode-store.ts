@@ -285,6 +285,21 @@ export function episodeContract(open: () => Promise<Storage>): void {
       others.id,
     ]);
     await expect(episodes.list({ entity: 'others' }, { after: a!, limit: 9 })).rejects.toThrow('after');
+
+    const count = (filter: object, most = 9) => episodes.count({ entity: 'team', ...filter }, most);
+    const none = { open: 0, rewarded: 0, trained: 0, expired: 0 };
+    expect(await count({})).toEqual({ ...none, open: 2, trained: 2 });
+    expect(await count({}, 1)).toEqual({ ...none, open: 1, trained: 1 });
+    expect(await count({ modelId: model.id })).toEqual({ ...none, open: 1, trained: 2 });
+    expect(await count({ modelId: model.id, group: 'g' })).toEqual({ ...none, open: 1, trained: 1 });
+    expect(await count({ group: 'g' })).toEqual({ ...none, open: 2, trained: 1 });
+    expect(await count({ rewardMin: 0 })).toEqual({ ...none, trained: 1 });
+    expect(await count({ group: 'h', rewardMin: -1, rewardMax: 0 })).toEqual({ ...none, trained: 1 });
+    expect(await count({ trainedBy: job.id, rewardMax: 0 })).toEqual({ ...none, trained: 1 });
+    expect(await count({ trainedBy: job.id, modelId: other.id })).toEqual(none);
+    for (const theirs of [{ modelId: model.id }, { trainedBy: job.id }, { modelId: model.id, group: 'g' }])
+      expect(await count({ entity: 'others', ...theirs })).toEqual(none);
+    expect(await count({ entity: 'others' })).toEqual({ ...none, open: 1 });
   });
 
   test('groups are counted, and are complete with enough rewards and no open episode', async () => {

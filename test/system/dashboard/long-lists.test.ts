@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDashboard } from '#api/description/dashboard';
+import { createId } from '#base/ids';
 import { aCheckpoint, addModel, aJob, closing, NOW } from '../../support/contract/stored-rows.ts';
 import { BASE, BOOTSTRAP_KEY, openTestServer, type TestServer } from '../../support/api/test-server.ts';
+import { aPayer } from '../../support/a-caller.ts';
 import { skipWithout } from '../../support/skipping.ts';
 import {
   enterKey,
@@ -21,6 +23,8 @@ const browser = await openBrowser();
 const DIST = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url));
 const MODELS = 1_000;
 const STEPS = 1_009;
+const VERSIONS = 120;
+const EPISODES = 60;
 
 describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
   let server: TestServer;
@@ -44,6 +48,23 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
       // The last steps are the worst, so that sorting what is shown would not sort all.
       const checkpoint = { ...aCheckpoint(longest, step), metrics: { 'train/reward': 1 / step } };
       await storage.jobs.finish(job.id, claimed!.attempt, { ...closing(job.id, 0), checkpoint });
+    }
+    await storage.artifacts.addContent(
+      { ...of, sha256: 'x', md5: null, sizeBytes: 1, blob: 'artifacts/x' },
+      aPayer(),
+      1,
+    );
+    const about = { entity: 'default', project: 'p', name: 'rows', type: 'dataset', metadata: {}, createdAtMs: NOW };
+    for (let at = 0; at < VERSIONS; at++) {
+      const files = [{ path: 'rows.jsonl', sha256: 'x', sizeBytes: 1_000 * (VERSIONS - at) }];
+      await storage.artifacts.create({ ...about, id: createId(), files, digest: `${at}` }, [], aPayer());
+    }
+    for (let at = 0; at < EPISODES; at++) {
+      const episode = { id: createId(), entity: 'default', modelId: longest, name: `attempt-${at}-`, groupName: null };
+      const bounds = { openMax: EPISODES, callsMax: 1, tokensMax: 1 };
+      await storage.episodes.create({ ...episode, metadata: {} }, bounds, aPayer(), NOW);
+      const end = { outcome: 'completed', reward: 1, metrics: {}, turnRewards: {} } as const;
+      if (at < 7) await storage.episodes.reward(episode.id, end, NOW, 2);
     }
     await server.app.listen({ port: 0, host: '127.0.0.1' });
     const url = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}/`;
@@ -141,6 +162,41 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
       '',
       'rl',
     ]);
+  });
+
+  test('the versions of artifacts are sorted as a whole, in pages that the address names', async () => {
+    await openPage(page, '/data');
+    await page.getByText(`Versions 1 to 50 of ${VERSIONS}`).waitFor();
+    const versions = () => cells('Artifacts', 1);
+    const names = (from: number, to: number) =>
+      Array.from({ length: 50 }, (_, i) => `rows:v${from < to ? from + i : from - i}`);
+    expect(await versions()).toEqual(names(VERSIONS - 1, 0));
+    const size = page.getByRole('columnheader', { name: 'Size' });
+    await size.getByRole('button').click();
+    await expect.poll(versions).toEqual(names(0, 1)); // the oldest are the largest
+    expect(await size.getAttribute('aria-sort')).toBe('descending');
+    await page.getByRole('link', { name: 'Next ›' }).click();
+    await page.getByText(`Versions 51 to 100 of ${VERSIONS}`).waitFor();
+    expect(await versions()).toEqual(names(50, 51));
+    await page.getByRole('columnheader', { name: 'Artifact' }).getByRole('button').click(); // from its beginning
+    await page.getByText(`Versions 1 to 50 of ${VERSIONS}`).waitFor();
+    expect(await versions()).toEqual(names(VERSIONS - 1, 0));
+    await page.reload();
+    await expect.poll(versions).toEqual(names(VERSIONS - 1, 0));
+    await page.goBack();
+    await expect.poll(versions).toEqual(names(50, 51));
+    await expectAccessible(page);
+  });
+
+  test('the list of episodes says how many there are, of all and of a state', async () => {
+    await openPage(page, '/episodes');
+    await page.getByText(`Episodes 1 to 50 of ${EPISODES}`).waitFor();
+    await page.getByRole('link', { name: 'Older ›' }).click();
+    await page.getByText(`Episodes 51 to 60 of ${EPISODES}`).waitFor();
+    await page.getByLabel('State').selectOption('rewarded');
+    await page.getByText('Episodes 1 to 7 of 7').waitFor();
+    await openPage(page, '/episodes?search=attempt-7-');
+    await page.getByText('Episodes 1 to 1, the last ones').waitFor(); // a search is not counted
   });
 
   test('Home says which models it shows, and does not sort a part', async () => {

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -314,8 +314,18 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
 
     # Artifacts
 
-    def list_artifacts(self, project: str | None = None, name: str | None = None) -> AsyncIterator[Artifact]:
-        return self._http.rows(Artifact, "/v1/artifacts", {"project": project, "name": name})
+    def list_artifacts(
+        self,
+        project: str | None = None,
+        name: str | None = None,
+        *,
+        kind: str | None = None,
+        sort: Literal["created", "project", "name", "type", "files", "size"] | None = None,
+        order: Literal["asc", "desc"] | None = None,
+    ) -> AsyncIterator[Artifact]:
+        """Oldest first, unless `sort` or `order` says otherwise."""
+        query = {"project": project, "name": name, "type": kind, "sort": sort, "order": order}
+        return self._http.rows(Artifact, "/v1/artifacts", query)
 
     async def get_artifact(self, name: str) -> Artifact:
         """`name`: `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`."""

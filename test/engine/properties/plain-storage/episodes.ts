@@ -14,7 +14,7 @@ import {
 } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { Payer } from '#storage/account-store';
-import type { CompleteGroup, EpisodeEnd, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
+import type { CompleteGroup, EpisodeEnd, EpisodeFilter, EpisodeRefusal, EpisodeStore } from '#storage/episode-store';
 import type { ReadEpisode } from '#storage/storage';
 import type { Accounts } from './accounts.ts';
 import { paginate } from './page.ts';
@@ -128,19 +128,10 @@ export function createEpisodes(
       const row = named(modelId, name);
       return row && shown(row);
     },
-    async list({ entity, modelId, group, status, trainedBy, rewardMin, rewardMax }, page, order = 'asc') {
-      const oldestFirst = rows.filter((row) => row.entity === entity).map(shown);
+    async list(filter, page, order = 'asc') {
+      const oldestFirst = rows.filter((row) => row.entity === filter.entity).map(shown);
       const own = order === 'asc' ? oldestFirst : oldestFirst.toReversed();
-      const matching = own.filter(
-        (row) =>
-          row.modelId === (modelId ?? row.modelId) &&
-          row.groupName === (group ?? row.groupName) &&
-          row.status === (status ?? row.status) &&
-          row.trainedBy === (trainedBy ?? row.trainedBy) &&
-          (rewardMin === undefined || (row.reward !== null && row.reward >= rewardMin)) &&
-          (rewardMax === undefined || (row.reward !== null && row.reward <= rewardMax)),
-      );
-      return paginate(own, matching, page);
+      return paginate(own, own.filter(isIn(filter)), page);
     },
     calls: async (episodeId, from, limit, parts) =>
       calls
@@ -227,10 +218,8 @@ export function createEpisodes(
       }
       return { expired: expiring.length, deleted: over.length };
     },
-    countByStatus: async () =>
-      Object.fromEntries(
-        EPISODE_STATUSES.map((status) => [status, rows.filter((row) => row.status === status).length]),
-      ) as Record<EpisodeStatus, number>,
+    count: async (filter, most) => countsOf(rows.filter(isIn(filter)), most),
+    countByStatus: async () => countsOf(rows, Infinity),
   };
 
   return {
@@ -255,3 +244,19 @@ export function createEpisodes(
 }
 
 const UNLIMITED: Payer = { keyId: '', keyBytesMax: null, entityBytesMax: null };
+
+const isIn =
+  ({ entity, modelId, group, status, trainedBy, rewardMin, rewardMax }: EpisodeFilter) =>
+  (row: Episode): boolean =>
+    row.entity === entity &&
+    row.modelId === (modelId ?? row.modelId) &&
+    row.groupName === (group ?? row.groupName) &&
+    row.status === (status ?? row.status) &&
+    row.trainedBy === (trainedBy ?? row.trainedBy) &&
+    (rewardMin === undefined || (row.reward !== null && row.reward >= rewardMin)) &&
+    (rewardMax === undefined || (row.reward !== null && row.reward <= rewardMax));
+
+function countsOf(rows: readonly Episode[], most: number): Record<EpisodeStatus, number> {
+  const of = (status: EpisodeStatus) => Math.min(most, rows.filter((row) => row.status === status).length);
+  return Object.fromEntries(EPISODE_STATUSES.map((status) => [status, of(status)])) as Record<EpisodeStatus, number>;
+}
