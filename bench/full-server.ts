@@ -1,12 +1,16 @@
 // A server that has been used for long, for benchmarks of its pages: a thousand models, ten thousand jobs, one model with a thousand steps, each
-// with the metrics of its gradient steps. The rows are written straight to the database; nothing was computed.
+// with the metrics of its gradient steps, and what full-lists.ts adds. The rows are written straight to the database; nothing was computed.
+// Its engines are workers, none of which computes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql, Kysely, type RawBuilder } from 'kysely';
-import { databasePath } from '#config/data-directory';
+import { blobsPath, databasePath } from '#config/data-directory';
+import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
+import type { Tables } from '#storage/sql/rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import { startServer, type RunningServer } from '../examples/shared/server.ts';
+import { connectWorkers, seedLists } from './full-lists.ts';
 
 export const SIZES = { models: 1_000, jobs: 10_000, steps: 1_009 };
 
@@ -25,10 +29,13 @@ const MINUTE_MS = 60_000;
 
 export async function openFullServer(): Promise<FullServer> {
   const directory = await mkdtemp(join(tmpdir(), 'whetstone-full-'));
-  const server = await startServer(directory); // makes the schema
-  const db = new Kysely<unknown>({ dialect: createSqliteDialect(databasePath(directory)).kysely });
+  const server = await startServer(directory, ['--worker-model', 'whetstone/starter']); // makes the schema
+  const db = new Kysely<Tables>({ dialect: createSqliteDialect(databasePath(directory)).kysely });
   await seed(db, Date.now());
+  await seedLists(db, await prepareFilesystemBlobs({ root: blobsPath(directory) }), 'm-1', Date.now());
+  await sql`analyze`.execute(db);
   await db.destroy();
+  await connectWorkers(server);
   return {
     ...{ server, longest: 'm-1', job: `l-${SIZES.steps - 1}` },
     async close() {
@@ -42,7 +49,7 @@ export async function openFullServer(): Promise<FullServer> {
 const numbers = (count: number): RawBuilder<unknown> =>
   sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`;
 
-async function seed(db: Kysely<unknown>, nowMs: number): Promise<void> {
+async function seed(db: Kysely<Tables>, nowMs: number): Promise<void> {
   const { models, jobs, steps } = SIZES;
   const ownSteps = steps - 1; // of the first model; its step 0 is no job's
   const others = jobs - ownSteps;
@@ -80,7 +87,6 @@ async function seed(db: Kysely<unknown>, nowMs: number): Promise<void> {
     select 'el-' || i, ${sql.lit(`l-${ownSteps}`)}, i - 1, 0, 'gradient_step', ${eventData(sql`i`, sql`i`)}, ${ms(nowMs)} from ${numbers(LONG_JOB_STEPS)} cross join (select 'rl' as type) as t`.execute(
     db,
   );
-  await sql`analyze`.execute(db);
 }
 
 /** A curve with noise, by step: rises to 1. */

@@ -32,9 +32,10 @@ export function openSocket(url: string, key = BOOTSTRAP_KEY): Hand {
 export async function sayHello(
   lab: Pick<WorkerLab, 'url' | 'model' | 'capabilities'>,
   changes: Readonly<Record<string, unknown>> = {},
+  key = BOOTSTRAP_KEY,
 ): Promise<Hand> {
   const { id, configSha256, tokenizerSha256, contextLength, vocabSize } = lab.model;
-  const hand = openSocket(lab.url);
+  const hand = openSocket(lab.url, key);
   await hand.opened;
   const { capabilities } = lab;
   const hello = {
