@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,4 +20,12 @@ test('whoever reads the bytes late gets the error, and nobody else does', async 
   const chunks = fileChunks(join(root, 'none'));
   for (let turn = 0; turn < 10; turn++) await setImmediate(); // a bare stream has failed by now, unheard
   await expect(chunks.next()).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a pipe is read too, as `data check /dev/stdin` reads one', async () => {
+  const path = join(root, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const chunks = fileChunks(path);
+  const [read] = await Promise.all([chunks.next(), writeFile(path, 'row')]);
+  expect(String(read.value)).toBe('row');
 });

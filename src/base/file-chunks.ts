@@ -10,5 +10,6 @@ export interface ChunkOptions {
 
 export async function* fileChunks(path: string, { from = 0, chunkBytes }: ChunkOptions = {}): AsyncGenerator<Buffer> {
   const size = chunkBytes === undefined ? {} : { highWaterMark: chunkBytes };
-  yield* createReadStream(path, { start: from, ...size }) as AsyncIterable<Buffer>;
+  const start = from === 0 ? {} : { start: from }; // a pipe has no positions
+  yield* createReadStream(path, { ...start, ...size }) as AsyncIterable<Buffer>;
 }
