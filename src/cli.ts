@@ -4,23 +4,24 @@
 import { CommanderError } from 'commander';
 import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
-import { onReaderGone, writeError } from './commands/terminal.ts';
+import { onOutEnd, outFault, writeError } from './commands/terminal.ts';
 import { createProgram, inOneLine } from './commands/program.ts';
 import { VERSION } from './config/version.ts';
 
-const { program, remote } = createProgram(fail);
+const { program, remote, flagsInUse } = createProgram(fail);
 
 /** Prints a cause and, if it is known, what to do next; a stack only with DEBUG=whetstone, to find a bug in Whetstone itself. */
 function fail(error: unknown): never {
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : CALLED_WRONGLY); // it has said why
+  const fault = error instanceof CommanderError ? outFault() : null;
+  if (error instanceof CommanderError && fault === null) process.exit(error.exitCode === 0 ? 0 : CALLED_WRONGLY); // it has said why
   writeError(
-    `${inOneLine(`error: ${explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: VERSION })}`)}\n`,
+    `${inOneLine(`error: ${explain(fault ?? error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: VERSION, flags: flagsInUse() })}`)}\n`,
   );
   if (process.env['DEBUG'] === 'whetstone' && error instanceof Error) writeError(`${error.stack}\n`);
   process.exit(process.exitCode ?? exitCodeOf(error));
 }
 
-onReaderGone(() => process.exit(process.exitCode ?? 0));
+onOutEnd((cause) => (cause === null ? process.exit(process.exitCode ?? 0) : fail(cause)));
 
 process.on('SIGINT', sayInterrupted);
 await program.parseAsync().catch(fail);

@@ -4,6 +4,7 @@ import { counted } from '#base/counted';
 import type { Command } from 'commander';
 import { unfinishedBackup } from '#maintenance/unfinished-backup';
 import type { OnDone } from '#maintenance/reports';
+import { asCalled } from './as-called.ts';
 import { showBytes } from './download-progress.ts';
 import { interruptible } from './interrupt.ts';
 import { describeFinding, findingForMachines, describeLooked, type Maintained } from './maintenance.ts';
@@ -42,7 +43,7 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
         ...findings.map((finding) => describeFinding(finding)),
         `Copied ${describeLooked(looked)} to ${directory}.`,
         ...(settled ? [] : [UNSETTLED]),
-        ...(findings.length === 0 ? [] : [`${counted(findings.length, 'finding')}: ${IN_ORIGINAL}`]),
+        ...(findings.length === 0 ? [] : [`${counted(findings.length, 'finding')}${asCalled(`: ${IN_ORIGINAL}`)}`]),
       ]);
       if (findings.length > 0) process.exitCode = 1;
     });

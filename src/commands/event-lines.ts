@@ -3,12 +3,15 @@
 import { counted } from '#base/counted';
 import type { TrainingEvent, WaitingFor } from '#client/client';
 import { printable } from './output.ts';
+import { saidByServer } from './routes-as-commands.ts';
 
-export const lineOfWarning = (warning: string): string => `warning: ${printable(warning)}`;
+export const lineOfWarning = (warning: string): string => `warning: ${saidByServer(printable(warning))}`;
 
 /** A cause that names several faults (lines of a file) has a line for each. */
 export const linesOfError = (what: string, message: string): string[] =>
-  message.split('\n').map((line, i) => (i === 0 ? `${what}: ${printable(line)}` : `  ${printable(line)}`));
+  saidByServer(message)
+    .split('\n')
+    .map((line, i) => (i === 0 ? `${what}: ${printable(line)}` : `  ${printable(line)}`));
 
 /** Formats the events of one job, in order: a gradient step says of how many it is one. */
 export function createEventLines(): (event: TrainingEvent) => string[] {
@@ -40,7 +43,7 @@ function lineOf(type: Exclude<TrainingEvent['type'], 'training_failed'>, fields:
   }
 }
 
-const waitIn = ({ waiting_for: waits }: Fields): string => printable((waits as WaitingFor).message);
+const waitIn = ({ waiting_for: waits }: Fields): string => saidByServer(printable((waits as WaitingFor).message));
 
 /** Events of older servers have only the older name. */
 const stepsOf = (fields: Fields): number | null =>

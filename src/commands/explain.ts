@@ -4,8 +4,10 @@ import { storageRemedy } from '#domain/storage-fault';
 import { ArtifactFilesError } from '#client/artifact-files';
 import { AnswerError, ApiError, TrainingFailedError } from '#client/client';
 import { NameError } from '#client/paths';
+import { asCalled } from './as-called.ts';
 import { isBroken, isTimeout, LostServerError } from './lost-server.ts';
 import { routesAsCommands } from './routes-as-commands.ts';
+import { fieldsAsFlags, idsAsNames } from './wire-words.ts';
 
 const FAILED = 1;
 export const CALLED_WRONGLY = 2;
@@ -19,15 +21,20 @@ interface Speakers {
   readonly hasAnswered: boolean;
   /** The version of this command. */
   readonly version: string;
+  /** The flags of the command in use. */
+  readonly flags?: readonly string[];
 }
 
 /** Errors whose message is complete. */
 const SAYS_ALL = [AppError, TrainingFailedError, ArtifactFilesError, NameError];
 
-export function explain(error: unknown, speakers: Speakers): string {
-  const { lastUrl, hasAnswered, version } = speakers;
+/** One line, with the commands in it as the user has to type them. */
+export const explain = (error: unknown, speakers: Speakers): string => asCalled(whyOf(error, speakers));
+
+function whyOf(error: unknown, speakers: Speakers): string {
+  const { lastUrl, hasAnswered, version, flags = [] } = speakers;
   if (error instanceof LostServerError) return explainLoss(error, speakers);
-  if (error instanceof ApiError) return explainAnswer(error, version);
+  if (error instanceof ApiError) return explainAnswer(error, version, flags);
   if (error instanceof AppError && error.code === 'storage_unavailable') return explainStorage(error);
   if (SAYS_ALL.some((kind) => error instanceof kind)) return (error as Error).message;
   if (isWithoutTls(error))
@@ -58,18 +65,24 @@ const codeOf = (cause: unknown): string =>
 /** A server that never answered has nothing of the work. */
 function explainLoss({ cause, message: outcome }: LostServerError, speakers: Speakers): string {
   const { lastUrl, hasAnswered } = speakers;
-  if (!hasAnswered) return explain(cause, speakers);
+  if (!hasAnswered) return whyOf(cause, speakers);
   if (isBroken(cause)) return `the connection to the server at ${lastUrl} was lost. ${outcome}`;
   if (isTimeout(cause)) return `the server at ${lastUrl} did not answer in time. ${outcome}`;
-  return `${explain(cause, speakers)} ${outcome}`;
+  return `${whyOf(cause, speakers)} ${outcome}`;
 }
 
-function explainAnswer({ message: answered, code, requestId }: ApiError, own: string): string {
-  const message = routesAsCommands(answered)
+function explainAnswer(
+  { message: answered, code, requestId }: ApiError,
+  own: string,
+  flags: readonly string[],
+): string {
+  const said = routesAsCommands(answered)
+    .replace('API key. Make one', 'API key. Check --key and WHETSTONE_API_KEY, or make one')
     .replace(' Send return_existing: true to get it.', ' Choose another name.')
     .replace(/^body\.(\w+): Value error, /, 'The $1 ')
     .replace(/ \(value_error\)$/, '')
     .replace(/`([^`]+)`.* has no checkpoint at step \d+\.$/, '$& List its steps with `whetstone checkpoints list $1`.');
+  const message = idsAsNames(fieldsAsFlags(said, flags));
   const isUnknownRoute = code === 'not_found' && message.startsWith('Not Found: ');
   const version = isUnknownRoute
     ? ` This is whetstone ${own}: the server may have another version, or may not be a Whetstone server.`

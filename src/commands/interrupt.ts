@@ -1,6 +1,7 @@
 // Ctrl-C in a command: prints one line that says what happened to its work, removes unfinished files, and exits with code 130. The
 // default line is `Interrupted.` A lost server ends a command with the same words after the cause.
 import { rmSync } from 'node:fs';
+import { asCalled } from './as-called.ts';
 import { isLostServer, LostServerError } from './lost-server.ts';
 import { overwriteLine } from './terminal.ts';
 
@@ -37,7 +38,7 @@ export async function interruptible<T>({ line, lost, remove }: Interruption, wor
 }
 
 function endInterrupted(line: string): never {
-  overwriteLine(`${line}\n`); // over the ^C, or a progress bar
+  overwriteLine(`${asCalled(line)}\n`); // over the ^C, or a progress bar
   process.exit(INTERRUPTED);
 }
 

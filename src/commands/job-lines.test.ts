@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JobConfig, TrainingJob } from '#client/client';
-import { linesOfJob, linesOfJobs } from './job-lines.ts';
+import type { AnsweredPrompt, JobConfig, TrainingJob } from '#client/client';
+import { linesOfAnswers, linesOfJob, linesOfJobs } from './job-lines.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const at = (time: string) => `2026-03-01T${time}Z`;
@@ -33,7 +33,7 @@ test('a list of jobs has a header, names checkpoints as chat requests do, and sa
     NOW,
   );
   expect(lines.map(cellsOf)).toEqual([
-    ['ID', 'KIND', 'STATUS', 'DONE', 'MODEL', 'REWARD', 'LOSS', 'TOOK', 'SUBMITTED'],
+    ['ID', 'KIND', 'STATUS', 'DONE', 'MODEL', 'REWARD', 'LOSS', 'TOOK', 'SUBMITTED', 'WAITING'],
     ['j1', 'rl', 'queued', '0 %', 'demo/sums', '-', '-', '-', '5 min ago', 'It waits for its turn.'],
     ['j1', 'rl', 'succeeded', '100 %', 'demo/sums:step3', '0.988', '-', '61 s', '5 min ago'],
     ['j1', 'rl', 'running', '50 %', 'demo/sums', '-', '-', '60 s', '5 min ago'],
@@ -78,4 +78,15 @@ test('a cancelled job has no checkpoint, whatever step it would have made', () =
   const cancelled = { ...job, status: 'cancelled', progress: 0.5, step: 1, error_message: 'cancelled' } as const;
   const [head, model] = linesOfJob(cancelled, settings, NOW);
   expect([head, model]).toEqual(['rl job j1: cancelled, 50 %', 'model: demo/sums']);
+});
+
+test('an answer that is longer than its line ends with a mark', () => {
+  const answer = (content: string) => ({ message: { role: 'assistant', content }, reward: 1, finish_reason: 'stop' });
+  const answers = [answer('short'), answer('long'.repeat(50))];
+  const prompt = { index: 0, messages: [{ role: 'user', content: 'Go' }], answers, error: null };
+  expect(linesOfAnswers([prompt as unknown as AnsweredPrompt])).toEqual([
+    'prompt 0  Go',
+    '  reward 1  stop  short',
+    `  reward 1  stop  ${'long'.repeat(25)} …`,
+  ]);
 });

@@ -5,13 +5,14 @@ import { settingLines } from '#base/setting-lines';
 import type { AnsweredPrompt, Evaluation, JobConfig, JobGroup, TrainingJob } from '#client/client';
 import { lineOfWarning, linesOfError, short, skips } from './event-lines.ts';
 import { inColumns } from './columns.ts';
-import { printable, table } from './output.ts';
+import { cut, printable, table } from './output.ts';
+import { saidByServer } from './routes-as-commands.ts';
 import { shortName } from './short-name.ts';
 import { ago, lasting } from './times.ts';
 import { toldApart } from './told-apart.ts';
 
 /** Why it has not started; empty: it waits for nothing. */
-const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? printable(waits.message) : '');
+const waitOf = ({ waiting_for: waits }: TrainingJob): string => (waits ? saidByServer(printable(waits.message)) : '');
 
 /** The checkpoint that it made, as commands and chat requests name it; without one, its model. */
 export function nameOfResult({ status, step, model_name: model }: TrainingJob): string {
@@ -22,12 +23,14 @@ export function nameOfResult({ status, step, model_name: model }: TrainingJob): 
 const HEADER = ['ID', 'KIND', 'STATUS', 'DONE', 'MODEL', 'REWARD', 'LOSS', 'TOOK', 'SUBMITTED'];
 
 /** A table with a header; the ids are whole, because other commands take them. */
-export const linesOfJobs = (jobs: readonly TrainingJob[], nowMs = Date.now()): string[] =>
-  table(
+export function linesOfJobs(jobs: readonly TrainingJob[], nowMs = Date.now()): string[] {
+  const header = jobs.some((job) => waitOf(job) !== '') ? [...HEADER, 'WAITING'] : HEADER;
+  return table(
     'No jobs.',
-    HEADER,
-    jobs.map((job) => cellsOfJob(job, nowMs)),
+    header,
+    jobs.map((job) => cellsOfJob(job, nowMs).slice(0, header.length)),
   );
+}
 
 function cellsOfJob(job: TrainingJob, nowMs: number): string[] {
   const { id, type, status, progress, reward = null, loss = null, created_at: made } = job;
@@ -117,7 +120,7 @@ function linesOfAnswered({ index, answers, error }: AnsweredPrompt, asked: strin
   if (error !== null) return [prompt, `  not answered: ${printable(error)}`];
   const shown = (answers ?? []).map(({ message, reward, finish_reason: finish }) => {
     const worth = reward === null ? '' : `reward ${numbers([reward])}  `;
-    return `  ${worth}${finish}  ${printable(message.content ?? '').slice(0, ANSWER_SHOWN)}`;
+    return `  ${worth}${finish}  ${cut(printable(message.content ?? ''), ANSWER_SHOWN)}`;
   });
   return [prompt, ...(answers === null ? ['  not yet answered'] : shown)];
 }

@@ -4,6 +4,7 @@ import type { Looked } from '#maintenance/doctor';
 import type { Finding } from '#maintenance/finding';
 import type { Maintenance } from '#maintenance/reports';
 import { counted } from '#base/counted';
+import { asCalled } from './as-called.ts';
 import { bytesText } from './progress.ts';
 
 /** Provided by cli.ts. */
@@ -14,7 +15,7 @@ export interface Maintained {
 }
 
 export function describeFinding({ kind, where, problem, remedy }: Finding, repaired = false): string {
-  return `${kind}  ${where}: ${problem}. ${repaired ? 'Repaired' : 'To do'}: ${remedy}.`;
+  return `${kind}  ${where}: ${asCalled(problem)}. ${repaired ? 'Repaired' : 'To do'}: ${asCalled(remedy)}.`;
 }
 
 export const findingForMachines = ({ kind, where, problem, remedy }: Finding) => ({ kind, where, problem, remedy });

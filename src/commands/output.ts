@@ -3,12 +3,13 @@ import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { escapeUnseen } from '#base/unseen-characters';
 import { AppError, UsageError } from '#domain/errors';
+import { asCalled } from './as-called.ts';
 import { inColumns, inColumnsWithin, type Rows } from './columns.ts';
 import { errorTerminal, isOutTerminal, outColumns, typing, writeError, writeOut } from './terminal.ts';
 
 export const say = (line: string): void => writeOut(`${line}\n`);
 /** For people: programs that read the output do not get it. */
-export const note = (line: string): void => writeError(`${line}\n`);
+export const note = (line: string): void => writeError(`${asCalled(line)}\n`);
 
 export interface JsonFlag {
   readonly json?: boolean;
@@ -96,3 +97,6 @@ const processTerminal: Asking = {
 
 /** Replaces control characters, and those that change the direction of text, by spaces. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+
+/** At most so many characters, with a mark where the rest is left out. */
+export const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)} …`);

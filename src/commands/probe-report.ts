@@ -1,8 +1,9 @@
 // What the answers to a few tasks say about training on them by rewards: figures, whether RL can learn from them, and what to do if
 // not. Knows nothing of servers, nor how a reward comes about.
 import { counted } from '#base/counted';
+import { asCalled } from './as-called.ts';
 import { inColumns } from './columns.ts';
-import { printable } from './output.ts';
+import { cut, printable } from './output.ts';
 import { shortName } from './short-name.ts';
 import { toldApart } from './told-apart.ts';
 
@@ -193,7 +194,7 @@ export function linesOfReport(report: ProbeReport, probe: Probe, shown: number):
     ]),
     ...(probe.problem === null ? [] : [`not answered: ${printable(probe.problem)}`]),
     verdictLine(report),
-    ...report.advice.map((each) => `- ${each}`),
+    ...report.advice.map((each) => `- ${asCalled(each)}`),
     ...linesOfTasks(
       probe.tasks.filter(({ answers }) => answers.length > 0),
       shown,
@@ -224,7 +225,6 @@ function linesOfTask({ line, answers }: ProbedTask, prompt: string): string[] {
 
 const PROMPT_SHOWN = 100;
 const ANSWER_SHOWN = 100;
-const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)} …`);
 
 /** At most `count` of them, evenly over the list. */
 export const spread = <T>(all: readonly T[], count: number): T[] =>

@@ -1,8 +1,9 @@
 // All commands of `whetstone`, and their dependencies: each command loads the engines and databases that it needs. cli.ts
 // decides how a command ends the process.
 import { existsSync, readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { silentLog } from '#base/log';
+import { asCalled } from './as-called.ts';
 import { addArtifacts } from './artifacts.ts';
 import { addBackup } from './backup.ts';
 import { addCompletion } from './completion.ts';
@@ -60,17 +61,28 @@ function findKey(): string | null {
 const findUrl = () => findServerUrl(dataDirectory());
 const findModel = (id: string) => findServedModel(dataDirectory(), id);
 
+export interface Program {
+  readonly program: Command;
+  readonly remote: Remote;
+  /** Of the command that the user called, such as `--json`. */
+  readonly flagsInUse: () => readonly string[];
+}
+
 /** `fail`: ends the process. Errors of use are thrown as commander's, after a line about them. */
-export function createProgram(fail: (error: unknown) => never): { readonly program: Command; readonly remote: Remote } {
+export function createProgram(fail: (error: unknown) => never): Program {
   const program = new Command('whetstone')
     .description('Serve a language model, chat with it, and train it by reinforcement learning or on examples.')
     .version(VERSION)
     .enablePositionalOptions()
     .configureOutput({
-      writeOut,
-      writeErr: writeError,
+      writeOut: (text) => writeOut(asCalled(text)),
+      writeErr: (text) => writeError(asCalled(text)),
       outputError: (text, write) =>
-        write(`${inOneLine(text).replace(/[^.]$/, '$&.')} See: ${usedCommand(program)} --help\n`),
+        write(`${inOneLine(text).replace(/[^.]$/, '$&.')} See: ${asCalled(`${callOfUser(program).words} --help`)}\n`),
+    })
+    .configureHelp({
+      boxWrap: (text, width) => new Help().boxWrap(asCalled(text), width), // wrapped as it is shown
+      formatItem: besideOrBelow,
     })
     .exitOverride()
     .addHelpText(
@@ -146,20 +158,35 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
   program.commandsGroup('Other:');
   addCompletion(program);
   program.helpCommand('help [command]', 'show the help of a command');
-  return { program, remote };
+  const flagsInUse = () => callOfUser(program).command.options.flatMap(({ long }) => long ?? []);
+  return { program, remote, flagsInUse };
 }
+
+/** Commander's way, but on a narrow terminal the description stands below: beside, commander would leave it to the terminal to break it. */
+function besideOrBelow(term: string, termWidth: number, description: string, helper: Help): string {
+  const width = helper.helpWidth ?? 80;
+  const isNarrow = width - termWidth - ITEM_INDENT - 2 < helper.minWidthToWrap;
+  if (!isNarrow || description === '') return new Help().formatItem.call(helper, term, termWidth, description, helper);
+  const below = ' '.repeat(3 * ITEM_INDENT);
+  const lines = helper.boxWrap(description, Math.max(helper.minWidthToWrap, width - below.length)).split('\n');
+  return [`${' '.repeat(ITEM_INDENT)}${term}`, ...lines.map((line) => below + line)].join('\n');
+}
+
+/** Commander's. */
+const ITEM_INDENT = 2;
 
 /** As commander words it. */
 export const inOneLine = (text: string): string => text.trim().replace(/\s*\n\s*/g, ' ');
 
-/** The commands among the first words. */
-function usedCommand(program: Command): string {
+/** The command that the first words name. */
+function callOfUser(program: Command): { readonly words: string; readonly command: Command } {
   const words: string[] = [program.name()];
-  let command: Command | undefined = program;
+  let command = program;
   for (const word of process.argv.slice(2)) {
-    command = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
-    if (!command) break;
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (!next) break;
+    command = next;
     words.push(word);
   }
-  return words.join(' ');
+  return { words: words.join(' '), command };
 }

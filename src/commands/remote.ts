@@ -6,6 +6,7 @@ import { DEFAULT_URL, REMOTE_SETTINGS } from '#config/remote-settings';
 import { readSettings } from '#config/setting';
 import { AppError, UsageError } from '#domain/errors';
 import { parseModelName } from '#domain/model-name';
+import { noteName } from './wire-words.ts';
 import { createClient, type Client, type Model } from '#client/client';
 
 export interface RemoteFlags {
@@ -92,7 +93,10 @@ export async function getModel(client: Client, name: string): Promise<{ model: M
   if (!parsed) return { model: await client.getModel(name), step: null };
   const { entity, project, name: modelName, step } = parsed;
   for await (const model of client.listModels({ project, name: modelName }))
-    if (entity === null || model.entity === entity) return { model, step };
+    if (entity === null || model.entity === entity) {
+      noteName(model.id, `${project}/${modelName}`);
+      return { model, step };
+    }
   if ((await client.listBaseModels()).includes(name))
     throw new AppError(
       'model_not_found',

@@ -6,6 +6,7 @@ import { isLoopback } from '#base/loopback';
 import { describeVariables, settingOptions } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import type { SETTINGS } from '#config/settings';
+import { asCalled } from './as-called.ts';
 import { interruptible, sayInterrupted } from './interrupt.ts';
 import { say } from './output.ts';
 import { isOutTerminal, outColumns } from './terminal.ts';
@@ -74,15 +75,14 @@ function announce(server: Started, isTerminal: boolean): string {
 
 /** Only on a terminal, whose user may read the key in the data directory anyway; it does not belong in a log. */
 export function nextSteps({ url, firstKey, localKey }: Omit<Started, 'close'>): string[] {
-  const command = process.env['npm_command'] === 'exec' ? 'npx whetstone' : 'whetstone';
   const isOwn = isLoopback(new URL(url).hostname);
   return [
     '',
     ...(firstKey === null ? [] : ['On this machine the commands below find the key in the data directory.', '']),
     'Next, in another terminal of this directory:',
-    `  ${command} chat "What is 23 + 14?"`,
-    `  ${command} models create demo/first`,
-    `  ${command} jobs list`,
+    asCalled('  whetstone chat "What is 23 + 14?"'),
+    asCalled('  whetstone models create demo/first'),
+    asCalled('  whetstone jobs list'),
     '',
     isOwn && localKey !== null
       ? `Open the dashboard, signed in: ${url}/#key=${encodeURIComponent(localKey)}`

@@ -34,13 +34,19 @@ export const outColumns = (): number | undefined => process.stdout.columns;
 /** Where progress is shown. */
 export const errorTerminal = (): Terminal => process.stderr;
 
-/** Calls back where whoever read the results, such as `head`, has seen enough of them. Other failures are thrown. */
-export function onReaderGone(end: () => void): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    end();
-  });
+/** Calls back where results can no longer be written: with null where their reader, such as `head`, has seen enough of them, else with the cause. */
+export function onOutEnd(end: (cause: Error | null) => void): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => end(error.code === 'EPIPE' ? null : ofOut(error)));
 }
+
+/** Why results that were just written into a file are not there; null: they are. */
+export function outFault(): Error | null {
+  const error: NodeJS.ErrnoException | null = process.stdout.errored;
+  return error === null || error.code === 'EPIPE' ? null : ofOut(error);
+}
+
+/** Errors of files name their path. */
+const ofOut = (error: Error): Error => Object.assign(error, { path: 'The output' });
 
 /** Where questions are asked and conversations are typed. */
 export const typing = () => ({ input: process.stdin, output: process.stderr });

@@ -7,6 +7,7 @@ import { pushArtifact } from '#client/artifact-files';
 import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
 import { AppError, UsageError } from '#domain/errors';
 import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
+import { asCalled } from './as-called.ts';
 import { showBytes } from './download-progress.ts';
 import { followJob, withVerbose } from './jobs.ts';
 import { interruptible } from './interrupt.ts';
@@ -130,7 +131,7 @@ export function addTrain(program: Command, remote: Remote): void {
       );
       say(flags.json ? JSON.stringify({ id }) : `job ${id}`);
       await followJob(client, id, flags);
-      if (flags.evaluate !== undefined && !flags.json) say(`answers: whetstone jobs get ${id} --answers`);
+      if (flags.evaluate !== undefined && !flags.json) say(asCalled(`answers: whetstone jobs get ${id} --answers`));
     });
 }
 

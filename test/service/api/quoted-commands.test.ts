@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { FIRST_WORDS } from '../../../src/commands/as-called.ts';
 import { routesAsCommands } from '../../../src/commands/routes-as-commands.ts';
-import { newProgram } from './run-command.ts';
+import { FAILURES } from './failing-calls.ts';
+import { newProgram, runWithNpx } from './run-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const { program } = newProgram();
@@ -64,6 +66,37 @@ test('every quoted command exists, with its flags', () => {
   const quoted = SOURCES.flatMap((file) => quotedIn(file).map((each) => ({ file, ...each })));
   expect(quoted.filter(({ fault }) => fault !== null)).toEqual([]);
   expect(quoted.length).toBeGreaterThan(40); // the search finds them
+});
+
+test('the commands that are shown as they have to be typed are those of the program', () => {
+  expect([...FIRST_WORDS].sort()).toEqual([...program.commands.map((each) => each.name()), 'help'].sort());
+});
+
+/** A command as only a global installation knows it. */
+const GLOBAL = new RegExp(
+  String.raw`(?<!npx |-F _)\bwhetstone (?:${FIRST_WORDS.join('|')})\b|(?<!npx )whetstone --help`,
+);
+
+const FAILING = Object.entries(FAILURES).map(([name, [args]]) => ({ name, args: [...name.split(' '), ...args] }));
+
+test.each(FAILING)(
+  'after npx whetstone $name every command that is printed begins with npx',
+  async ({ name, args }) => {
+    const [help, failed, wrong] = [
+      await runWithNpx(...name.split(' '), '--help'),
+      await runWithNpx(...args),
+      await runWithNpx(...args, '--nonsense'),
+    ];
+    expect(help.stdout).toContain(`Usage: npx whetstone ${name}`);
+    expect(wrong.stderr).toContain(`See: npx whetstone ${name} --help\n`);
+    for (const text of [help.stdout, failed.stdout, failed.stderr, failed.said]) expect(text).not.toMatch(GLOBAL);
+  },
+);
+
+test('the first steps of the program too', async () => {
+  const { stdout } = await runWithNpx('--help');
+  expect(stdout).toContain('  $ npx whetstone serve  ');
+  expect(stdout).not.toMatch(GLOBAL);
 });
 
 /** Of routes that no command calls. */

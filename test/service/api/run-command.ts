@@ -16,20 +16,31 @@ export interface Printed {
   readonly said: string;
 }
 
-export async function runCommand(...args: readonly string[]): Promise<Printed> {
-  const argv = ['node', 'whetstone', ...args];
+export const runCommand = (...args: readonly string[]): Promise<Printed> => runFrom('whetstone', args);
+
+/** As the user of a local installation runs it. */
+export const runWithNpx = (...args: readonly string[]): Promise<Printed> =>
+  runFrom('/home/me/project/node_modules/.bin/whetstone', args);
+
+async function runFrom(file: string, args: readonly string[]): Promise<Printed> {
+  const argv = ['node', file, ...args];
   const before = process.argv;
   process.argv = argv;
   const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const text = (spy: typeof stdout) => spy.mock.calls.map(([chunk]) => String(chunk)).join('');
-  const { program, remote } = newProgram();
+  const { program, remote, flagsInUse } = newProgram();
   try {
     const error = await program.parseAsync(argv).then(
       () => null,
       (reason: unknown) => reason,
     );
-    const said = explain(error, { lastUrl: remote.lastUrl(), hasAnswered: remote.hasAnswered(), version: '0.0.0' });
+    const said = explain(error, {
+      lastUrl: remote.lastUrl(),
+      hasAnswered: remote.hasAnswered(),
+      version: '0.0.0',
+      flags: flagsInUse(),
+    });
     return { stdout: text(stdout), stderr: text(stderr), error, said };
   } finally {
     stdout.mockRestore();

@@ -1,6 +1,7 @@
 // The `whetstone` command as a user runs it: processes, exit codes, and output on stdout and stderr.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '#client/client';
 import { lockDataDirectory } from '#server/data-lock';
+import { skipUnless } from '../../support/skipping.ts';
 import { CLI } from '../../support/cli-command.ts';
 import { writeTinyChatModel } from '../../support/api/tiny-chat-model.ts';
 
@@ -18,15 +20,19 @@ interface Outcome {
   readonly stderr: string;
 }
 
-function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  stdio: StdioOptions = ['ignore', 'pipe', 'pipe'],
+) {
   const child = spawn(process.execPath, [CLI, ...args], {
     env: { ...process.env, WHETSTONE_API_KEY: '', WHETSTONE_URL: '', WHETSTONE_DATA: dataDirectory, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio,
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
-  child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
+  child.stdout?.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
+  child.stderr?.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   const ended = new Promise<Outcome>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
   return { child, ended };
 }
@@ -135,7 +141,7 @@ describe('serve', () => {
     expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).code).toBe(0);
     expect(await readFile(join(pulled, 'train.jsonl'), 'utf8')).toBe(await readFile(examples, 'utf8'));
     expect((await run(['artifacts', 'pull', 'p/data:best', pulled], env)).stderr).toContain('there    train.jsonl');
-    expect((await run(['artifacts', 'rm', 'p/data', '--yes'], env)).stdout).toBe('deleted 1\n');
+    expect((await run(['artifacts', 'rm', 'p/data', '--yes'], env)).stdout).toBe('deleted 1 version of p/data\n');
 
     const peft = join(dataDirectory, 'peft');
     expect((await run(['checkpoints', 'export', 'p/m', '--out', peft], env)).stdout).toBe(`${peft}\n`);
@@ -244,13 +250,47 @@ test.each([
 
 test('a reader that closes the pipe, such as head, ends a command silently', async () => {
   const { child, ended } = start(['completion', 'bash']);
-  child.stdout.destroy();
+  child.stdout!.destroy();
   expect(await ended).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+const FULL = skipUnless(existsSync('/dev/full'), 'the system has no /dev/full');
+
+test.each([['completion', 'bash'], ['--help'], ['keys', 'list']])(
+  '%s %s into a full disk is an error',
+  FULL,
+  async (...args) => {
+    await run(['keys', 'create']);
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    expect(await start(args, {}, ['ignore', full, 'pipe']).ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: The output cannot be written: its disk is full.\n',
+    });
+  },
+);
+
+test.each(['text', 'json'])('a server whose log is on a full disk goes on, with lines as %s', FULL, async (format) => {
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const data = await mkdtemp(join(tmpdir(), 'whetstone-cli-'));
+  onTestFinished(() => rm(data, { recursive: true, force: true }));
+  const args = ['serve', '--port', '0', '--model', modelDirectory, '--log-format', format];
+  const { child, ended } = start(args, { WHETSTONE_DATA: data }, ['ignore', 'pipe', full]);
+  const { url, key } = await ready(child);
+  expect((await createClient({ baseUrl: url, apiKey: key! }).listBaseModels()).length).toBe(1);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
 });
 
 test('a command without a server says so', async () => {
   const outcome = await run(['models', '--url', 'http://127.0.0.1:9', '--key', 'wk-x']);
-  expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('whetstone serve') as string });
+  expect(outcome).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('dist/cli.js serve') as string,
+  });
   const elsewhere = { WHETSTONE_DATA: join(dataDirectory, 'no-server-here') };
   expect((await run(['models'], elsewhere)).stderr).toContain('No API key');
 });
