@@ -1,5 +1,6 @@
 // `whetstone artifacts`: uploads, downloads, lists and deletes artifacts.
 import { Option, type Command } from 'commander';
+import { counted } from '#base/counted';
 import { pullArtifact, pushArtifact } from '#client/artifact-files';
 import type { Artifact } from '#client/client';
 import { ARTIFACT_SORTS, type ArtifactSort } from '#domain/artifact';
@@ -106,6 +107,8 @@ export function addArtifacts(program: Command, remote: Remote): void {
       await client.getArtifact(artifactName(name));
       await confirm(flags, `Delete ${name.includes(':') ? name : `all versions of ${name}`}?`);
       const deleted = await client.deleteArtifact(artifactName(name));
-      show(flags, deleted, ({ deleted_count: count }) => [`deleted ${count}`]);
+      show(flags, deleted, ({ deleted_count: count }) => [
+        `deleted ${counted(count, 'version')} of ${name.split(':')[0]}`,
+      ]);
     });
 }

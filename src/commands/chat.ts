@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
-import { say, withJson, type JsonFlag } from './output.ts';
+import { note, say, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
 import { typing, writeOut } from './terminal.ts';
 
@@ -60,5 +60,6 @@ export function addChat(program: Command, remote: Remote): void {
         if (line.trim() !== '') await answer(line);
         lines.prompt();
       }
+      if (process.stdin.isTTY) note(''); // after the last prompt
     });
 }

@@ -7,6 +7,7 @@ import { wholeNumber } from './numbers.ts';
 import {
   all,
   confirm,
+  cut,
   linesOr,
   note,
   printable,
@@ -165,10 +166,7 @@ function linesOfCalls(calls: readonly EpisodeCall[]): string[] {
 }
 
 const SHOWN = 100;
-const shorten = (text: string): string => {
-  const line = printable(text);
-  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
-};
+const shorten = (text: string): string => cut(printable(text), SHOWN);
 
 function linesOfCall(call: EpisodeCall, depth: number): string[] {
   const indent = '  '.repeat(depth);

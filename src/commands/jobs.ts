@@ -7,6 +7,7 @@ import {
   type TrainingEvent,
   type TrainingJob,
 } from '#client/client';
+import { AppError } from '#domain/errors';
 import { allOfEvent, createEventLines } from './event-lines.ts';
 import { interruptible } from './interrupt.ts';
 import { lineOfEvaluation, linesOfGroups, linesOfAnswers, linesOfJob, linesOfJobs, nameOfResult } from './job-lines.ts';
@@ -107,6 +108,8 @@ export function addJobs(program: Command, remote: Remote): void {
     .action(async (id: string, flags: RemoteFlags & JsonFlag & YesFlag) => {
       const client = remote.connect(flags);
       const { type, status: before } = await client.getTrainingJob(id);
+      if (before !== 'queued' && before !== 'running')
+        throw new AppError('job_finished', `The job ${id} has ended (${before}): there is nothing to cancel.`);
       await confirm(flags, `Cancel the ${type} job ${id}, which is ${before}?`);
       show(flags, await client.cancelTrainingJob(id), ({ status }) => [
         `${id}: ${status === 'running' ? 'will be cancelled after the current gradient step' : status}`,
@@ -142,8 +145,8 @@ export async function followJob(client: Client, id: string, flags: FollowFlags):
   const format = eventFormat(flags);
   const { onDone, end } = showProgress();
   const waits = setTimeout(() => {
-    writeError(
-      `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers\n`,
+    note(
+      `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers`,
     );
   }, BEGINS_WITHIN_MS);
   let isTold = false; // the printed event says why it failed

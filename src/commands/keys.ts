@@ -6,7 +6,7 @@ import { AppError, UsageError } from '#domain/errors';
 import { LIMIT_NAMES, type LimitName, type Limits } from '#domain/limits';
 import { DEFAULT_SCOPES, entityFault } from '#services/accounts/api-keys';
 import type { Keyring, Local } from './local.ts';
-import { confirm, show, table, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
+import { confirm, note, show, table, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { ago } from './times.ts';
 
 const OPTION: Readonly<Record<LimitName, { flag: string; help: string }>> = {
@@ -43,6 +43,10 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
       const key = { entity, name, scopes: readScopes(scopes), limits: readLimits(limits) };
       await using(openKeyring(data), async ({ apiKeys }) => {
         const { key: made, secret } = await apiKeys.create(key);
+        if (!json)
+          note(
+            `The key ${made.id} of the entity ${entity} has the scopes ${made.scopes.join(', ')}. It is shown only now:`,
+          );
         show({ json }, { ...forMachines(made), key: secret }, () => [secret]);
       });
     });

@@ -42,8 +42,8 @@ export function addModels(program: Command, remote: Remote): void {
     .option('--lora-seed <number>', 'seed of the adapter’s initial values (default: 3407)', wholeNumber(0, 2 ** 32 - 1))
     .action(async (name: string, flags: CreateFlags) => {
       const client = remote.connect(flags);
-      const [project, model] = name.split('/');
-      if (!project || !model) throw new UsageError(`Name the model project/name, not "${name}".`);
+      const [project, model, ...others] = name.split('/');
+      if (!project || !model || others.length > 0) throw new UsageError(`Name the model project/name, not "${name}".`);
       const made = await client.registerModel({
         project,
         name: model,

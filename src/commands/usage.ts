@@ -1,6 +1,7 @@
 // `whetstone usage`: tokens and requests, summed by model, key, project or day.
 import { InvalidArgumentError, type Command } from 'commander';
 import type { UsageAmounts, UsageQuery, UsageSum } from '#client/client';
+import { UsageError } from '#domain/errors';
 import { wholeNumber } from './numbers.ts';
 import { note, printable, show, table, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
@@ -43,6 +44,8 @@ export function addUsage(program: Command, remote: Remote): void {
     .option('--to <day>', 'last day, in UTC', readDay)
     .option('--limit <count>', 'maximum number of sums to show', wholeNumber(1, 1_000), 100)
     .action(async ({ by, project, keyId, from, to, limit, ...flags }: UsageFlags) => {
+      if (from !== undefined && to !== undefined && to < from)
+        throw new UsageError(`--to ${to} is before --from ${from}.`);
       const asked = { project, api_key_id: keyId, start_date: from, end_date: to };
       const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
       const sums = await remote.connect(flags).getUsageSums({ by, limit, ...given });

@@ -37,7 +37,10 @@ export function addWebhooks(program: Command, remote: Remote): void {
       [...JOB_EVENTS],
     )
     .action(async (url: string, { events, ...flags }: Flags & { events: WebhookEvent[] }) => {
-      show(flags, await remote.connect(flags).createWebhook({ url, events }), ({ secret }) => [secret]);
+      const made = await remote.connect(flags).createWebhook({ url, events });
+      if (!flags.json)
+        note(`The webhook ${made.id} is called for ${made.events.join(', ')}. Its secret, which is shown only now:`);
+      show(flags, made, ({ secret }) => [secret]);
     });
 
   withJson(remote.command(webhooks, 'list'))

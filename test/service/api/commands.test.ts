@@ -142,6 +142,7 @@ describe('--json', () => {
     expect((await send(await server, { url: `/v1/preview/models/${small.id}` })).json()).toMatchObject({
       lora: { r: 2, lora_alpha: 4, target_modules: ['q_proj', 'v_proj'], use_rslora: true },
     });
+    expect((await run('models', 'create', 'p/a/b', ...remote)).said).toBe('Name the model project/name, not "p/a/b".');
     expect((await run('models', 'create', 'p/large', '--lora-rank', '0', ...remote)).error).toMatchObject({
       message: expect.stringContaining('--lora-rank') as string,
     });
@@ -199,7 +200,7 @@ describe('--json', () => {
     expect(await json('episodes', 'get', 'first', ...remote)).toHaveProperty('calls.0.policy_step', 0);
     const online = (...flags: string[]) => json('models', 'train-online', 'p/played', ...flags, ...remote);
     expect((await run('models', 'train-online', 'p/played', ...remote)).said).toContain(
-      'Begin with `whetstone models train-online`',
+      'Model p/played is not trained online. Begin with `whetstone models train-online p/played --groups 4`.',
     );
     await online('--groups', '4', '--group-size', '16', '--until-step', '8', '--learning-rate', '0.005');
     expect(await online('--groups', '2')).toMatchObject({
@@ -268,6 +269,8 @@ describe('--json', () => {
     expect(waited.error).toMatchObject({ message: expect.stringContaining('has not ended within 6 s') as string });
     await asks(`Cancel the rl job ${id}, which is queued?`, 'jobs', 'cancel', id, ...remote);
     expect(await json('jobs', 'cancel', id, '--yes', ...remote)).toMatchObject({ id, status: 'cancelled' });
+    const over = await run('jobs', 'cancel', id, ...remote); // nobody is asked about what cannot be done
+    expect(over.said).toBe(`The job ${id} has ended (cancelled): there is nothing to cancel.`);
     const plain = remote.filter((word) => word !== '--json');
     const listed = await run('jobs', 'list', '--status', 'cancelled', '--type', 'rl', '--search', 'p/jobs', ...plain);
     const [header, cancelled] = listed.stdout.split('\n');
@@ -309,10 +312,13 @@ describe('--json', () => {
     await writeFile(file, '{"messages":[]}\n');
     expect(await json('artifacts', 'push', 'p/rows', file, ...remote)).toMatchObject({ version: 'v0' });
     expect(await json('artifacts', 'ls', 'p', ...remote)).toContainEqual(expect.objectContaining({ version: 'v0' }));
+    const plain = remote.filter((word) => word !== '--json');
     const target = join(directory, 'pulled');
     expect(await json('artifacts', 'pull', 'p/rows', target, ...remote)).toMatchObject({ directory: target });
     await asks('Delete all versions of p/rows?', 'artifacts', 'rm', 'p/rows', ...remote);
     expect(await json('artifacts', 'rm', 'p/rows', '--yes', ...remote)).toEqual({ deleted_count: 1 });
+    await json('artifacts', 'push', 'p/rows', file, ...remote);
+    expect((await run('artifacts', 'rm', 'p/rows', '--yes', ...plain)).stdout).toBe('deleted 1 version of p/rows\n');
     expect(await json('workers', ...remote)).toEqual([]);
     expect(await json('workers', 'list', ...remote)).toEqual([]);
   });

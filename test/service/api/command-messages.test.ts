@@ -1,0 +1,63 @@
+// What commands say to a person: refusals with the flags that were typed, notes beside what is shown only once, and help on a narrow
+// terminal.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { register } from '../../support/api/registered-model.ts';
+import { BOOTSTRAP_KEY, shareTestServer } from '../../support/api/test-server.ts';
+import { newProgram, runCommand as run } from './run-command.ts';
+
+const server = shareTestServer();
+let directory: string;
+let remote: readonly string[];
+let data: readonly string[];
+beforeAll(async () => {
+  const { app } = await server;
+  remote = ['--url', await app.listen({ port: 0, host: '127.0.0.1' }), '--key', BOOTSTRAP_KEY];
+  directory = await mkdtemp(join(tmpdir(), 'whetstone-told-'));
+  data = ['--data', join(directory, 'data')];
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test('a refusal names the flag that a field of the request comes from', async () => {
+  await register(await server, 'refused');
+  const file = join(directory, 'one.jsonl');
+  await writeFile(file, '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n');
+  const train = (...flags: string[]) => run('train', file, '--model', 'p/refused', ...flags, ...remote);
+  expect((await train('--epochs', '3000')).said).toMatch(
+    /^--epochs: Input should be less than or equal to 1000\. \(request \w+\)$/,
+  );
+  const backwards = await run('usage', '--from', '2026-02-02', '--to', '2026-02-01', ...remote);
+  expect(backwards.said).toBe('--to 2026-02-01 is before --from 2026-02-02.');
+  const stranger = remote.map((word) => (word === BOOTSTRAP_KEY ? 'wk-other' : word));
+  expect((await run('models', ...stranger)).said).toMatch(
+    /^Incorrect or revoked API key\. Check --key and WHETSTONE_API_KEY, or make one with `whetstone keys create`\./,
+  );
+});
+
+test('what is shown only once is said to be, where no program reads it', async () => {
+  const made = await run('keys', 'create', '--name', 'once', '--scopes', 'chat', ...data);
+  expect(made.stdout).toMatch(/^wk-\S+\n$/);
+  expect(made.stderr).toMatch(/^The key \S+ of the entity default has the scopes chat\. It is shown only now:\n$/);
+  const webhook = await run('webhooks', 'create', 'http://127.0.0.1:9/', ...remote);
+  expect(webhook.stdout).toMatch(/^whsec_\S+\n$/);
+  expect(webhook.stderr).toMatch(/^The webhook \S+ is called for .*\. Its secret, which is shown only now:\n$/);
+  const id = webhook.stderr.split(' ')[2]!;
+  expect((await run('webhooks', 'rm', id, '--yes', ...remote)).stdout).toBe(`deleted ${id}\n`);
+});
+
+test('on a narrow terminal a flag’s description stands below it, and no line is wider', () => {
+  const train = newProgram().program.commands.find((each) => each.name() === 'train')!;
+  const textFor = (helpWidth: number) => {
+    const help = Object.assign(train.createHelp(), { helpWidth });
+    return help.formatHelp(train, help).split('\n');
+  };
+  expect(Math.max(...textFor(60).map(({ length }) => length))).toBeLessThanOrEqual(60);
+  const at = textFor(60).indexOf('  --warmup <part>');
+  expect(textFor(60).slice(at + 1, at + 3)).toEqual([
+    '      SFT, DPO: fraction of the steps during which the',
+    '      learning rate rises (default: 0.1)',
+  ]);
+  expect(textFor(120).join('\n')).toMatch(/^ {2}--warmup <part> {2,}SFT, DPO: fraction/m);
+});
