@@ -1,10 +1,16 @@
-"""The unmodified Tinker SDK against a running Whetstone: python check_sdk.py URL KEY MODEL KEY_OF_ANOTHER_TEAM [PART…]. Prints ok and the SDK's version."""
+"""The unmodified Tinker SDK against a running Whetstone: python check_sdk.py URL KEY MODEL KEY_OF_ANOTHER_TEAM [PART…]. Prints ok and the SDK's version.
 
+DOCUMENTED has programs of our documents for this SDK as a JSON list: they run without a warning.
+"""
+
+import contextlib
+import io
 import json
 import math
 import os
 import pickle
 import sys
+import warnings
 from urllib.request import urlopen
 
 import tinker
@@ -259,12 +265,24 @@ def custom(client: tinker.TrainingClient) -> None:
     assert near(norm, client.optim_step(ADAM).result().metrics["grad_norm"]), norm
 
 
+def documented() -> None:
+    """As their readers run them: with the address and the key in the environment."""
+    os.environ.update(TINKER_BASE_URL=url, TINKER_API_KEY=f"tml-{key}")
+    for program in json.loads(os.environ.get("DOCUMENTED", "[]")):
+        printed = io.StringIO()
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+            warnings.simplefilter("error")
+            exec(compile(program, "documented", "exec"), {})
+        assert "'grad_norm'" in printed.getvalue(), printed.getvalue()
+
+
 # Earlier SDKs request archives of exports, which do not exist.
 PARTS = [forwards, samples, copies, saves, *([exports] if VERSION >= (0, 30) else []), publishes, losses, custom]
 
 
 def main() -> None:
     capabilities()
+    documented()
     client = trains()
     for part in PARTS:
         if part.__name__ in wanted or not wanted:
