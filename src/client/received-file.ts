@@ -70,12 +70,17 @@ export async function receive(
       signal?.throwIfAborted();
       // Who sends too much has not sent the file; and what does not fit must not go on filling the disk.
       if (error === tooLong || isFullDisk(error)) await rm(unfinished, { force: true });
+      if (isFullDisk(error))
+        throw new ArtifactFilesError(`${targetOf(unfinished)} cannot be written: its disk is full.`, { cause: error });
       if (ofLine === null || isRefusal(ofLine) || failures >= TRANSFER_ATTEMPTS) throw error;
       onConnection(ofLine);
       await pauseBefore(failures, ofLine, signal);
     }
   }
 }
+
+/** The file as its reader named it. */
+const targetOf = (unfinished: string): string => unfinished.replace(/\.[\da-f]{12}\.part$/, '');
 
 const isFullDisk = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes(String((error as NodeJS.ErrnoException | null)?.code));
@@ -88,5 +93,7 @@ async function refuseFullDisk(unfinished: string, bytes: number): Promise<void> 
   if (disk === null) return;
   const { blocks, bavail, bsize } = disk;
   if (blocks > 0 && bytes > bavail * bsize)
-    throw new ArtifactFilesError(`${unfinished} needs ${bytes} bytes more, and its disk has ${bavail * bsize}.`);
+    throw new ArtifactFilesError(
+      `${targetOf(unfinished)} needs ${bytes} bytes more, and its disk has ${bavail * bsize}. Free some space, or choose another place.`,
+    );
 }

@@ -6,6 +6,7 @@ import { unfinishedBackup } from '#maintenance/unfinished-backup';
 import type { OnDone } from '#maintenance/reports';
 import { asCalled } from './as-called.ts';
 import { showBytes } from './download-progress.ts';
+import { writingTo } from './full-disk.ts';
 import { interruptible } from './interrupt.ts';
 import { describeFinding, findingForMachines, describeLooked, type Maintained } from './maintenance.ts';
 import { show, withJson, type JsonFlag } from './output.ts';
@@ -37,7 +38,7 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
       };
       const maintenance = await load();
       const { findings, looked, settled } = await interruptible(interruption, () =>
-        maintenance.backup({ data, directory, onDone }),
+        writingTo(directory, () => maintenance.backup({ data, directory, onDone })),
       ).finally(end);
       show(flags, { directory, settled, copied: looked, findings: findings.map(findingForMachines) }, () => [
         ...findings.map((finding) => describeFinding(finding)),
@@ -57,7 +58,7 @@ export function addBackup(program: Command, { dataOption, load }: Maintained): v
       const request = { data, directory, acceptDamage, onDone };
       const maintenance = await load();
       const { outcome, findings, looked } = await interruptible({ line: () => NOT_RESTORED }, () =>
-        maintenance.restore(request),
+        writingTo(data ?? 'The data directory', () => maintenance.restore(request)),
       ).finally(end);
       const isRestored = outcome === 'restored';
       show(flags, { outcome, restored: isRestored ? looked : null, findings: findings.map(findingForMachines) }, () => [

@@ -12,6 +12,7 @@ import type { Checkpoint, Client, Model } from '#client/client';
 import { readHubConfig } from '#config/hub-settings';
 import { AppError, UsageError } from '#domain/errors';
 import { showBytes, showDownloads } from './download-progress.ts';
+import { writingTo } from './full-disk.ts';
 import { short } from './event-lines.ts';
 import { safeName } from './file-name.ts';
 import { GOES_ON, interruptible } from './interrupt.ts';
@@ -138,7 +139,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
         await write({ base, adapter, out, name: `${model.name}-${fixed}` }, flags);
       };
       try {
-        await interruptible(interruption, exportTo);
+        await interruptible(interruption, () => writingTo(out, exportTo));
       } finally {
         await rm(adapter, { recursive: true, force: true });
       }

@@ -108,7 +108,8 @@ function explainFile({ code, path, syscall, message }: NodeJS.ErrnoException): s
     EACCES: 'cannot be read or written by this user: change its permissions, or choose another path',
     EPERM: 'cannot be read or written by this user: change its permissions, or choose another path',
     EROFS: 'is on a read-only file system: choose another path',
-    ENOSPC: 'cannot be written: its disk is full',
+    ENOSPC: 'cannot be written: its disk is full. Free some space, and run the command again',
+    EDQUOT: 'cannot be written: the quota of its disk is used up. Free some space, and run the command again',
   };
   const fault = faults[code ?? ''];
   if (code === 'ENOSPC' && !path) return 'The disk is full. Free some space, and run the command again.';

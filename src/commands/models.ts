@@ -8,6 +8,7 @@ import { Option, type Command } from 'commander';
 import { unfinishedPath, writeWholeFile } from '#base/whole-file';
 import type { LoraOptions, SavePolicy } from '#client/client';
 import { UsageError } from '#domain/errors';
+import { writingTo } from './full-disk.ts';
 import { safeName } from './file-name.ts';
 import { decimal, wholeNumber } from './numbers.ts';
 import { interruptible } from './interrupt.ts';
@@ -103,7 +104,7 @@ export function addModels(program: Command, remote: Remote): void {
         remove: () => [unfinished],
       };
       await interruptible(interruption, () =>
-        writeWholeFile(path, unfinished, (file) => writeFile(file, Readable.fromWeb(exported))),
+        writingTo(path, () => writeWholeFile(path, unfinished, (file) => writeFile(file, Readable.fromWeb(exported)))),
       );
       say(path);
     });

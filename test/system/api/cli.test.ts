@@ -266,7 +266,7 @@ test.each([['completion', 'bash'], ['--help'], ['keys', 'list']])(
     expect(await start(args, {}, ['ignore', full, 'pipe']).ended).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'error: The output cannot be written: its disk is full.\n',
+      stderr: 'error: The output cannot be written: its disk is full. Free some space, and run the command again.\n',
     });
   },
 );
