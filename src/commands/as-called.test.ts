@@ -37,6 +37,8 @@ test('a local installation is called with npx, whoever put its directory into PA
   expect(callOf({ file: called, directory, env: { PATH: '/usr/bin' } })).toBe('npx whetstone');
   expect(callOf({ file: called, directory, env: { PATH: withBin } })).toBe('whetstone'); // the user put it there
   expect(callOf({ file: program, directory, env: { npm_command: 'exec' } })).toBe('npx whetstone'); // Windows
+  const linked = await link(await file('clone', 'dist', 'cli.js'), 'other', 'node_modules', '.bin', 'whetstone');
+  expect(callOf({ file: linked, directory, env: { npm_command: 'exec', PATH: '' } })).toBe('npx whetstone'); // npm install ../clone
 });
 
 test('a global installation and the image are called by their name', async () => {

@@ -31,7 +31,7 @@ export function callOf({ file, directory, env }: Call): string {
   const isOurs = /[\\/](?:whetstone|cli\.[jt]s)$/.test(file);
   if (!isOurs) return 'whetstone'; // another program runs our commands: a test
   const program = targetOf(file);
-  const isInstalled = program.split(sep).includes('node_modules');
+  const isInstalled = [file, program].some((path) => path.split(sep).includes('node_modules'));
   if (isInstalled && env['npm_command']) return 'npx whetstone'; // npm puts the package's commands into PATH, and the user has them not
   if (isInPath(program, env['PATH'] ?? env['Path'] ?? '')) return 'whetstone';
   if (isInstalled) return 'npx whetstone';

@@ -194,8 +194,10 @@ async function getJob(client: Client, id: string, flags: GetFlags): Promise<void
   const lists = { ...(flags.groups ? { groups } : {}), ...(flags.answers ? { answers } : {}) };
   show(flags, { ...job, config, input, as_trained, ...lists }, () => [
     ...linesOfJob(job, settings),
+    ...(flags.groups && groups.length === 0 ? [`no groups: the ${job.type} job has none`] : []),
     ...linesOfGroups(groups),
     ...(evaluation ? [lineOfEvaluation(evaluation)] : []),
+    ...(flags.answers && !evaluation ? ['no answers: the job has no evaluation, which train --evaluate asks for'] : []),
     ...linesOfAnswers(answers),
   ]);
 }

@@ -45,7 +45,7 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
         const { key: made, secret } = await apiKeys.create(key);
         if (!json)
           note(
-            `The key ${made.id} of the entity ${entity} has the scopes ${made.scopes.join(', ')}. It is shown only now:`,
+            `The key ${made.id} of the entity ${entity} has the ${made.scopes.length === 1 ? 'scope' : 'scopes'} ${made.scopes.join(', ')}. It is shown only now:`,
           );
         show({ json }, { ...forMachines(made), key: secret }, () => [secret]);
       });

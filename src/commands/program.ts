@@ -39,6 +39,7 @@ import { keepHeapSteady } from '#server/steady-heap';
 import { STARTER_DIRECTORY } from '#config/starter-directory';
 import { refuseUnsupportedPlatform, thisMachine } from './supported-platform.ts';
 import { VERSION } from '#config/version';
+import { UsageError } from '#domain/errors';
 
 /** Loaded by the commands that need it: engines and databases would slow down the others. */
 function main() {
@@ -157,7 +158,19 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
 
   program.commandsGroup('Other:');
   addCompletion(program);
-  program.helpCommand('help [command]', 'show the help of a command');
+  program
+    .helpCommand(false) // commander's own prints all of the help for a word that is no command, and does not say so
+    .command('help [command...]')
+    .description('show the help of a command')
+    .action((words: readonly string[]) => {
+      let command = program;
+      for (const word of words) {
+        const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+        if (!next) throw new UsageError(`There is no command ${words.join(' ')}. All commands: whetstone --help`);
+        command = next;
+      }
+      command.help();
+    });
   const flagsInUse = () => callOfUser(program).command.options.flatMap(({ long }) => long ?? []);
   return { program, remote, flagsInUse };
 }

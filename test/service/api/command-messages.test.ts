@@ -39,7 +39,7 @@ test('a refusal names the flag that a field of the request comes from', async ()
 test('what is shown only once is said to be, where no program reads it', async () => {
   const made = await run('keys', 'create', '--name', 'once', '--scopes', 'chat', ...data);
   expect(made.stdout).toMatch(/^wk-\S+\n$/);
-  expect(made.stderr).toMatch(/^The key \S+ of the entity default has the scopes chat\. It is shown only now:\n$/);
+  expect(made.stderr).toMatch(/^The key \S+ of the entity default has the scope chat\. It is shown only now:\n$/);
   const webhook = await run('webhooks', 'create', 'http://127.0.0.1:9/', ...remote);
   expect(webhook.stdout).toMatch(/^whsec_\S+\n$/);
   expect(webhook.stderr).toMatch(/^The webhook \S+ is called for .*\. Its secret, which is shown only now:\n$/);

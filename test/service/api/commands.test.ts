@@ -23,7 +23,7 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
 
 const COMMANDS = leaves(newProgram().program).map(({ path, command }) => ({ name: path.join(' '), path, command }));
 /** Commands that print a log, a script, or lines that programs read already. */
-const WITHOUT_JSON = ['serve', 'workers run', 'completion'];
+const WITHOUT_JSON = ['serve', 'workers run', 'completion', 'help'];
 
 describe.each(COMMANDS)('whetstone $name', ({ name, path, command }) => {
   test('has a help text that says what it does and what each of its flags does', async () => {

@@ -62,5 +62,6 @@ export const FAILURES: Readonly<Record<string, readonly [args: readonly string[]
     ['--model', 'starter', '--roles', 'all', ...NO_SERVER],
     /^--roles must be a comma-separated list of sample, train, not "all"\.$/,
   ],
+  help: [['jobs', 'lits'], /^There is no command jobs lits\. All commands: whetstone --help$/],
   completion: [['csh'], /Allowed choices are bash, zsh, fish/],
 };

@@ -80,3 +80,12 @@ test('prints the answers of a checkpoint, with rewards', async () => {
     answers: [{ answers: [{ reward: 1 }, { reward: 0.25 }] }],
   });
 });
+
+test('says that there are no groups or answers, rather than nothing', async () => {
+  const model_id = await register(server, 'without-either');
+  const trajectories = [1, 0].map((reward) => ({ messages_and_choices: [{ role: 'user', content: 'Go' }], reward }));
+  const body = { model_id, trajectory_groups: [{ trajectories }] };
+  const { id } = (await send(server, { url: '/v1/preview/training-jobs', body })).json<{ id: string }>();
+  const shown = await run('show', id, '--answers');
+  expect(shown).toMatch(/\nno answers: the job has no evaluation, which train --evaluate asks for\n$/);
+});

@@ -1,13 +1,13 @@
 // The `whetstone` command as a user runs it: processes, exit codes, and output on stdout and stderr.
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '#client/client';
 import { lockDataDirectory } from '#server/data-lock';
 import { skipUnless } from '../../support/skipping.ts';
@@ -52,6 +52,26 @@ function ready(child: ChildProcess): Promise<{ url: string; key: string | undefi
     child.once('close', (code) => reject(new Error(`the server ended with ${code}`)));
   });
 }
+
+/** Kills an export that waits for a file of its base, a pipe. What it has written has another name, with which the next one begins again. */
+async function expectNothingOfAKilledExport(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const base = join(dataDirectory, 'base');
+  const out = join(dataDirectory, 'killed');
+  await cp(modelDirectory, base, { recursive: true });
+  execFileSync('mkfifo', [join(base, 'zz-pipe')]);
+  const { child, ended } = start([...args, '--base', base, '--out', out], env);
+  await vi.waitFor(async () => expect(await readdir(`${out}.partial`)).toContain('tokenizer.json'), PATIENT);
+  child.kill('SIGKILL');
+  expect((await ended).code).toBeNull();
+  await expect(stat(out)).rejects.toThrow('ENOENT');
+
+  await rm(join(base, 'zz-pipe'));
+  const again = await run([...args, '--base', base, '--out', out], env);
+  expect(again.code, again.stderr).toBe(0);
+  expect((await readdir(dataDirectory)).filter((name) => name.startsWith('killed'))).toEqual(['killed']);
+}
+
+const PATIENT = { timeout: 30_000, interval: 50 };
 
 let dataDirectory: string;
 let modelDirectory: string;
@@ -157,6 +177,7 @@ describe('serve', () => {
     const exported = await run(['checkpoints', 'export', 'p/m', '2', ...flags], env);
     expect(exported.code, exported.stderr).toBe(0);
     expect(await readdir(merged)).toEqual(expect.arrayContaining(await readdir(modelDirectory)));
+    await expectNothingOfAKilledExport(['checkpoints', 'export', 'p/m', '2', '--merged', '--dtype', 'f32'], env);
 
     const created = await run(['keys', 'create', '--entity', 'team', '--name', 'ci']);
     const other = createClient({ baseUrl: url, apiKey: created.stdout.trim() });
