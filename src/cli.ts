@@ -4,7 +4,7 @@
 import { CommanderError } from 'commander';
 import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
-import { onOutEnd, outFault, writeError } from './commands/terminal.ts';
+import { goOnWithoutErrors, onOutEnd, outFault, writeError } from './commands/terminal.ts';
 import { createProgram, inOneLine } from './commands/program.ts';
 import { VERSION } from './config/version.ts';
 
@@ -21,6 +21,7 @@ function fail(error: unknown): never {
   process.exit(process.exitCode ?? exitCodeOf(error));
 }
 
+goOnWithoutErrors();
 onOutEnd((cause) => (cause === null ? process.exit(process.exitCode ?? 0) : fail(cause)));
 
 process.on('SIGINT', sayInterrupted);

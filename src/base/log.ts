@@ -19,7 +19,7 @@ export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export function createLog(level: LogLevel, format: LogFormat): Log {
-  const stderr = format === 'text' ? FOR_PEOPLE : forMachines();
+  const stderr = format === 'text' ? forPeople() : forMachines();
   return wrap(pino({ level, base: null, messageKey: 'event' }, stderr));
 }
 
@@ -28,13 +28,16 @@ const WAITING_BYTES_MAX = 1 << 20;
 
 /** A log that cannot be written, because its disk is full or its reader gone, must not end the program. */
 const goOn = (): void => {};
-process.stderr.on('error', goOn);
 
 const forMachines = () => destination({ fd: 2, sync: true, maxLength: WAITING_BYTES_MAX }).on('error', goOn);
 
 /** Clears the current line of a terminal: a progress bar, which is drawn again afterwards. */
 const CLEARED = process.stderr.isTTY ? '\r\x1b[K' : '';
-const FOR_PEOPLE = { write: (line: string): void => void process.stderr.write(`${CLEARED}${logLineForPeople(line)}`) };
+
+function forPeople() {
+  if (!process.stderr.listeners('error').includes(goOn)) process.stderr.on('error', goOn);
+  return { write: (line: string): void => void process.stderr.write(`${CLEARED}${logLineForPeople(line)}`) };
+}
 
 export const silentLog: Log = createLog('silent', 'json');
 

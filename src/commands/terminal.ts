@@ -34,6 +34,9 @@ export const outColumns = (): number | undefined => process.stdout.columns;
 /** Where progress is shown. */
 export const errorTerminal = (): Terminal => process.stderr;
 
+/** Notes and progress that cannot be written, on a full disk, change nothing of the work. */
+export const goOnWithoutErrors = (): void => void process.stderr.on('error', () => {});
+
 /** Calls back where results can no longer be written: with null where their reader, such as `head`, has seen enough of them, else with the cause. */
 export function onOutEnd(end: (cause: Error | null) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => end(error.code === 'EPIPE' ? null : ofOut(error)));

@@ -292,6 +292,14 @@ test.each([['completion', 'bash'], ['--help'], ['keys', 'list']])(
   },
 );
 
+test('a command whose notes are lost on a full disk does its work', FULL, async () => {
+  const full = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(full));
+  const { code, stdout } = await start(['keys', 'create'], {}, ['ignore', 'pipe', full]).ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^wk-\S+\n$/);
+});
+
 test.each(['text', 'json'])('a server whose log is on a full disk goes on, with lines as %s', FULL, async (format) => {
   const full = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(full));
