@@ -191,14 +191,17 @@ describe('checkpoints', () => {
     expect((await list('?order=desc&limit=1')).data[0]).toMatchObject({ metrics: { 'val/reward': 0.5 } });
   });
 
-  test('with more metric names than a checkpoint may have are refused', async () => {
+  test('with more metric names than a checkpoint may have are refused, logged or of a job', async () => {
     const named = (prefix: string) => Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [prefix + i, 1]));
     const trajectories = ['a', 'b'].map((prefix) => ({ messages_and_choices: [], metrics: named(prefix) }));
-    const response = await send(server, {
-      url: `/v1/preview/models/${id}/log`,
-      body: { split: 'val', trajectory_groups: [{ trajectories }] },
-    });
-    expect([response.statusCode, response.body]).toEqual([400, expect.stringContaining('10000 names of metrics')]);
+    const trajectory_groups = [{ trajectories }];
+    for (const [url, body] of [
+      [`/v1/preview/models/${id}/log`, { split: 'val', trajectory_groups }],
+      ['/v1/preview/training-jobs', { model_id: id, trajectory_groups }],
+    ] as const) {
+      const response = await send(server, { url, body });
+      expect([response.statusCode, response.body]).toEqual([400, expect.stringContaining('10000 names of metrics')]);
+    }
   });
 
   test('with more metric names than a checkpoint may have are refused, however many requests sent them', async () => {

@@ -64,7 +64,7 @@ describe('long lists', skipWithout('CHROMIUM', browser !== null), () => {
       const bounds = { openMax: EPISODES, callsMax: 1, tokensMax: 1 };
       await storage.episodes.create({ ...episode, metadata: {} }, bounds, aPayer(), NOW);
       const end = { outcome: 'completed', reward: 1, metrics: {}, turnRewards: {} } as const;
-      if (at < 7) await storage.episodes.reward(episode.id, end, NOW, 2);
+      if (at < 7) await storage.episodes.reward(episode.id, end, NOW);
     }
     await server.app.listen({ port: 0, host: '127.0.0.1' });
     const url = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}/`;
