@@ -134,6 +134,15 @@ export interface OnlineTrainingRequest {
   readonly evaluation?: EvaluationRequest | null;
 }
 
+/** A group of episodes that the next step does not train. */
+export interface OpenGroup {
+  readonly name: string;
+  /** Episodes without a reward. */
+  readonly open: number;
+  /** Episodes with a reward that no job has used. */
+  readonly rewarded: number;
+}
+
 /** How online training stands. */
 export interface OnlineTraining {
   readonly model_id: string;
@@ -144,7 +153,10 @@ export interface OnlineTraining {
   readonly step: number;
   readonly complete_groups: number;
   readonly missing_groups: number;
-  readonly open_groups: readonly { readonly name: string; readonly open: number; readonly rewarded: number }[];
+  /** The oldest groups that are not complete. */
+  readonly open_groups: readonly OpenGroup[];
+  /** The oldest with enough rewards, of episodes that are older than `max_staleness`. */
+  readonly stale_groups: readonly OpenGroup[];
   readonly running_job_id: string | null;
   readonly last_job_id: string | null;
   readonly job_count: number;

@@ -21,5 +21,7 @@ test.each([
 
 test('a model is named as the user named it', () => {
   noteName('0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01', 'demo/sums');
+  noteName('model', 'demo/other');
+  expect(idsAsNames('The model is archived.')).toBe('The model is archived.');
   expect(idsAsNames('Model 0196f2c4-7a10-7b3e-9c55-2f1d8a6b4e01 is archived.')).toBe('Model demo/sums is archived.');
 });

@@ -35,8 +35,12 @@ export function fieldsAsFlags(message: string, flags: readonly string[]): string
 /** Names of models that were looked up, by id. */
 const typed = new Map<string, string>();
 
-/** `name`: as the user typed it. */
-export const noteName = (id: string, name: string): void => void typed.set(id, name);
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** `name`: as the user typed it. An id that is a word of its own could not be told from the message. */
+export function noteName(id: string, name: string): void {
+  if (UUID.test(id)) typed.set(id, name);
+}
 
 /** The ids of models that the user named otherwise, as he named them. */
 export function idsAsNames(message: string): string {

@@ -62,7 +62,13 @@ export function OnlineTrainingSection({ modelId, version, onEnd }: OnlineTrainin
 }
 
 function Progressing({ of }: { of: OnlineTraining }) {
-  const { groups_per_step: needed, complete_groups: complete, until_step: until, open_groups: open } = of;
+  const {
+    groups_per_step: needed,
+    complete_groups: complete,
+    until_step: until,
+    open_groups: open,
+    stale_groups: stale,
+  } = of;
   const facts: (readonly [string, string])[] = [
     ['Complete groups', `${whole(complete)} of ${whole(needed)}`],
     ['Episodes of a group', `at least ${whole(of.group_size_min)}`],
@@ -82,7 +88,12 @@ function Progressing({ of }: { of: OnlineTraining }) {
       <Progress value={Math.min(1, complete / needed)} label="Complete groups of the next step" />
       <Facts facts={facts} />
       {open.length > 0 && (
-        <Table label="Groups that are not complete" rows={open} keyOf={({ name }) => name} columns={columnsOf(of)} />
+        <Table
+          label="Groups that are not complete"
+          rows={open}
+          keyOf={({ name }) => name}
+          columns={columnsOf(of, 'Group that is not complete')}
+        />
       )}
       {open.length >= OPEN_GROUPS_MAX && (
         <p class="muted small">
@@ -90,15 +101,26 @@ function Progressing({ of }: { of: OnlineTraining }) {
           <a href={hrefTo(EPISODES_PATH, { model: of.model_id, status: 'open' })}>All episodes without a reward</a>
         </p>
       )}
+      {stale.length > 0 && (
+        <Table
+          label="Groups that are too old"
+          rows={stale}
+          keyOf={({ name }) => name}
+          columns={columnsOf(of, 'Group that is too old')}
+        />
+      )}
     </div>
   );
 }
 
 type OpenGroup = OnlineTraining['open_groups'][number];
 
-const columnsOf = ({ model_id: model, group_size_min: size }: OnlineTraining): readonly Column<OpenGroup>[] => [
+const columnsOf = (
+  { model_id: model, group_size_min: size }: OnlineTraining,
+  title: string,
+): readonly Column<OpenGroup>[] => [
   {
-    title: 'Group that is not complete',
+    title,
     isWide: true,
     cell: ({ name }) => (
       <a href={hrefTo(EPISODES_PATH, { model, group: name })}>

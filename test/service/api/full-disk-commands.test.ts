@@ -19,7 +19,7 @@ const disk = join(directory, 'disk');
 await mkdir(disk);
 const isMounted = process.platform === 'linux' && spawnSync('mount', [...MOUNT, disk]).status === 0;
 afterAll(async () => {
-  if (isMounted) execFileSync('umount', [disk]);
+  if (isMounted) execFileSync('umount', ['--lazy', disk]); // a file may still be open
   await rm(directory, { recursive: true, force: true });
 });
 
