@@ -13,11 +13,34 @@ function keepsEverything(value: unknown): boolean {
   return Array.isArray(edits) && edits.every(keepsAllThinking);
 }
 
+/** The first edit that would change the prompt; null: there is none with a name. */
+export function unsupportedStrategy(management: unknown): string | null {
+  const edits = isObject(management) ? management['edits'] : null;
+  const edit: unknown = Array.isArray(edits) ? edits.find((each) => !keepsAllThinking(each)) : null;
+  return isObject(edit) && typeof edit['type'] === 'string' && edit['type'] !== KEEPING ? edit['type'] : null;
+}
+
+const KEEPING = 'clear_thinking_20251015';
+
 /** Without `keep`, Anthropic's servers drop the thinking of older turns. */
 const keepsAllThinking = (edit: unknown): boolean =>
   isObject(edit) &&
-  edit['type'] === 'clear_thinking_20251015' &&
+  edit['type'] === KEEPING &&
   (edit['keep'] === 'all' || (isObject(edit['keep']) && edit['keep']['type'] === 'all'));
+
+/** Tools that Anthropic's servers run, by type and perhaps a version; and why they cannot be offered. */
+const SERVER_TOOLS: readonly (readonly [RegExp, string])[] = [
+  [/^web_search(_\d{8})?$/, 'this server does not search the web.'],
+  [/^web_fetch(_\d{8})?$/, 'this server does not fetch pages.'],
+  [/^code_execution(_\d{8})?$/, 'this server does not run code.'],
+  [/^tool_search_tool_(bm25|regex)(_\d{8})?$/, 'all other tools are offered at once.'],
+  [/^advisor(_\d{8})?$/, 'this server asks no second model.'],
+  [/^mcp_toolset$/, 'this server connects to no MCP servers.'],
+];
+
+/** Null: the tool is the client's own. */
+export const whyNotOffered = ({ type }: { readonly type?: string | null | undefined }): string | null =>
+  SERVER_TOOLS.find(([pattern]) => type && pattern.test(type))?.[1] ?? null;
 
 export const TOOL_DECISIONS: Decisions = {
   ...CALLERS,

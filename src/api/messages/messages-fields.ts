@@ -8,7 +8,13 @@ import { asSent } from '#validation/read-ahead';
 import { MAX_MESSAGES, MAX_TOOLS } from '../chat/chat-request.ts';
 import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionFields, MAX_STOPS } from '../chat/generation-fields.ts';
-import { BLOCK_DECISIONS, OUTPUT_CONFIG_DECISIONS, THINKING_DECISIONS, TOOL_DECISIONS } from './messages-decisions.ts';
+import {
+  BLOCK_DECISIONS,
+  OUTPUT_CONFIG_DECISIONS,
+  THINKING_DECISIONS,
+  TOOL_DECISIONS,
+  whyNotOffered,
+} from './messages-decisions.ts';
 
 const text = z.string();
 const anything = z.looseObject({});
@@ -98,7 +104,7 @@ const conversationFields = {
   system: union({ str: text, 'list[block]': blocks }).nullish().describe('System prompt.'),
   tools: list(tool, MAX_TOOLS)
     .nullish()
-    .describe("Functions that the model may call. Anthropic's server tools are refused."),
+    .describe("Functions that the model may call. Tools that Anthropic's servers run are not offered to the model."),
   tool_choice: toolChoiceSchema.nullish().describe('Default: auto.'),
   thinking: thinkingSchema
     .nullish()
@@ -184,7 +190,8 @@ export function nestedWarnings({
     noteBlocks(each.content, ['messages', index, 'content']);
   }
   noteBlocks(system, ['system']);
-  for (const [index, each] of (tools ?? []).entries()) note(tool, TOOL_DECISIONS, each, ['tools', index]);
+  for (const [index, each] of (tools ?? []).entries())
+    if (whyNotOffered(each) === null) note(tool, TOOL_DECISIONS, each, ['tools', index]);
   note(toolChoiceSchema, {}, choice ?? {}, ['tool_choice']);
   note(thinkingSchema, THINKING_DECISIONS, thinking ?? {}, ['thinking']);
   note(outputConfig, OUTPUT_CONFIG_DECISIONS, output ?? {}, ['output_config']);

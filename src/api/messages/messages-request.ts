@@ -1,24 +1,16 @@
 // POST /v1/messages in Anthropic's format → ChatRequest. Blocks become what chat templates know: text, reasoning, calls and their
-// results. Features that need Anthropic's servers are refused by name; fields without effect are listed in `warnings`.
-import { given } from '#base/given';
-import { nonEmpty } from '#base/non-empty';
+// results. Features that need Anthropic's servers are refused by name, tools among them only if they are forced; fields without effect are listed in `warnings`.
 import { asPythonKnows } from '#base/python-form';
 import { stringifySentJson } from '#base/sent-json';
-import type { ChatMessage, ToolDefinition } from '#domain/chat';
+import type { ChatMessage } from '#domain/chat';
 import { AppError } from '#domain/errors';
-import type {
-  ChatRequest,
-  Conversation,
-  PromptOptions,
-  RequestedConstraint,
-  ToolChoice,
-} from '#services/chat/chat-request';
+import type { ChatRequest, Conversation, PromptOptions, RequestedConstraint } from '#services/chat/chat-request';
 import { PLAIN_OUTPUT, PLAIN_PROMPT } from '#services/chat/plain-options';
 import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
 import { parse, refuse, type Loc } from '#validation/parse';
-import { COUNT_DECISIONS, MESSAGES_DECISIONS } from './messages-decisions.ts';
+import { COUNT_DECISIONS, MESSAGES_DECISIONS, unsupportedStrategy } from './messages-decisions.ts';
 import {
   blocks,
   countTokensSchema,
@@ -27,9 +19,9 @@ import {
   type Block,
   type Conversing,
   type Message,
-  type Tool,
   type Wire,
 } from './messages-fields.ts';
+import { offeredTools, toolChoice } from './messages-tools.ts';
 
 export interface MessagesRequest {
   readonly request: ChatRequest;
@@ -40,6 +32,7 @@ export interface MessagesRequest {
 export function parseMessagesRequest(body: unknown): MessagesRequest {
   const wire = parse(messagesRequestSchema, body, 'body');
   refuseThread(wire['thread']);
+  refuseEdits(wire);
   const decided = applyDecisions(messagesRequestSchema, MESSAGES_DECISIONS, wire);
   const { conversation, warnings } = readConversation(wire);
   return {
@@ -94,8 +87,17 @@ function refuseThread(thread: unknown): void {
   throw new AppError('thread_unsupported_request', message, { param: 'thread' });
 }
 
+/** In the words of Anthropic's servers, on which Claude Code stops sending the strategy. */
+function refuseEdits({ model, ['context_management']: management }: Conversing): void {
+  const strategy = unsupportedStrategy(management);
+  if (strategy === null) return;
+  const message = `${model.replace(/\s/g, '_').slice(0, 128)} does not support the ${strategy.slice(0, 100)} context management strategy. Leave it out of context_management.edits and keep the conversation short yourself; only clear_thinking_20251015 with keep "all", which changes nothing, is supported.`;
+  throw new AppError('invalid_request', message, { param: 'context_management' });
+}
+
 export function parseCountTokens(body: unknown): { conversation: Conversation; warnings: readonly string[] } {
   const wire = parse(countTokensSchema, body, 'body');
+  refuseEdits(wire);
   const decided = applyDecisions(countTokensSchema, COUNT_DECISIONS, wire);
   const { conversation, warnings } = readConversation(wire);
   return { conversation, warnings: [...decided, ...new Set(warnings)] };
@@ -110,13 +112,14 @@ function readConversation(wire: Conversing): { conversation: Conversation; warni
       ? []
       : toMessages(message, ['body', 'messages', index, 'content'], warnings),
   );
-  warnings.push(...nestedWarnings(wire));
+  const offered = offeredTools(wire.tools);
+  warnings.push(...offered.warnings, ...nestedWarnings(wire));
   if (messages.length === 0) refuse(['body', 'messages'], 'Send at least one message.', wire.messages);
   return {
     conversation: {
       model: wire.model,
       messages: [...system, ...messages],
-      tools: nonEmpty(wire.tools?.map(toTool)),
+      tools: offered.definitions,
       prompt: promptOptions(wire, messages),
     },
     warnings,
@@ -239,41 +242,4 @@ function toResult({ tool_use_id: id, content: result, is_error: isError }: Block
       ? parts
       : (parts ?? []).map((each, index) => textBlock(each, [...loc, 'content', index]).text).join('\n');
   return { role: 'tool', tool_call_id: id, content: said, ...(isError ? { is_error: true } : {}) };
-}
-
-function toTool(
-  { type, name, description, input_schema: schema, strict, input_examples: examples, defer_loading: deferred }: Tool,
-  index: number,
-): ToolDefinition {
-  const loc = ['body', 'tools', index];
-  if (type && type !== 'custom')
-    refuse([...loc, 'type'], `Server tools such as ${type.slice(0, 50)} are not supported. Send your own tools.`, type);
-  if (name === undefined) refuse([...loc, 'name'], 'A tool must have a name.', null);
-  if (schema === undefined) refuse([...loc, 'input_schema'], 'A tool must have an input_schema.', null);
-  const more = { ...('type' in schema ? {} : { type: 'object' }), ...(nonEmpty(examples) ? { examples } : {}) };
-  return {
-    type: 'function',
-    function: {
-      name,
-      ...given({ description }),
-      parameters: Object.keys(more).length > 0 ? asPythonKnows({ ...schema, ...more }, schema) : schema,
-      ...given({ strict, defer_loading: deferred }),
-    },
-  };
-}
-
-function toolChoice({ tool_choice: choice, tools }: Wire): ToolChoice {
-  const names = (tools ?? []).map(({ name }) => name);
-  if (!choice) return { mode: names.length > 0 ? 'auto' : 'none', callable: null };
-  const { type, name } = choice;
-  if (type === 'none' || names.length === 0) {
-    if (type === 'any' || type === 'tool')
-      refuse(['body', 'tool_choice'], 'When using `tool_choice`, `tools` must be set.', choice);
-    return { mode: 'none', callable: null };
-  }
-  if (type === 'auto') return { mode: 'auto', callable: null };
-  if (type === 'any') return { mode: 'required', callable: null };
-  if (name === undefined || !names.includes(name))
-    refuse(['body', 'tool_choice', 'name'], 'tool_choice names a tool that is not in tools.', name ?? null);
-  return { mode: 'named', callable: [name] };
 }
