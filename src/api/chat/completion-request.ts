@@ -91,7 +91,7 @@ export function parseCompletionRequest(body: unknown): { request: CompletionRequ
       ...answerFormat(wire),
       logprobs: wire.logprobs ?? null,
       echo: wire.echo ?? false,
-      promptOnly: wire.max_tokens === 0,
+      promptOnly: request.promptOnly,
       promptLogprobs: (wire.prompt_logprobs ?? null) !== null,
       skipSpecialTokens: request.output.skipSpecialTokens,
       warnings,
@@ -128,6 +128,7 @@ function toRequest(wire: Wire): CompletionRequest {
       skipSpecialTokens: wire.skip_special_tokens ?? true,
       includeReasoning: true,
     },
+    promptOnly: wire.max_tokens === 0,
     bestOf: wire.best_of ?? serving.n,
   };
 }

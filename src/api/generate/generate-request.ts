@@ -197,6 +197,7 @@ function toRequest(wire: Wire, logprobs: number | null): CompletionRequest {
       skipSpecialTokens: params.skip_special_tokens ?? true,
       includeReasoning: true,
     },
+    promptOnly: false,
     bestOf: serving.n,
   };
 }

@@ -58,7 +58,7 @@ export interface AnswerRequest {
   /** Called with each choice's tokens when it ends. Null: they are not remembered. */
   readonly remember: ((said: readonly SaidToken[], choiceIndex: number) => void) | null;
   /**
-   * Stores the tokens of all choices, by choice: awaited before the last delta is passed on, or when the answer was cut off. Null: they
+   * Stores the tokens of all choices, by choice: awaited before the last delta is passed on, or when the answer was cut off or came to a dead end. Null: they
    * are not stored.
    */
   readonly capture: Capture | null;
@@ -111,7 +111,7 @@ export function beginAnswer(
       // An answer that has begun is returned, streamed or not: the tokens so far, and why it ended.
       const isDeadEnd = error instanceof AppError && error.code === 'dead_end';
       if (!isDeadEnd || completionTokens === 0) throw error;
-      if (!isCaptured) await captured(false);
+      if (!isCaptured) await captured(true);
       for (const choiceIndex of open) yield { choiceIndex, token: null, ...choices[choiceIndex]!.endDead() };
     } finally {
       if (!isCaptured && completionTokens > 0)

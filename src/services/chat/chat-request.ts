@@ -114,6 +114,8 @@ export interface CompletionRequest extends GenerationOptions {
   readonly thinking: { readonly hasEnded: boolean | null } | null;
   readonly addSpecialTokens: boolean;
   readonly truncation: Pick<PromptOptions, 'truncatePromptTokens' | 'truncationSide'>;
+  /** Only the prompt is asked about: the token that an engine samples anyway reaches nobody, and is not the model's answer. */
+  readonly promptOnly: boolean;
   /** Number of choices to sample; the best `n` of them are returned. */
   readonly bestOf: number;
 }

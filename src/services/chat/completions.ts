@@ -4,7 +4,7 @@ import type { GenerateRequest } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
 import type { Recorder } from '../episodes/recorder.ts';
-import { beginAnswer, type Answer, type AnswerDeps, type ChatContext, type ChatDelta } from './answer.ts';
+import { beginAnswer, type Answer, type AnswerDeps, type Capture, type ChatContext, type ChatDelta } from './answer.ts';
 import { beginCapture, PLAIN_PROMPT, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import { checkListed } from './listed-alternatives.ts';
@@ -84,15 +84,17 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
       const choice = choiceOptions(model, request);
       const { beamSearch } = request;
       if (context.episode && request.bestOf > request.n) refuseUnseenChoices();
-      const captureFor = await beginCapture(deps.recorder, context, model, prompts);
+      const asker = request.promptOnly ? untrained(context) : context;
+      const captureFor = await beginCapture(deps.recorder, asker, model, prompts);
       return planned.map(({ asked: generate, promptText }, prompt) => {
         const reshapedBy = reshapedByOf(generate, beamSearch);
         const conversation = COMPLETION; // found by the answer's id: there are no messages
         const keep = remembering(sampledTokens, context, model, { generate, conversation, reshapedBy });
         // Which of more choices are returned is decided later.
-        const isReturned = request.n === request.bestOf;
+        const isReturned = request.n === request.bestOf && !request.promptOnly;
         const remember = keep && isReturned ? keepAt(keep, prompt * request.n) : null;
-        const capture = captureFor?.({ generate, beamSearch, asked: PLAIN_PROMPT }) ?? null;
+        const store = captureFor?.({ generate, beamSearch, asked: PLAIN_PROMPT }) ?? null;
+        const capture = store && request.promptOnly ? withoutTokens(store) : store;
         return {
           ...beginAnswer(deps, context, { model, generate, choice, beamSearch, remember, capture }),
           promptText,
@@ -108,6 +110,20 @@ function refuseUnseenChoices(): never {
     'best_of larger than n samples choices that the client never sees, and an episode would train them. Send best_of equal to n.';
   throw new AppError('invalid_request', message, { param: 'best_of' });
 }
+
+/** A text that is only scored has no answer that could be trained. */
+const untrained = <C extends Pick<ChatContext, 'episode'>>(context: C): C => ({
+  ...context,
+  ...(context.episode ? { episode: { ...context.episode, isTrained: false } } : {}),
+});
+
+const withoutTokens =
+  (store: Capture): Capture =>
+  (said, isCut) =>
+    store(
+      said.map(() => []),
+      isCut,
+    );
 
 const COMPLETION = 'completion';
 

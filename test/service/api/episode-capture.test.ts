@@ -11,6 +11,7 @@ let failsAfter: number | null = null;
 const server = await shareTestServer({
   wrapEngine: (real): InferenceEngine => ({
     ...real,
+    prepare: (...call) => real.prepare(...call),
     generate(request, signal) {
       const stream = real.generate(request, signal);
       async function* events(): AsyncGenerator<TokenEvent> {
@@ -260,6 +261,44 @@ test('what was sampled before an answer broke off is kept as cut, and is not tra
   expect(whole.choices[0]!.token_ids.slice(0, 3)).toEqual(call!.choices[0]!.token_ids);
   expect(await tokensOf('cut')).toMatchObject([{ cut: true }, { cut: false, parent_id: call!.id }]);
 });
+
+test('an answer that came to a dead end is kept as cut, and is not trained', async () => {
+  const { tokenizer } = server.model.text;
+  const [first] = tokenizer.encode('Hello');
+  const dead = { structured_outputs: { regex: 'Hello world' }, allowed_token_ids: [first] };
+  const answer = await ask('dead', dead);
+  expect(answer.choices[0]!.finish_reason).toBe('abort');
+  const streamed = await send(server, {
+    url: '/e/dead/v1/chat/completions',
+    body: chat({ model, stream: true, ...dead }),
+  });
+  expect(streamed.body).toContain('"finish_reason":"abort"');
+  const calls = await tokensOf('dead');
+  expect(calls).toMatchObject([
+    { answer_id: answer.id, cut: true, trained: false, choices: [{ token_ids: answer.choices[0]!.token_ids }] },
+    { cut: true, trained: false },
+  ]);
+});
+
+test.each([{}, { stream: true }, { n: 2, logprobs: 1 }])(
+  'a text that is only scored (%j) is recorded without tokens, and nothing of it is trained',
+  async (fields) => {
+    const name = `scored-${Object.keys(fields).join('-')}`;
+    const body = { model, prompt: 'Say something.', max_tokens: 0, echo: true, ...fields };
+    const response = await send(server, { url: `/e/${name}/v1/completions`, body });
+    expect(response.statusCode, response.body).toBe(200);
+    const [call, ...others] = await tokensOf(name);
+    expect(others).toEqual([]);
+    expect(call).toMatchObject({ trained: false, cut: false });
+    expect(call!.prompt_token_ids.length).toBeGreaterThan(0);
+    expect(call!.choices.map(({ token_ids: ids, logprobs }) => [...ids, ...logprobs])).toEqual(
+      Array.from({ length: 'n' in fields ? 2 : 1 }, () => []),
+    );
+    await ask(name);
+    const read = (await send(server, { url: `/v1/preview/episodes/${name}` })).json<{ trained_token_count: number }>();
+    expect(read.trained_token_count).toBe((await tokensOf(name))[1]!.choices[0]!.token_ids.length);
+  },
+);
 
 test('a judge is recorded and not trained: by its header, or because the base model answers', async () => {
   await ask('judged');
