@@ -8,8 +8,19 @@ import type { GenerationCall } from '../http/generations.ts';
 import { errorEvent } from './responses-response.ts';
 import { clientSignal, sendEvents, sseEvent } from '../http/sse.ts';
 
-export async function* responseFrames(events: AsyncIterable<ResponseEvent>): AsyncGenerator<string> {
-  for await (const event of events) yield sseEvent(event.type, event);
+/** A stream of events, and the event that says why it broke off. `after`: the number of the last event that the client has. */
+export function eventStream(events: AsyncIterable<ResponseEvent>, after = -1) {
+  let last = after;
+  async function* frames(): AsyncGenerator<string> {
+    for await (const event of events) {
+      last = event.sequence_number;
+      yield sseEvent(event.type, event);
+    }
+  }
+  return {
+    frames: frames(),
+    broken: (error: unknown): string => sseEvent('error', errorEvent(errorResponse(error).body.error, last + 1)),
+  };
 }
 
 /** For a stored response; `after` is the number of the last event that the client has. */
@@ -21,11 +32,11 @@ export async function sendResponseEvents(
   closing: AbortSignal,
 ): Promise<FastifyReply> {
   const signal = clientSignal(reply, closing);
+  const { frames, broken } = eventStream(responses.follow(caller, id, after, signal), after);
   const onError = (error: unknown) => {
     if (!signal.aborted) log.warn('response.not_followed', { responseId: id, err: error });
-    return signal.aborted ? '' : sseEvent('error', errorEvent(errorResponse(error).body.error));
+    return signal.aborted ? '' : broken(error);
   };
-  const frames = responseFrames(responses.follow(caller, id, after, signal));
   await sendEvents(reply, frames, onError, { pingMs, stallMs: connections.writeStallMs });
   return reply;
 }

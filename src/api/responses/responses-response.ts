@@ -151,10 +151,13 @@ export async function* responseEvents(
   yield event(`response.${state.status}`, { response: responseOf(head, state) });
 }
 
-/** The last event of a failed stream. The caller that ends the stream does not know its sequence number. */
-export const errorEvent = (error: { message: string; code: string | null; param: string | null }) => ({
+/** The last event of a failed stream, after the last one that was sent. */
+export const errorEvent = (
+  error: { message: string; code: string | null; param: string | null },
+  sequenceNumber: number,
+) => ({
   type: 'error',
-  sequence_number: 0,
+  sequence_number: sequenceNumber,
   code: error.code,
   message: error.message,
   param: error.param,

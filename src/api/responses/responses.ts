@@ -5,7 +5,6 @@ import type { ResponseContent, ResponseEvent, WireObject } from '#services/respo
 import type { NewResponse } from '#services/responses/responses';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
-import { errorResponse } from '../http/error-response.ts';
 import type { GenerationCall, Generations } from '../http/generations.ts';
 import { refuseLargeConversation } from './conversation-bounds.ts';
 import { responsesRequestSchema } from './responses-fields.ts';
@@ -14,9 +13,9 @@ import { listedItems, responseId, responseOfItem } from './responses-items.ts';
 import { parseResponsesRequest, type Recalled, type ResponsesRequest } from './responses-request.ts';
 import * as wire from './responses-response.ts';
 import { inputTokensSchema, responseSchema } from './responses-response-schema.ts';
-import { answerSignal, sseEvent } from '../http/sse.ts';
+import { answerSignal } from '../http/sse.ts';
 import { warned } from '#validation/unknown-fields';
-import { responseFrames, sendResponseEvents } from './response-events.ts';
+import { eventStream, sendResponseEvents } from './response-events.ts';
 
 type Services = Pick<ApiServices, 'chat' | 'responses' | 'clock' | 'log'>;
 
@@ -35,6 +34,7 @@ export function responseRoutes(
       summary: 'Create a response (OpenAI’s Responses API)',
       access: 'chat',
       role: 'serve',
+      generates: 'answers',
       errors: [400, 404, 409, 429, 503],
       creates: true,
       body: { schema: responsesRequestSchema, read: parseResponsesRequest },
@@ -91,8 +91,8 @@ export function responseRoutes(
           const wireEvents = wire.responseEvents(head, answer, generation.measured(answer, 1), () => clock.now());
           const events = keeping(wireEvents, answer.model.base.id);
           if (!asked.stream) return await lastResponse(events);
-          const onError = (error: unknown) => sseEvent('error', wire.errorEvent(errorResponse(error).body.error));
-          return await generation.stream(responseFrames(events), onError);
+          const { frames, broken } = eventStream(events);
+          return await generation.stream(frames, broken);
         } catch (error) {
           throw because(error);
         }

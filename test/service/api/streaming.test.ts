@@ -239,6 +239,17 @@ describe('an engine that fails', () => {
     await server.close();
   });
 
+  test('in the middle of a response sends an error event with the next number', async () => {
+    const server = await openTestServer({ wrapEngine: failingAfter(2, 'engine_failed') });
+    const body = { model: BASE, input: 'Hi', max_output_tokens: 16, stream: true };
+    const response = await send(server, { url: '/v1/responses', body });
+    const numbers = [...response.body.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
+    expect(response.body).toContain('event: error');
+    expect(numbers.length).toBeGreaterThan(2);
+    expect(numbers).toEqual(Array.from(numbers, (_, index) => index));
+    await server.close();
+  });
+
   test('and comes back continues as if nothing had happened', async () => {
     const undisturbed = await openTestServer();
     const disturbed = await openTestServer({ wrapEngine: failingAfter(5, 'engine_unavailable', 2) });
