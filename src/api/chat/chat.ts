@@ -20,6 +20,7 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
       summary: 'Create a chat completion',
       access: 'chat',
       role: 'serve',
+      generates: 'answers',
       errors: [400, 404, 429, 503],
       body: { schema: chatRequestSchema, read: parseChatRequest },
       answer: completionSchema,

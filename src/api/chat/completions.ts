@@ -25,6 +25,7 @@ export function completionRoutes(
       summary: 'Create a completion of texts or token ids',
       access: 'chat',
       role: 'serve',
+      generates: 'answers',
       errors: [400, 404, 429, 503],
       body: { schema: completionRequestSchema, read: parseCompletionRequest },
       answer: textCompletionSchema,

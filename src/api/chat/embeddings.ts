@@ -19,6 +19,7 @@ export function embeddingRoutes({ embed }: Pick<ApiServices, 'embed'>, generatio
         'Create embeddings of texts or token ids. The vectors are the last hidden state of the model, normalized to length 1',
       access: 'chat',
       role: 'serve',
+      generates: 'vectors',
       errors: [400, 404, 429, 503],
       body: { schema: embeddingRequestSchema, read: parseEmbeddingRequest },
       answer: embeddingListSchema,

@@ -25,6 +25,13 @@ const STATUSES: Readonly<Record<number, readonly [name: string, meaning: string]
   503: ['Unavailable', 'Not ready or overloaded'],
 };
 
+/** Of generated answers. */
+export const ANSWERING_MODEL = {
+  'x-whetstone-model': {
+    description: 'The model that answers, a registered one with its step: `entity/project/name:step3`.',
+    schema: { type: 'string' },
+  },
+};
 export const REQUEST_ID = { 'x-request-id': { schema: { type: 'string' } } };
 
 const errorObject = {

@@ -209,6 +209,10 @@ const WORDS: Readonly<Record<string, string>> = {
   // The server
   running: 'Jobs that are training.',
   'Idempotency-Key': 'Requests with the same key and body return the same answer for 24 h.',
+  'X-Whetstone-Episode':
+    'Name of the episode that records this call, if the address does not name it; 1 to 128 characters of `A-Z a-z 0-9 . _ ~ -`.',
+  'X-Whetstone-Group': 'Name of the group of the episode.',
+  'X-Whetstone-Train': '`false` records the call without training it, as of a judge or a tool.',
   'Content-Range': 'Range of the file that the body contains: `bytes FIRST-LAST/TOTAL`, counted from 0.',
 
   // Tinker

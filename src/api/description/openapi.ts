@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { ANSWER_EXAMPLES } from './answer-examples.ts';
 import { createComponents, shareParameters, SUBSCHEMAS, type Components, type SharedParameters } from './components.ts';
-import { FAILURE_SCHEMAS, FAILURES, failureName, REQUEST_ID } from './described-failures.ts';
+import { FAILURE_SCHEMAS, FAILURES, failureName, ANSWERING_MODEL, REQUEST_ID } from './described-failures.ts';
 import type { Endpoint, Tag } from '../http/endpoint.ts';
 import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
 import { wordsFor } from './field-words.ts';
@@ -183,10 +183,11 @@ function requestBody(endpoint: Endpoint, components: Components): Pick<Operation
 }
 
 function successes(endpoint: Endpoint, components: Components): Readonly<Record<string, Json>> {
-  const { acceptSocket, answer, alsoSucceeds = [] } = endpoint;
+  const { acceptSocket, answer, generates, alsoSucceeds = [] } = endpoint;
   if (acceptSocket) return { 101: { description: 'The connection switches to the WebSocket protocol' } };
   if (answer === null) return { 204: { description: 'Success; no body', headers: REQUEST_ID } };
-  const success = { description: 'Success', headers: REQUEST_ID, content: answerContent(endpoint, components) };
+  const headers = generates ? { ...REQUEST_ID, ...ANSWERING_MODEL } : REQUEST_ID;
+  const success = { description: 'Success', headers, content: answerContent(endpoint, components) };
   return Object.fromEntries([200, ...alsoSucceeds].map((status) => [status, success]));
 }
 
@@ -208,7 +209,7 @@ function answerExample({ method, path }: Endpoint, of: string): { readonly examp
   return example === undefined ? {} : { example };
 }
 
-function parametersOf({ path, querySchema, creates, requiredHeaders = [], tag }: Endpoint): Parameter[] {
+function parametersOf({ path, querySchema, creates, generates, requiredHeaders = [], tag }: Endpoint): Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]): Parameter => ({
     name: name!,
     in: 'path',
@@ -245,10 +246,17 @@ function parametersOf({ path, querySchema, creates, requiredHeaders = [], tag }:
   });
   const inHeader = [
     ...(creates ? [header('Idempotency-Key', false, { type: 'string', maxLength: 255 })] : []),
+    ...(generates === 'answers' ? EPISODE_HEADERS.map(([name, schema]) => header(name, false, schema)) : []),
     ...requiredHeaders.map((name) => header(name, true, { type: 'string' })),
   ];
   return [...inPath, ...inQuery, ...inHeader];
 }
+
+const EPISODE_HEADERS: readonly (readonly [name: string, schema: Json])[] = [
+  ['X-Whetstone-Episode', { type: 'string', maxLength: 128 }],
+  ['X-Whetstone-Group', { type: 'string', maxLength: 128 }],
+  ['X-Whetstone-Train', { type: 'string', enum: ['true', 'false'], default: 'true' }],
+];
 
 function wordsOf(name: string, tag: Tag): Pick<Parameter, 'description'> {
   const description = wordsFor(name, null, tag);

@@ -22,6 +22,7 @@ export function generateRoutes(
       summary: 'Generate token ids from token ids',
       access: 'chat',
       role: 'serve',
+      generates: 'answers',
       errors: [400, 404, 429, 503],
       body: { schema: generateRequestSchema, read: parseGenerateRequest },
       answer: generatedSchema,

@@ -58,6 +58,8 @@ interface Common {
   readonly createBodyParser?: CreateBodyParser;
   /** A creating POST: requests with the same Idempotency-Key get the same answer. */
   readonly creates?: boolean;
+  /** Its answers name the model that made them. `answers`: each can be a call of an episode, which headers or the address name. */
+  readonly generates?: 'answers' | 'vectors';
   /** For JSON answers, their schema; for others, their content types. Null: 204 without a body, or the WebSocket. */
   readonly answer: z.ZodType | readonly string[] | null;
   /** Called for requests with `Upgrade: websocket`, instead of sending an answer. */

@@ -1,6 +1,7 @@
 // What all generating routes share: the caller, the request id, cancellation, and the metrics and spans recorded while an answer
 // passes through. The route decides the wire format.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createRequestId } from '#base/ids';
 import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { Answer, ChatContext, ChatDelta } from '#services/chat/answer';
@@ -63,21 +64,14 @@ export function createGenerations(
     answerId: ((requestId: string) => string) | null,
   ): Generation {
     const { id, headers, span } = request;
-    // The header takes precedence over request_id of the body.
-    const requestId = headers['x-request-id'] === undefined ? (bodyRequestId ?? id) : id;
     const episode = answerId && episodeOf(request);
+    const requestId = requestIdOf(request, bodyRequestId, episode !== null);
     running++;
     whenOver(reply.raw, () => void running--);
     const startMs = clock.now();
     const because = (error: unknown) => (cut.aborted ? serverStopping() : error);
 
-    /** The header is set before anything is sent. */
-    function measured(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
-      reply.header('x-whetstone-model', answer.model.servedName.replace(SCHEME, ''));
-      return observed(answer, choices);
-    }
-
-    async function* observed(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
+    async function* measured(answer: Answer, choices: number): AsyncGenerator<ChatDelta> {
       const { deltas, model, promptTokens, prompt } = answer;
       const baseModel = model.base.id;
       const counted = { baseModel, promptTokens: promptTokens.length, choices, startMs, clock };
@@ -119,6 +113,7 @@ export function createGenerations(
         requestId,
         ...(episode ? { episode: { ...episode, answerId: answerId(requestId) } } : {}),
         signal: clientSignal(reply, cut),
+        onModel: ({ servedName }) => void reply.header('x-whetstone-model', servedName.replace(SCHEME, '')),
       },
       startMs,
       because,
@@ -141,6 +136,19 @@ export function createGenerations(
     },
   };
 }
+
+/**
+ * The header takes precedence over request_id of the body. Answers get their `id` from it, which names a call of an episode: many agents
+ * send one id for their whole run.
+ */
+function requestIdOf({ id, headers }: FastifyRequest, ofBody: string | null, isCall: boolean): string {
+  const ofHeader = headers['x-request-id'] !== undefined;
+  if (!ofHeader && ofBody === null) return id;
+  const named = ofHeader ? id : ofBody!;
+  return isCall ? `${named}-${createRequestId().slice(0, SUFFIX_LENGTH)}` : named;
+}
+
+const SUFFIX_LENGTH = 12; // 48 bits, for the thousands of calls of one episode
 
 /** Attributes of generations as OpenTelemetry names them (gen_ai.*), without prompts and answers. */
 const generationAttributes = (operation: Operation, { model, promptTokens }: Answer) => ({

@@ -20,6 +20,7 @@ export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: 
       summary: 'Create a message (Anthropic’s Messages API)',
       access: 'chat',
       role: 'serve',
+      generates: 'answers',
       errors: [400, 404, 429, 503],
       dialect: 'anthropic',
       body: { schema: messagesRequestSchema, read: parseMessagesRequest },

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '#storage/storage';
 import { createIdempotent } from './idempotency.ts';
 import { openStorageInMemory } from '../../../test/support/storage-in-memory.ts';
 
-const request = { caller: aCaller(), route: 'POST /things', key: 'mine', bodyHash: 'h' };
+const request = { caller: aCaller(), route: 'POST /things', key: 'mine', requestHash: 'h' };
 
 test('a request that a crash interrupted runs again with the same id, and later repeats get its answer', async () => {
   const { idempotency } = await openStorageInMemory();
@@ -50,11 +50,11 @@ test('a retry finds what may have been made before a failure, because it has the
   const away = new AppError('storage_unavailable', 'The answer was lost.');
   await expect(idempotent(request, failing(away))).rejects.toThrow(away);
   await expect(idempotent(request, failing(new TypeError('a bug')))).rejects.toThrow('a bug');
-  await expect(idempotent({ ...request, bodyHash: 'other' }, failing(away))).rejects.toThrow('another body');
+  await expect(idempotent({ ...request, requestHash: 'other' }, failing(away))).rejects.toThrow('another body');
   const refused = new AppError('model_not_found', 'No such model.');
   await expect(idempotent(request, failing(refused))).rejects.toThrow(refused);
   expect(new Set(ids).size).toBe(1);
-  expect(await idempotent({ ...request, bodyHash: 'other' }, (id) => Promise.resolve(ids.includes(id)))).toBe(false);
+  expect(await idempotent({ ...request, requestHash: 'other' }, (id) => Promise.resolve(ids.includes(id)))).toBe(false);
 });
 
 test('an answer that could not be stored is made again with the same id', async () => {

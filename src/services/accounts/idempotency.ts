@@ -15,8 +15,8 @@ export interface IdempotentRequest {
   readonly route: string;
   /** The Idempotency-Key header; null: the client sent none. */
   readonly key: string | null;
-  /** Hash of the body. */
-  readonly bodyHash: string;
+  /** Hash of whatever the answer depends on: the body, and the episode that it belongs to. */
+  readonly requestHash: string;
 }
 
 /**
@@ -30,7 +30,7 @@ const MAX_KEY_CHARACTERS = 255; // as in Stripe's API, which made the header com
 export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log): Idempotent {
   const heldKeys = createHeldKeys(store, log);
   return async <T>(
-    { caller, route, key, bodyHash }: IdempotentRequest,
+    { caller, route, key, requestHash }: IdempotentRequest,
     create: (id: string) => Promise<T>,
   ): Promise<T> => {
     if (key === null) return create(createId());
@@ -44,7 +44,7 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log
       .update(JSON.stringify([caller.entity, route, key]))
       .digest('hex');
     const nowMs = clock.now();
-    const begun = await store.begin(scopedKey, bodyHash, createId(), nowMs).catch((error: unknown) => {
+    const begun = await store.begin(scopedKey, requestHash, createId(), nowMs).catch((error: unknown) => {
       heldKeys.abandon(scopedKey, nowMs); // the key may have been taken although the answer was lost
       throw error;
     });
@@ -60,7 +60,7 @@ export function createIdempotent(store: IdempotencyStore, clock: Clock, log: Log
       case 'mismatch':
         throw new AppError(
           'idempotency_mismatch',
-          'This Idempotency-Key was used with another body. Use a new key for a new request.',
+          'This Idempotency-Key was used with another body, or for another episode. Use a new key for a new request.',
         );
       case 'new':
         break;

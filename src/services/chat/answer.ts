@@ -40,6 +40,8 @@ export interface ChatContext {
   readonly isBackground?: boolean;
   /** The episode that the call belongs to; undefined: none. */
   readonly episode?: EpisodeRef;
+  /** Told which model answers as soon as it is found, so that refusals can name it too. */
+  readonly onModel?: (model: SampledModel) => void;
   /** The id that the client gets with the answer. Absent: the answer is not found by its id later. */
   readonly answerId?: string;
 }

@@ -75,7 +75,7 @@ export function createChat({ sampledTokens, acceptsTemplates, settings, ...deps 
   /** Everything that the engine needs; nothing runs yet. */
   async function plan(context: ChatContext, request: ChatRequest) {
     checkPriority(request, settings);
-    const model = await resolveModel(deps, context.caller, request.model);
+    const model = await resolveModel(deps, context, request.model);
     const answerRoom = Math.max(1, request.sampling.maxTokens ?? 1);
     const { prompt, contextLength, by } = await readPrompt(context, model, request, answerRoom);
     const { text, capabilities, inference } = model.base;

@@ -40,7 +40,7 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
   return {
     async start(context, request) {
       checkPriority(request, settings);
-      const model = await resolveModel(deps, context.caller, request.model);
+      const model = await resolveModel(deps, context, request.model);
       const by = { payer: context.caller.keyId, signal: context.signal };
       if (request.constraint) await compileConstraint(model, request.constraint, by);
       const planned: { asked: GenerateRequest; promptText: string }[] = [];

@@ -45,7 +45,7 @@ export function createEmbed({ settings, ...deps }: EmbeddingsDeps): Embed {
   const { clock, log, recordUsage } = deps;
   return async (context, request) => {
     checkPriority(request, settings);
-    const model = await resolveModel(deps, context.caller, request.model);
+    const model = await resolveModel(deps, context, request.model);
     const { inference, capabilities, text } = model.base;
     checkEmbeddings(capabilities);
     const by = { payer: context.caller.keyId, signal: context.signal };

@@ -1,6 +1,5 @@
 // Checks that every sampling request passes first, whatever its prompt: the key's daily tokens, the model that it names, its rank in
 // the queue, and with whom it shares cached prefixes.
-import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { GenerateRequest } from '#engine/inference-engine';
 import type { AccountLimits } from '../accounts/account-limits.ts';
@@ -23,11 +22,13 @@ export interface ModelDeps {
 /** Throws `model_not_found`, `too_many_requests`. */
 export async function resolveModel(
   { models, limits }: ModelDeps,
-  caller: Caller,
+  { caller, onModel }: Pick<ChatContext, 'caller' | 'onModel'>,
   name: string | null,
 ): Promise<SampledModel> {
   await limits.checkTokens(caller);
-  return models.resolve(caller, name);
+  const model = await models.resolve(caller, name);
+  onModel?.(model);
+  return model;
 }
 
 /** Throws `invalid_request`. */

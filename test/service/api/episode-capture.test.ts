@@ -262,6 +262,41 @@ test('what was sampled before an answer broke off is kept as cut, and is not tra
   expect(await tokensOf('cut')).toMatchObject([{ cut: true }, { cut: false, parent_id: call!.id }]);
 });
 
+test('answers have ids of their own, although a whole run sends one X-Request-Id', async () => {
+  const answers = [];
+  for (let calls = 0; calls < 2; calls++) answers.push(await ask('one-id', {}, { 'x-request-id': 'same' }));
+  answers.push(await ask('one-id', { request_id: 'same' }));
+  const ids = answers.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+  for (const id of ids) expect(id).toMatch(/^chatcmpl-same-[0-9a-f]{12}$/);
+  expect((await tokensOf('one-id')).map(({ answer_id: id }) => id)).toEqual(ids);
+  const headers = { 'x-request-id': 'same', 'x-whetstone-episode': 'one-id' };
+  const response = await send(server, { url: '/v1/chat/completions', body: chat({ model }), headers });
+  expect(response.headers['x-request-id']).toBe('same');
+});
+
+test('an Idempotency-Key repeats an answer in its episode, and is refused in another', async () => {
+  const respond = (url: string, more: Record<string, string> = {}) =>
+    send(server, {
+      url,
+      body: { model, input: 'Hi', max_output_tokens: 16 },
+      headers: { 'idempotency-key': 'once', ...more },
+    });
+  const first = await respond('/e/key-a/v1/responses');
+  expect((await respond('/e/key-a/v1/responses')).json()).toEqual(first.json());
+  for (const other of [
+    await respond('/e/key-b/v1/responses'),
+    await respond('/v1/responses'),
+    await respond('/e/key-a/v1/responses', { 'x-whetstone-train': 'false' }),
+    await respond('/e/g/key-a/v1/responses'),
+  ])
+    expect([other.statusCode, other.json<{ error: { code: string } }>().error.code]).toEqual([
+      422,
+      'idempotency_mismatch',
+    ]);
+  expect(await tokensOf('key-a')).toHaveLength(1);
+});
+
 test('an answer that came to a dead end is kept as cut, and is not trained', async () => {
   const { tokenizer } = server.model.text;
   const [first] = tokenizer.encode('Hello');

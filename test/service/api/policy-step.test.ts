@@ -117,3 +117,19 @@ test('responses: the response has its step once it has ended, also when it is re
   const base = await send(server, { url: '/v1/responses', body: body(BASE) });
   expect(base.json()).not.toHaveProperty('policy_step');
 });
+
+test('embeddings name the model too, and so do refusals once the model is found', async () => {
+  const vectors = await send(server, { url: '/v1/embeddings', body: { model: 'p/agent', input: 'Hi' } });
+  expect(vectors.statusCode, vectors.body).toBe(200);
+  expect(vectors.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+  const tooLong = await send(server, {
+    url: '/v1/chat/completions',
+    body: chat({ model: 'p/agent', max_tokens: 1e6 }),
+  });
+  expect(tooLong.statusCode).toBe(400);
+  expect(tooLong.headers['x-whetstone-model']).toBe('default/p/agent:step0');
+  await send(server, { url: '/e/over/v1/chat/completions', body: chat({ model: 'p/agent' }) });
+  await send(server, { url: '/v1/preview/episodes/over/reward', body: { reward: 1 } });
+  const ended = await send(server, { url: '/e/over/v1/chat/completions', body: chat({ model: 'p/agent' }) });
+  expect([ended.statusCode, ended.headers['x-whetstone-model']]).toEqual([409, 'default/p/agent:step0']);
+});
