@@ -19,7 +19,7 @@ import type { Dashboard } from './description/dashboard.ts';
 import { drainOnDemand } from './http/draining.ts';
 import { takeTurns, whenOver } from './http/ended-answers.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { withoutEpisode } from './http/episode-address.ts';
+import { episodeOf, episodePrefix, withoutEpisode } from './http/episode-address.ts';
 import { dialectOf, sendError } from './http/error-response.ts';
 import { createGenerations } from './http/generations.ts';
 import { describeApi } from './description/openapi.ts';
@@ -61,6 +61,7 @@ import { firstSegments, runLink } from './http/run-links.ts';
 import { takeUpgrades } from './http/upgrades.ts';
 import { wandbRoutes } from './wandb/routes.ts';
 import { withoutWords } from './http/without-words.ts';
+import { adviceFor } from './http/wrong-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -219,7 +220,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
       const header = request.headers['idempotency-key'];
       const key = typeof header === 'string' ? header : null;
       return services.idempotent(
-        { caller, route: `${method} ${request.url}`, key, bodyHash: request.bodyHash ?? '' },
+        { caller, route: `${method} ${request.url}`, key, requestHash: requestHash(endpoint, request) },
         (newId) => {
           services.tracing.remember(newId, request.span);
           return respond(newId);
@@ -227,6 +228,12 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
       );
     },
   });
+}
+
+/** The same body is another request in another episode, of whose calls the answer becomes one. */
+function requestHash({ generates }: Endpoint, request: FastifyRequest): string {
+  const episode = generates === 'answers' ? episodeOf(request) : null;
+  return `${request.bodyHash ?? ''}${episode === null ? '' : JSON.stringify(episode)}`;
 }
 
 /** A proxy that tries the next server after a 503 finds the right one. */
@@ -341,9 +348,10 @@ function notFound(paths: PathIndex, request: FastifyRequest, reply: FastifyReply
   if (absent !== null) return absent;
   const allowed = paths.methodsOf(path);
   if (allowed.length === 0) {
-    const isWithoutV1 = paths.methodsOf(`/v1${path}`).length > 0;
-    const advice = isWithoutV1 ? 'The base URL of OpenAI clients ends in /v1.' : 'GET /docs lists all endpoints.';
-    return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. ${advice}`));
+    const exists = (other: string) => paths.methodsOf(other).length > 0;
+    const asked = request.originalUrl.split('?')[0]!.slice(0, 200);
+    const advice = adviceFor({ path, episode: episodePrefix(request.raw) }, exists);
+    return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${asked}. ${advice}`));
   }
   const message = `Method Not Allowed: ${request.method}. ${path.slice(0, 200)} takes ${allowed.join(', ')}.`;
   return reply

@@ -24,6 +24,12 @@ export function withoutEpisode(raw: IncomingMessage, url: string): string {
   return rest;
 }
 
+/** `/e/NAME` or `/e/GROUP/NAME` of the address; empty: it names none. */
+export function episodePrefix(raw: IncomingMessage): string {
+  const names = named.get(raw);
+  return names ? `/e/${names.join('/')}` : '';
+}
+
 /** Null: it names none. Throws `invalid_request` for what is not a name, and for two that disagree. */
 export function episodeOf({ raw, headers }: FastifyRequest): Omit<EpisodeRef, 'answerId'> | null {
   const address = addressed(raw);

@@ -329,7 +329,10 @@ test('tools that Anthropic’s servers run are not offered to the model, as the 
   expect(mixed.warnings).toHaveLength(serverTools.length);
   expect(prompt()).toContain('look_up');
   expect(prompt()).not.toContain('web_search');
-  const counted = await send(server, { url: `${url}/count_tokens`, body: { ...body({ tools: serverTools }), max_tokens: undefined } });
+  const counted = await send(server, {
+    url: `${url}/count_tokens`,
+    body: { ...body({ tools: serverTools }), max_tokens: undefined },
+  });
   expect(counted.json()).toMatchObject({ warnings: alone.warnings });
 });
 

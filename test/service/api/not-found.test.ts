@@ -7,6 +7,39 @@ const server = await shareTestServer();
 test.each([
   ['/chat/completions', 'Not Found: POST /chat/completions. The base URL of OpenAI clients ends in /v1.'],
   ['/v1/nope', 'Not Found: POST /v1/nope. GET /docs lists all endpoints.'],
+  ['/v1/v1/messages', 'Not Found: POST /v1/v1/messages. The base URL of Anthropic clients ends before /v1.'],
+  [
+    '/e/run-1/v1/v1/messages?beta=true',
+    'Not Found: POST /e/run-1/v1/v1/messages. The base URL of Anthropic clients ends before /v1: …/e/run-1.',
+  ],
+  [
+    '/e/g/run-1/v1/v1/responses',
+    'Not Found: POST /e/g/run-1/v1/v1/responses. The base URL of OpenAI clients ends in one /v1: …/e/g/run-1/v1.',
+  ],
+  [
+    '/e/run-1/v1/inference/v1/generate',
+    'Not Found: POST /e/run-1/v1/inference/v1/generate. This endpoint lies beside /v1: …/e/run-1/inference/v1/generate.',
+  ],
+  [
+    '/e/run-1/chat/completions',
+    'Not Found: POST /e/run-1/chat/completions. The base URL of OpenAI clients ends in /v1: …/e/run-1/v1.',
+  ],
+  [
+    '/e/g/run-1/responses',
+    'Not Found: POST /e/g/run-1/responses. The base URL of OpenAI clients ends in /v1: …/e/g/run-1/v1.',
+  ],
+  ...['/e//v1/chat/completions', '/e/v1/chat/completions'].map((path) => [
+    path,
+    `Not Found: POST ${path}. The name of the episode is missing: …/e/NAME/v1 or …/e/GROUP/NAME/v1 (without /v1 for Anthropic clients).`,
+  ]),
+  [
+    '/e/run-1/nope',
+    'Not Found: POST /e/run-1/nope. The address of an episode is …/e/NAME/v1 or …/e/GROUP/NAME/v1 (without /v1 for Anthropic clients).',
+  ],
+  [
+    '/v1/preview/episodes/a/b/reward',
+    'Not Found: POST /v1/preview/episodes/a/b/reward. Names and ids of episodes have no slash: /v1/preview/episodes/NAME, and /reward or /tokens after it.',
+  ],
 ])('%s', async (url, message) => {
   const answer = await send(server, { url, body: {} });
   expect(answer.statusCode).toBe(404);
