@@ -24,6 +24,7 @@ import { dialectOf, sendError } from './http/error-response.ts';
 import { createGenerations } from './http/generations.ts';
 import { describeApi } from './description/openapi.ts';
 import type { Reference } from './description/reference.ts';
+import { readQuery } from './http/query.ts';
 import { jsonBody, readBodies } from './http/request-body.ts';
 import { artifactRoutes } from './artifacts/artifacts.ts';
 import { chatRoutes } from './chat/chat.ts';
@@ -55,7 +56,6 @@ import { trajectoryLogRoutes } from './training/trajectory-logs.ts';
 import { usageRoutes } from './operating/usage.ts';
 import { webhookRoutes } from './operating/webhooks.ts';
 import { workerRoutes } from './operating/workers.ts';
-import { parse } from '#validation/parse';
 import { tinkerRoutes } from './tinker/tinker-routes.ts';
 import { firstSegments, runLink } from './http/run-links.ts';
 import { takeUpgrades } from './http/upgrades.ts';
@@ -180,7 +180,6 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     bodySize = 'small',
     createBodyParser,
     readBody,
-    querySchema,
     creates,
     acceptSocket,
   } = endpoint;
@@ -209,7 +208,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     handler: async (request, reply) => {
       const { caller } = request;
       const params = pathParameters(path, request);
-      const query = querySchema ? parse(querySchema, request.query, 'query') : undefined;
+      const query = readQuery(endpoint, request.query);
       const body = readBody ? readBody(jsonBody(request.body)) : undefined;
       const respond = async (newId: string) => {
         const answer = await endpoint.handle({ caller: caller ?? NOBODY, params, query, body, newId, request, reply });

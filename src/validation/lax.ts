@@ -35,7 +35,18 @@ export const record = <V extends z.ZodType>(value: V) =>
       const sizes = { field_type: 'Dictionary', max_length: ENTRIES_MAX, actual_length: count };
       return complain(ctx, input, { type: 'too_long', msg, ctx: sizes });
     },
-    z.record(z.string(), value),
+    keyed(z.string(), value),
+  );
+
+/** A map with names of the client's. zod drops one of them without a word. */
+export const keyed = <K extends z.ZodType<string, string>, V extends z.ZodType>(key: K, value: V) =>
+  z.preprocess(
+    (input, ctx) => {
+      if (!isObject(input) || !Object.hasOwn(input, '__proto__')) return input;
+      const msg = 'Value error, `__proto__` cannot be a key. Use another name';
+      return complain(ctx, input, { type: 'value_error', msg, ctx: { error: {} } });
+    },
+    z.record(key, value),
   );
 
 /** A map to texts, as it was sent: its keys keep their order in the prompt. */

@@ -4,6 +4,7 @@ import { longIntegersAsText } from '#validation/own-values';
 import { sizeOf, type ArtifactVersion } from '#domain/artifact';
 import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/artifacts/artifact-name';
 import type { Manifest } from '#services/artifacts/artifacts';
+import { keyed } from '#validation/lax';
 import { countNodes } from '#validation/parse';
 import { COUNTED, envelope } from '../http/listing.ts';
 
@@ -65,8 +66,7 @@ const tooMuchMetadata = (ctx: z.RefinementCtx): void =>
 export const manifest = z
   .looseObject({
     type: artifactSegment.default('dataset').describe('`dataset`, `lora`, or a type of your own.'),
-    metadata: z
-      .record(z.string(), z.unknown())
+    metadata: keyed(z.string(), z.unknown())
       .default({})
       .superRefine((value, ctx) => {
         if (countNodes(value, METADATA_CHARACTERS_MAX) === METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { ANSWER_EXAMPLES } from './answer-examples.ts';
 import { createComponents, shareParameters, SUBSCHEMAS, type Components, type SharedParameters } from './components.ts';
+import { isStrict } from '../http/query.ts';
 import { FAILURE_SCHEMAS, FAILURES, failureName, ANSWERING_MODEL, REQUEST_ID } from './described-failures.ts';
 import type { Endpoint, Tag } from '../http/endpoint.ts';
 import { BODY_EXAMPLES, FILE_EXAMPLE, PARAMETER_EXAMPLES } from './examples.ts';
@@ -101,7 +102,7 @@ function operation(
     ...(given.some(({ name }) => name === 'after') ? [400] : []), // `after` names an item that does not exist
     ...(path.includes('{') ? [400] : []), // a path parameter that cannot be decoded or is too long
     ...(creates ? [400, 409, 422] : []), // an Idempotency-Key that is too long, in use by a running request, or used with another body
-    ...(bodySchema || endpoint.querySchema ? [dialect === 'anthropic' ? 400 : 422] : []),
+    ...(bodySchema || endpoint.querySchema || isStrict(endpoint) ? [dialect === 'anthropic' ? 400 : 422] : []),
     ...(bodySchema || endpoint.bodySize === 'file' ? [408, 413, 415] : []),
     421,
     500,

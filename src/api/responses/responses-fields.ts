@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_TOOLS } from '../chat/chat-request.ts';
 import { extensionFields, modelField, samplingFields, stoppingFields } from '../chat/generation-fields.ts';
 import { NOT_IN_PROMPT } from '../chat/structured-output.ts';
-import { boolean, integer, list, number, union } from '#validation/lax';
+import { boolean, integer, keyed, list, number, union } from '#validation/lax';
 import { asSent } from '#validation/read-ahead';
 import { inputItem, ITEMS_MAX } from './responses-input.ts';
 
@@ -111,8 +111,7 @@ export const responsesRequestSchema = z
       })
       .nullish()
       .describe('No effect: nothing is obfuscated.'),
-    metadata: z
-      .record(text.max(64), text.max(512))
+    metadata: keyed(text.max(64), text.max(512))
       .refine((value) => Object.keys(value).length <= METADATA_MAX, { message: `At most ${METADATA_MAX} pairs.` })
       .nullish()
       .describe('Returned with the response.'),

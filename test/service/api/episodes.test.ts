@@ -258,6 +258,7 @@ test('another group than the episode’s, and an unknown or deleted episode, are
     { reward: 1, status: 'open' },
     { reward: 1, group: 'a/b' },
     { reward: 1, metrics: { a: 'b' } },
+    ...['metrics', 'turn_rewards', 'metadata'].map((field) => `{"reward": 1, "${field}": {"__proto__": 1}}`),
     { reward: 1, metadata: [] },
   ]) {
     const response = await send(server, { url: '/v1/preview/episodes/grouped/reward', body });

@@ -343,3 +343,42 @@ describe('the server’s own state', () => {
     await broken.close();
   });
 });
+
+describe('query parameters', () => {
+  interface Described {
+    parameters: { $ref?: string; name?: string; in?: string }[];
+  }
+
+  test('that a list of ours does not know are refused with those that it knows', async () => {
+    const { paths } = (await send(server, { url: '/openapi.json' })).json<{
+      paths: Record<string, Record<string, Described>>;
+    }>();
+    const lists = Object.entries(paths).filter(
+      ([path, { get }]) => get && /^\/v1\/(?!models|responses|health|s)/.test(path),
+    );
+    expect(lists.length).toBeGreaterThan(30);
+    for (const [path] of lists) {
+      if (path.startsWith('/v1/workers')) continue;
+      const response = await send(server, { url: `${path.replaceAll(/\{\w+\}/g, 'x')}?naem=1` });
+      expect([path, response.statusCode]).toEqual([path, 422]);
+      expect(faults(response)).toEqual(['query.naem extra_forbidden']);
+    }
+    const episodes = await send(server, { url: '/v1/preview/episodes?name=a&model=b' });
+    expect(faults(episodes)).toEqual(['query.name extra_forbidden', 'query.model extra_forbidden']);
+    expect(episodes.json<{ error: { message: string } }>().error.message).toContain(
+      'knows after, limit, order, model_id',
+    );
+  });
+
+  test.each(['/v1/models?foo=1', '/v1/models?beta=true', '/health?foo=1'])(
+    '%s is answered as elsewhere',
+    async (url) => {
+      expect((await send(server, { url })).statusCode).toBe(200);
+    },
+  );
+
+  test('of Claude Code are ignored', async () => {
+    const body = { model: chat().model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] };
+    expect((await send(server, { url: '/v1/messages?beta=true', body })).statusCode).toBe(200);
+  });
+});
