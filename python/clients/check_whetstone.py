@@ -71,9 +71,9 @@ async def check_async_episode(client: AsyncClient, key: str, model: str) -> None
         answer = await agent.chat([{"role": "user", "content": "What is 2 + 3?"}], model=model, max_tokens=4)
     rewarded = await episode.reward(0.5, turn_rewards={answer.id: 1})
     assert (rewarded.status, rewarded.reward, rewarded.call_count) == ("rewarded", 0.5, 1), rewarded
-    calls = [call async for call in client.list_episode_calls(episode.id)]
+    calls = [call async for call in episode.calls()]
     assert [call.answer_id for call in calls] == [answer.id], calls
-    listed = [each.name async for each in client.list_episodes(group="sums", status="rewarded")]
+    listed = [each.name async for each in client.list_episodes(group="sums", status="rewarded", order="asc")]
     assert listed == ["judged"], listed
     await episode.delete()
 
@@ -84,6 +84,7 @@ def check_episode(client: Client, url: str, key: str, model: str) -> None:
     with Client(episode.base_url, key) as agent:
         agent.chat([{"role": "user", "content": "What is 2 + 3?"}], model=model, max_tokens=4)
     assert episode.reward(1, metrics={"right": 1}).metrics == {"right": 1}
+    assert [each.choices[0].finish_reason for each in episode.calls()] == ["length"]
     (call,) = client.list_episode_tokens(episode.name)
     (choice,) = call.choices
     assert len(choice.token_ids) == len(choice.logprobs) > 0, choice

@@ -80,6 +80,7 @@ export function createEpisodeCalls({ call, rows }: Http) {
   }
 
   async function modelIdOf(name: string): Promise<string> {
+    if (!name) throw new TypeError("An episode needs the model that is trained: episode({ model: 'project/name' }).");
     const parts = name.replace(/^wandb-artifact:\/\/\/?/, '').split('/');
     if (parts.length === 1) return name;
     const [model, project, entity] = parts.reverse() as [string, string, string?];

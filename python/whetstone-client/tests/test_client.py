@@ -30,6 +30,78 @@ def event(number: int, kind: str, **data: object) -> str:
 JOB = {"id": "job", "type": "rl", "model_id": "m", "status": "succeeded", "progress": 1}
 
 
+EPISODE: dict[str, object] = {
+    "id": "e",
+    "name": "run-1",
+    "group": "g",
+    "model_id": "m",
+    "status": "open",
+    "outcome": None,
+    "reward": None,
+    "metrics": {},
+    "turn_rewards": {},
+    "metadata": {},
+    "trained_by": None,
+    "call_count": 2,
+    "token_count": 9,
+    "trained_token_count": 4,
+    "stored_bytes": 100,
+    "created_at": "now",
+    "last_call_at": "now",
+    "rewarded_at": None,
+    "expired_at": None,
+    "base_url": "http://server/e/g/run-1/v1",
+    "anthropic_base_url": "http://server/e/g/run-1",
+}
+
+
+def call_of(number: int) -> dict[str, object]:
+    return {
+        "id": str(number),
+        "answer_id": f"chatcmpl-{number}",
+        "model": "p/agent",
+        "policy_step": 0,
+        "trained": True,
+        "cut": False,
+        "reshaped_by": [],
+        "created_at": "now",
+        "parent_id": None,
+        "parent_choice": None,
+        "shared_tokens": 0,
+        "prompt_tokens": 3,
+        "shared_messages": 0,
+        "messages": [],
+        "tools": None,
+        "shares_tools": False,
+        "sampling": {},
+        "template": {},
+        "choices": [],
+    }
+
+
+def test_an_episode_lists_its_calls_and_lists_of_episodes_have_an_order() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url.copy_with(scheme="http", host="server")).removeprefix("http://server"))
+        if request.method == "POST":
+            return httpx.Response(200, json=EPISODE)
+        if request.url.path.endswith("/episodes"):
+            return httpx.Response(200, json={"data": [EPISODE], "has_more": False, "last_id": "e"})
+        is_first = "after" not in request.url.params
+        return httpx.Response(200, json={**EPISODE, "calls": [call_of(1 if is_first else 2)], "has_more": is_first})
+
+    async def look() -> tuple[list[str], list[str]]:
+        client = client_of(answer)
+        episode = await client.episode("m")
+        calls = [call.answer_id async for call in episode.calls()]
+        return calls, [each.name async for each in client.list_episodes(order="asc")]
+
+    assert asyncio.run(look()) == (["chatcmpl-1", "chatcmpl-2"], ["run-1"])
+    assert "after=1" in asked[2], asked
+    assert "order=asc" in asked[3], asked
+
+
 def test_a_job_is_followed_across_a_lost_connection_and_a_server_restart() -> None:
     seen: list[str | None] = []
     streams = iter(

@@ -36,6 +36,11 @@ test('the OpenAI SDK streams and answers under an episode’s address, and every
   await expect(openai.chat.completions.create({ model, messages })).rejects.toMatchObject({ status: 409 });
 });
 
+test('an episode without a model says what is missing', async () => {
+  const start = client.episode as (options: object) => Promise<unknown>; // as JavaScript calls it
+  await expect(start({ group: 'g' })).rejects.toThrow('An episode needs the model that is trained: episode({ model: ');
+});
+
 test('the Anthropic SDK speaks under an episode’s address, and under the operator’s prefix', async () => {
   const behindProxy = createClient({ baseUrl: `${url}/api/training`, apiKey: BOOTSTRAP_KEY });
   const episode = await behindProxy.episode({ model: modelId, name: 'claude' });

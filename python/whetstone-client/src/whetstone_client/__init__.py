@@ -11,6 +11,8 @@ from whetstone_client.episodes import (
     EpisodeData,
     EpisodeTokens,
     OnlineTraining,
+    OpenGroup,
+    SaidChoice,
 )
 from whetstone_client.errors import AnswerError, ApiError, TrainingFailedError
 from whetstone_client.gather import Gathered, GatherProgress, Place, RolloutFailure, gather, gather_async
@@ -73,6 +75,7 @@ __all__ = [
     "ModelLabels",
     "ModelProject",
     "OnlineTraining",
+    "OpenGroup",
     "Place",
     "RlJob",
     "RolloutFailure",
@@ -80,6 +83,7 @@ __all__ = [
     "RunCurves",
     "RunHistoryLine",
     "RunProject",
+    "SaidChoice",
     "SavePolicy",
     "SftConfig",
     "SftJob",

@@ -103,8 +103,8 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
 
     # Checkpoints
 
-    def list_checkpoints(self, model_id: str) -> AsyncIterator[Checkpoint]:
-        return self._http.rows(Checkpoint, f"{model_path(model_id)}/checkpoints")
+    def list_checkpoints(self, model_id: str, *, order: Literal["asc", "desc"] = "asc") -> AsyncIterator[Checkpoint]:
+        return self._http.rows(Checkpoint, f"{model_path(model_id)}/checkpoints", {"order": order})
 
     async def best_checkpoint(self, model_id: str, metric: str, *, greater_is_better: bool = True) -> Evaluated | None:
         """Returns the oldest checkpoint with the best value of a metric such as `val/reward`. None: no checkpoint has it."""
@@ -255,8 +255,18 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
     async def get_training_job(self, job_id: str) -> TrainingJob:
         return await self._http.call(TrainingJob, "GET", _job(job_id))
 
-    def list_training_jobs(self, model_id: str | None = None, status: str | None = None) -> AsyncIterator[TrainingJob]:
-        return self._http.rows(TrainingJob, "/v1/preview/training-jobs", {"model_id": model_id, "status": status})
+    def list_training_jobs(
+        self,
+        model_id: str | None = None,
+        status: str | None = None,
+        *,
+        kind: Literal["rl", "sft", "dpo"] | None = None,
+        search: str | None = None,
+        order: Literal["asc", "desc"] = "asc",
+    ) -> AsyncIterator[TrainingJob]:
+        """`search`: a text in the model's `project/name`."""
+        query = {"model_id": model_id, "status": status, "type": kind, "search": search, "order": order}
+        return self._http.rows(TrainingJob, "/v1/preview/training-jobs", query)
 
     def list_events(self, job_id: str) -> AsyncIterator[TrainingEvent]:
         return self._http.rows(TrainingEvent, f"{_job(job_id)}/events")
@@ -315,6 +325,7 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
     # Artifacts
 
     def list_artifacts(
+<<<<<<< HEAD
         self,
         project: str | None = None,
         name: str | None = None,
@@ -326,6 +337,11 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
         """Oldest first, unless `sort` or `order` says otherwise."""
         query = {"project": project, "name": name, "type": kind, "sort": sort, "order": order}
         return self._http.rows(Artifact, "/v1/artifacts", query)
+=======
+        self, project: str | None = None, name: str | None = None, *, kind: str | None = None
+    ) -> AsyncIterator[Artifact]:
+        return self._http.rows(Artifact, "/v1/artifacts", {"project": project, "name": name, "type": kind})
+>>>>>>> 87b19272 (Python lists an episode's calls, and both clients take the same filters)
 
     async def get_artifact(self, name: str) -> Artifact:
         """`name`: `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`."""

@@ -7,7 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from whetstone_client.async_client import AsyncClient
 from whetstone_client.background import iterate_in_background, run_in_background
-from whetstone_client.episodes import AsyncEpisode, EpisodeData, Outcome
+from whetstone_client.episodes import AsyncEpisode, EpisodeCall, EpisodeData, Outcome
 from whetstone_client.http import ANSWER_BYTES_MAX, TIMEOUT_S
 
 P = ParamSpec("P")
@@ -61,6 +61,10 @@ class Episode:
 
     def read(self) -> EpisodeData:
         return run_in_background(self._episode.read())
+
+    def calls(self) -> Iterator[EpisodeCall]:
+        """All of its calls, in order."""
+        return iterate_in_background(self._episode.calls())
 
     def delete(self) -> None:
         run_in_background(self._episode.delete())

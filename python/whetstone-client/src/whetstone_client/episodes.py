@@ -31,6 +31,20 @@ class EpisodeData(Wire):
     token_count: int
     """Tokens that calls share count once."""
     trained_token_count: int
+    stored_bytes: int
+    created_at: str
+    last_call_at: str | None
+    rewarded_at: str | None
+    expired_at: str | None
+
+
+class OpenGroup(Wire):
+    """A group that is not complete."""
+
+    name: str
+    open: int
+    """Episodes without a reward."""
+    rewarded: int
 
 
 class OnlineTraining(Wire):
@@ -44,6 +58,8 @@ class OnlineTraining(Wire):
     """The model's latest."""
     complete_groups: int
     missing_groups: int
+    open_groups: list[OpenGroup]
+    """The oldest that are not complete."""
     running_job_id: str | None
     last_job_id: str | None
     job_count: int
@@ -54,15 +70,19 @@ class OnlineTraining(Wire):
     experimental_config: dict[str, Any] | None = None
     """As it was sent, like the evaluation."""
     evaluation: dict[str, Any] | None = None
+    created_at: str
+    updated_at: str
+    warnings: list[str] | None = None
 
 
 class CreatedEpisode(EpisodeData):
     base_url: str
     """For OpenAI clients."""
     anthropic_base_url: str
+    warnings: list[str] | None = None
 
 
-class EpisodeCall(Wire):
+class _Call(Wire):
     id: str
     answer_id: str
     """The `id` of the answer that the agent got; names the call in `turn_rewards`."""
@@ -70,20 +90,41 @@ class EpisodeCall(Wire):
     policy_step: int | None
     trained: bool
     cut: bool
+    reshaped_by: list[str]
+    """Fields that made the sampling differ from the model's own."""
+    created_at: str
     parent_id: str | None
     """The call that it continues; None: a tree begins here."""
+    parent_choice: int | None
+    shared_tokens: int
+    prompt_tokens: int
+
+
+class EpisodeCall(_Call):
+    shared_messages: int
     messages: list[dict[str, Any]] | None
     """Those that the parent does not have; None: the prompt was text or token ids."""
-    choices: list[dict[str, Any]]
+    tools: list[dict[str, Any]] | None
+    shares_tools: bool
+    """Its tools are those of the parent."""
+    sampling: dict[str, Any]
+    template: dict[str, Any]
+    choices: list["SaidChoice"]
 
 
-class EpisodeTokens(Wire):
+class SaidChoice(Wire):
+    index: int
+    completion_tokens: int
+    finish_reason: str | None
+    constrained: bool
+    content: str
+    reasoning: str
+    tool_calls: list[dict[str, Any]]
+
+
+class EpisodeTokens(_Call):
     """The tokens of one call, as they were sampled."""
 
-    id: str
-    answer_id: str
-    policy_step: int | None
-    trained: bool
     prompt_token_ids: list[int]
     choices: list["ChoiceTokens"]
 
@@ -91,6 +132,7 @@ class EpisodeTokens(Wire):
 class ChoiceTokens(Wire):
     index: int
     finish_reason: str | None
+    constrained: bool
     token_ids: list[int]
     logprobs: list[float]
     """Nats."""
@@ -135,6 +177,10 @@ class AsyncEpisode:
 
     async def read(self) -> EpisodeData:
         return await self._methods.get_episode(self.id)
+
+    def calls(self) -> AsyncIterator[EpisodeCall]:
+        """All of its calls, in order."""
+        return self._methods.list_episode_calls(self.id)
 
     async def delete(self) -> None:
         await self._methods.delete_episode(self.id)
@@ -212,8 +258,9 @@ class EpisodeMethods:
         reward_min: float | None = None,
         reward_max: float | None = None,
         search: str | None = None,
+        order: Literal["asc", "desc"] = "desc",
     ) -> AsyncIterator[EpisodeData]:
-        """Newest first. `search`: a text in names, metadata, messages, answers or tool calls."""
+        """Newest first, unless `order` is `asc`. `search`: a text in names, metadata, messages, answers or tool calls."""
         query = {
             "model_id": model_id,
             "group": group,
@@ -222,6 +269,7 @@ class EpisodeMethods:
             "reward_min": None if reward_min is None else str(reward_min),
             "reward_max": None if reward_max is None else str(reward_max),
             "search": search,
+            "order": order,
         }
         return self._http.rows(EpisodeData, "/v1/preview/episodes", query)
 

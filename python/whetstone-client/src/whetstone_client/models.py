@@ -24,6 +24,7 @@ class ModelMethods:
         name: str,
         base_model: str,
         *,
+        entity: str | None = None,
         lora: Lora | None = None,
         from_checkpoint: str | None = None,
         save_policy: SavePolicy | None = None,
@@ -31,10 +32,11 @@ class ModelMethods:
     ) -> Model:
         """`lora`: the adapter to train; `from_checkpoint`: forks a model, given as `entity/project/name@N`."""
         body = {"project": project, "name": name, "base_model": base_model, "return_existing": return_existing}
+        owned = {} if entity is None else {"entity": entity}
         adapter = {} if lora is None else {"lora": lora.model_dump(exclude_none=True)}
         forked = {} if from_checkpoint is None else {"from_checkpoint": from_checkpoint}
         kept = {} if save_policy is None else {"save_policy": save_policy.model_dump(exclude_none=True)}
-        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **adapter, **forked, **kept})
+        return await self._http.call(Model, "POST", "/v1/preview/models", {**body, **owned, **adapter, **forked, **kept})
 
     async def set_save_policy(self, model_id: str, policy: SavePolicy | None) -> Model:
         """Sets which checkpoints are kept, from the next one on. None: all of them."""
@@ -49,11 +51,12 @@ class ModelMethods:
         project: str | None = None,
         name: str | None = None,
         *,
+        base_model: str | None = None,
         tag: str | None = None,
         archived: Literal["exclude", "include", "only"] | None = None,
     ) -> AsyncIterator[Model]:
         """Archived models are left out unless `archived` asks for them or `name` is given."""
-        query = {"project": project, "name": name, "tag": tag, "archived": archived}
+        query = {"project": project, "name": name, "base_model": base_model, "tag": tag, "archived": archived}
         return self._http.rows(Model, "/v1/preview/models", query)
 
     def list_model_projects(self) -> AsyncIterator[ModelProject]:
