@@ -94,6 +94,9 @@ export const PARAMETER_EXAMPLES: Readonly<Record<string, unknown>> = {
   start_date: '2026-11-01',
   end_date: '2026-11-30',
   file: 'index.js',
+  'X-Whetstone-Episode': 'task-17-run-1',
+  'X-Whetstone-Group': 'task-17',
+  'X-Whetstone-Train': 'false',
   'Idempotency-Key': '7d6f0b1e-4c1c-4a55-9d4f-1f0a2b3c4d5e',
   'Content-Range': `bytes 0-${FILE_EXAMPLE.length - 1}/${FILE_EXAMPLE.length}`,
 };

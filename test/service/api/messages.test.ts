@@ -311,65 +311,6 @@ test('vLLM’s sampling fields and the older name of output_config.format have t
   expect(warnings).toBeUndefined();
 });
 
-const serverTools = [
-  { type: 'web_search_20250305', name: 'web_search', max_uses: 8, allowed_domains: ['example.com'] },
-  { type: 'web_fetch_20260318', name: 'web_fetch' },
-  { type: 'code_execution_20250825', name: 'code_execution' },
-  { type: 'tool_search_tool_regex', name: 'tool_search_tool_regex' },
-  { type: 'advisor_20260301', name: 'advisor', model: 'claude' },
-  { type: 'mcp_toolset', mcp_server_name: 'm' },
-];
-
-test('tools that Anthropic’s servers run are not offered to the model, as the answer says', async () => {
-  const alone = await ask('Fine.', { tools: serverTools });
-  expect(alone.warnings).toEqual(serverTools.map(({ type }) => containing(`${type} was not offered to the model`)));
-  expect(prompt()).not.toContain('web_search');
-  const own = { name: 'look_up', input_schema: { type: 'object' } };
-  const mixed = await ask('Fine.', { tools: [...serverTools, own], tool_choice: { type: 'auto' } });
-  expect(mixed.warnings).toHaveLength(serverTools.length);
-  expect(prompt()).toContain('look_up');
-  expect(prompt()).not.toContain('web_search');
-  const counted = await send(server, {
-    url: `${url}/count_tokens`,
-    body: { ...body({ tools: serverTools }), max_tokens: undefined },
-  });
-  expect(counted.json()).toMatchObject({ warnings: alone.warnings });
-});
-
-describe('context management', () => {
-  const clear = (keep?: unknown) => ({ edits: [{ type: 'clear_thinking_20251015', ...(keep ? { keep } : {}) }] });
-
-  test.each([[clear('all')], [clear({ type: 'all' })], [{ edits: [] }], [{}]])(
-    '%j keeps everything, as happens anyway',
-    async (value) => {
-      expect((await ask('Fine.', { context_management: value })).warnings).toBeUndefined();
-    },
-  );
-
-  test.each([[clear()], [clear({ type: 'thinking_turns', value: 1 })]])(
-    '%j would change the prompt and is refused',
-    async (value) => {
-      const response = await send(server, { url, body: body({ context_management: value }) });
-      expect(response.json()).toMatchObject({ error: { message: containing('context_management') } });
-    },
-  );
-
-  /** What Claude Code 2.1.332 looks for at the beginning of the message, before it stops sending the edit. */
-  const HEARD = /^\S{1,128} does not support the \W?clear_tool_uses_20250919\W? context management strategy/;
-
-  test.each([url, `${url}/count_tokens`])(
-    '%s: a strategy is refused so that Claude Code gives it up',
-    async (address) => {
-      const edits = [...clear('all').edits, { type: 'clear_tool_uses_20250919', trigger: { type: 'input_tokens' } }];
-      const response = await send(server, { url: address, body: body({ context_management: { edits } }) });
-      expect(response.statusCode).toBe(400);
-      const { error } = response.json<{ error: { message: string; param: string } }>();
-      expect(error.message).toMatch(HEARD);
-      expect(error).toMatchObject({ param: 'context_management', message: containing('Leave it out') });
-    },
-  );
-});
-
 test.each(['create', 'continue'])(
   'a thread to %s is refused with the code on which clients send everything',
   async (type) => {
@@ -415,9 +356,6 @@ runScenarios(
     { name: 'no message', url, body: body({ messages: [] }), status: 400, answer: refusal('invalid_request_error', 'messages') },
     { name: 'a broken body', url, body: '{"model"', status: 400, answer: refusal('invalid_request_error', '') },
     { name: 'an unknown model', url, body: body({ model: 'nope' }), status: 404, answer: refusal('not_found_error', 'nope') },
-    { name: 'a forced tool of the server', url, body: body({ tools: serverTools, tool_choice: { type: 'tool', name: 'web_search' } }), status: 400, answer: refusal('invalid_request_error', 'web_search_20250305, which is not offered') },
-    { name: 'any tool of the server', url, body: body({ tools: serverTools, tool_choice: { type: 'any' } }), status: 400, answer: refusal('invalid_request_error', 'which is not offered') },
-    { name: 'a tool that only Anthropic’s models know', url, body: body({ tools: [{ type: 'bash_20250124', name: 'bash' }] }), status: 400, answer: refusal('invalid_request_error', 'with an input_schema') },
     { name: 'a choice without tools', url, body: body({ tool_choice: { type: 'any' } }), status: 400, answer: refusal('invalid_request_error', 'tools') },
     { name: 'an unknown tool', url, body: body({ tools, tool_choice: { type: 'tool', name: 'x' } }), status: 400, answer: refusal('invalid_request_error', 'not in tools') },
     { name: 'MCP servers', url, body: body({ mcp_servers: [{ url: 'http://x' }] }), status: 400, answer: refusal('invalid_request_error', 'mcp_servers') },
