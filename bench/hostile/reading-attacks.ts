@@ -7,9 +7,9 @@ import { get, many } from './forms.ts';
 import { duringJob, JOBS } from './training-attacks.ts';
 
 const ANSWERS: readonly Attack[] = [
-  get('search: models by a long text', `/v1/preview/models?search=${encodeURIComponent('ß%_İ'.repeat(500))}`),
+  get('search: models by a long text', `/v1/preview/model-summaries?search=${encodeURIComponent('ß%_İ'.repeat(500))}`),
   get('search: runs by a long text', `/v1/runs?search=${'%25'.repeat(3_000)}`),
-  get('usage: sums since the beginning', '/v1/usage/sums?from=0&interval=minute'),
+  get('usage: sums since the beginning', '/v1/usage/sums?start_date=1970-01-01&by=model,api_key,project,day'),
   get(
     'rows of a data set, the last page',
     '/v1/preview/artifacts/default/hostile/rows:v0/rows?path=train.jsonl&after=49900&limit=100',

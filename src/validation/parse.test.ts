@@ -17,6 +17,13 @@ function faultsOf(read: () => unknown): readonly string[] {
 
 const chat = (fields: object) => () => parseChatRequest({ messages: [{ role: 'user', content: 'Hi' }], ...fields });
 
+test('a key that would be lost is refused: of a body, and of records of a client’s own keys', () => {
+  const sent = (text: string) => () => parseChatRequest(JSON.parse(text));
+  const messages = '"messages":[{"role":"user","content":"Hi"}]';
+  expect(faultsOf(sent(`{${messages},"__proto__":{"n":2}}`))).toEqual(['body.__proto__ value_error']);
+  expect(faultsOf(sent(`{${messages},"logit_bias":{"__proto__":1}}`))).toEqual(['body.logit_bias value_error']);
+});
+
 test('all faults of a short list are reported, up to 50', () => {
   expect(faultsOf(chat({ tools: [0, 0, 0], n: 'x' }))).toHaveLength(4);
   expect(faultsOf(chat({ tools: Array(1_000).fill(0) }))).toHaveLength(50);

@@ -32,6 +32,9 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, source: Re
   if (value === undefined && source === 'body') {
     throw new ValidationError([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }]);
   }
+  // zod drops a key of this name, so that nobody would learn that it was not used.
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__'))
+    refuse([source, '__proto__'], 'No field has this name. Leave it out.', null);
   const result = check(schema, value);
   if (result.success) return result.data;
   const items = result.error.issues.flatMap((issue) => itemsOf(issue, value, [], [source]));

@@ -228,7 +228,7 @@ const callResponse = z
       z.object({
         index: z.int(),
         completion_tokens: z.int(),
-        finish_reason: z.string().nullable(),
+        finish_reason: z.string().nullable().describe('Null: the choice was cut off before its end.'),
         constrained: boolean().describe('Some of its tokens were sampled under a constraint.'),
         content: z.string(),
         reasoning: z.string(),
@@ -255,7 +255,7 @@ export const callTokensResponse = z
     choices: z.array(
       z.object({
         index: z.int(),
-        finish_reason: z.string().nullable(),
+        finish_reason: z.string().nullable().describe('Null: the choice was cut off before its end.'),
         constrained: boolean().describe('Some of its tokens were sampled under a constraint.'),
         token_ids: z.array(z.int()),
         logprobs: z.array(z.number()).describe('Of each token, in nats, as it was sampled.'),
