@@ -140,7 +140,11 @@ describe('two servers', skipWithout('POSTGRES', postgres !== null), () => {
     const [one, two] = (await together(['one', 'two'])) as [ServerProcess, ServerProcess];
     await one.start(); // first, so that one of them creates the tables
     await two.start();
-    const { id: model_id } = await two.client.registerModel({ project: 'p', name: 'm', base_model: 'whetstone/starter' });
+    const { id: model_id } = await two.client.registerModel({
+      project: 'p',
+      name: 'm',
+      base_model: 'whetstone/starter',
+    });
     const experimental_config = { learning_rate: 1e-4 };
     await one.client.setOnlineTraining(model_id, { groups_per_step: 1, experimental_config });
     const playGroup = async (group: string, ...order: [ServerProcess, ServerProcess]) => {
