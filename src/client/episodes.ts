@@ -80,7 +80,7 @@ export function createEpisodeCalls({ call, rows }: Http) {
   }
 
   async function modelIdOf(name: string): Promise<string> {
-    if (!name) throw new TypeError("An episode needs the model that is trained: episode({ model: 'project/name' }).");
+    if (!name) throw new TypeError('No model. Name it project/name.');
     const parts = name.replace(/^wandb-artifact:\/\/\/?/, '').split('/');
     if (parts.length === 1) return name;
     const [model, project, entity] = parts.reverse() as [string, string, string?];
@@ -112,8 +112,8 @@ export function createEpisodeCalls({ call, rows }: Http) {
     listEpisodes: ({ reward_min: min, reward_max: max, ...filter }: EpisodeFilter = {}) =>
       rows<EpisodeData>('/v1/preview/episodes', {
         ...filter,
-        ...(min === undefined ? {} : { reward_min: String(min) }),
-        ...(max === undefined ? {} : { reward_max: String(max) }),
+        reward_min: min?.toString(),
+        reward_max: max?.toString(),
       }),
     listEpisodeCalls,
     /** The tokens that were sampled, call by call. */

@@ -38,7 +38,7 @@ test('the OpenAI SDK streams and answers under an episode’s address, and every
 
 test('an episode without a model says what is missing', async () => {
   const start = client.episode as (options: object) => Promise<unknown>; // as JavaScript calls it
-  await expect(start({ group: 'g' })).rejects.toThrow('An episode needs the model that is trained: episode({ model: ');
+  await expect(start({ group: 'g' })).rejects.toThrow('No model. Name it project/name.');
 });
 
 test('the Anthropic SDK speaks under an episode’s address, and under the operator’s prefix', async () => {
