@@ -325,7 +325,6 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
     # Artifacts
 
     def list_artifacts(
-<<<<<<< HEAD
         self,
         project: str | None = None,
         name: str | None = None,
@@ -337,11 +336,6 @@ class AsyncClient(ModelMethods, EpisodeMethods, RunMethods, UsageMethods):
         """Oldest first, unless `sort` or `order` says otherwise."""
         query = {"project": project, "name": name, "type": kind, "sort": sort, "order": order}
         return self._http.rows(Artifact, "/v1/artifacts", query)
-=======
-        self, project: str | None = None, name: str | None = None, *, kind: str | None = None
-    ) -> AsyncIterator[Artifact]:
-        return self._http.rows(Artifact, "/v1/artifacts", {"project": project, "name": name, "type": kind})
->>>>>>> 87b19272 (Python lists an episode's calls, and both clients take the same filters)
 
     async def get_artifact(self, name: str) -> Artifact:
         """`name`: `entity/project/name`, with `:vN`, `:alias`, or a model's `:stepN`."""

@@ -60,6 +60,8 @@ class OnlineTraining(Wire):
     missing_groups: int
     open_groups: list[OpenGroup]
     """The oldest that are not complete."""
+    stale_groups: list[OpenGroup]
+    """The oldest with enough rewards, of episodes that are older than `max_staleness`."""
     running_job_id: str | None
     last_job_id: str | None
     job_count: int
