@@ -150,7 +150,13 @@ export function createServices(config: ServerConfig, parts: ServiceParts, open: 
     log,
   });
 
-  const onlineTrainings = createOnlineTrainings({ storage, trainingJobs, wake: () => jobEvents.notify(null), clock, log });
+  const onlineTrainings = createOnlineTrainings({
+    storage,
+    trainingJobs,
+    wake: () => jobEvents.notify(null),
+    clock,
+    log,
+  });
 
   const webhookAddresses = createWebhookAddresses(config.webhookNetworks);
   const webhooks = createWebhooks({ store: webhookStore, jobEvents, clock, addresses: webhookAddresses });

@@ -308,7 +308,7 @@ test('more open episodes, or a longer prompt, than there may be are refused befo
 test('an episode that is deleted during a call stays deleted', async () => {
   const headers = { 'x-whetstone-episode': 'vanishing' };
   await ask('vanishing');
-  const { capture } = server.storage.episodes;
+  const capture = server.storage.episodes.capture.bind(server.storage.episodes);
   const deleting = vi.spyOn(server.storage.episodes, 'capture').mockImplementationOnce(async (...call) => {
     await send(server, { method: 'DELETE', url: '/v1/preview/episodes/vanishing' });
     return capture(...call);
