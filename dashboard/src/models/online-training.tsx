@@ -87,33 +87,25 @@ function Progressing({ of }: { of: OnlineTraining }) {
       </p>
       <Progress value={Math.min(1, complete / needed)} label="Complete groups of the next step" />
       <Facts facts={facts} />
-      {open.length > 0 && (
-        <Table
-          label="Groups that are not complete"
-          rows={open}
-          keyOf={({ name }) => name}
-          columns={columnsOf(of, 'Group that is not complete')}
-        />
-      )}
+      <Groups of={of} kind="not complete" groups={open} />
       {open.length >= OPEN_GROUPS_MAX && (
         <p class="muted small">
           The oldest {OPEN_GROUPS_MAX}; there may be more.{' '}
           <a href={hrefTo(EPISODES_PATH, { model: of.model_id, status: 'open' })}>All episodes without a reward</a>
         </p>
       )}
-      {stale.length > 0 && (
-        <Table
-          label="Groups that are too old"
-          rows={stale}
-          keyOf={({ name }) => name}
-          columns={columnsOf(of, 'Group that is too old')}
-        />
-      )}
+      <Groups of={of} kind="too old" groups={stale} />
     </div>
   );
 }
 
 type OpenGroup = OnlineTraining['open_groups'][number];
+
+function Groups({ of, kind, groups }: { of: OnlineTraining; kind: string; groups: readonly OpenGroup[] }) {
+  if (groups.length === 0) return null;
+  const columns = columnsOf(of, `Group that is ${kind}`);
+  return <Table label={`Groups that are ${kind}`} rows={groups} keyOf={({ name }) => name} columns={columns} />;
+}
 
 const columnsOf = (
   { model_id: model, group_size_min: size }: OnlineTraining,

@@ -65,6 +65,16 @@ export async function groupsOf(
   }));
 }
 
+/** The rewarded episodes of a group, oldest first. */
+export const rewardedOf = (db: Kysely<Tables>, modelId: string, groupName: string) =>
+  db
+    .selectFrom('episodes')
+    .select('id')
+    .where('model_id', '=', modelId)
+    .where('group_name', '=', groupName)
+    .where('status', '=', 'rewarded')
+    .orderBy('ordinal');
+
 /** A group that is complete now. */
 export interface CompletedGroup {
   readonly group: EpisodeGroup;
@@ -90,15 +100,7 @@ export async function completedOf(
   for (const name of asked) {
     const [group] = await groupsOf(tx, modelId, { limit: 1, name, wanted });
     if (!group) continue;
-    const oldest = await tx
-      .selectFrom('episodes')
-      .select('id')
-      .where('model_id', '=', modelId)
-      .where('group_name', '=', name)
-      .where('status', '=', 'rewarded')
-      .orderBy('ordinal')
-      .limit(1)
-      .executeTakeFirstOrThrow();
+    const oldest = await rewardedOf(tx, modelId, name).limit(1).executeTakeFirstOrThrow();
     completed.push({ group, since: oldest.id });
   }
   return completed;

@@ -18,7 +18,7 @@ import type { EpisodeFilter, EpisodeRefusal, EpisodeStore } from '../episode-sto
 import { chargeWithin } from './accounts.ts';
 import { add, joined, named, openEpisodes } from './begun-episode.ts';
 import { IS_NOT_IN_TRAINING, removedAtOnce, removeEpisodes } from './episodes-of-jobs.ts';
-import { groupsOf } from './episode-groups.ts';
+import { groupsOf, rewardedOf } from './episode-groups.ts';
 import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable, type EpisodeTable } from './episode-rows.ts';
 import { createGroupedTransactions } from './grouped-transactions.ts';
 import { countRows, listPage } from './listing.ts';
@@ -202,14 +202,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
     groups: (modelId, limit, wanted) => groupsOf(db, modelId, { limit, wanted }),
 
     async rewardedIds(modelId, groupName) {
-      const rows = await db
-        .selectFrom('episodes')
-        .select('id')
-        .where('model_id', '=', modelId)
-        .where('group_name', '=', groupName)
-        .where('status', '=', 'rewarded')
-        .orderBy('ordinal')
-        .execute();
+      const rows = await rewardedOf(db, modelId, groupName).execute();
       return rows.map(({ id }) => id);
     },
 
