@@ -1,10 +1,12 @@
 // The unmodified ART library trains models here: python/clients/check_art*.py talk to a server started here. The oldest and the
 // newest tested release have an environment each (scripts/python-env.sh clients and art), with an earlier and the newest wandb.
-import { existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { writeTinyChatModel } from '../../support/api/tiny-chat-model.ts';
 import { runPython } from '../../support/python-script.ts';
@@ -20,6 +22,8 @@ const RELEASES = [
 /** Of the environment itself; others lie beside it. */
 const NEWEST_WANDB = '0.31.0';
 
+const GUIDE = readFileSync(new URL('../../../docs/guides/train-by-rl.md', import.meta.url), 'utf8');
+
 const script = (name: string) => fileURLToPath(new URL(`../../../python/clients/${name}`, import.meta.url));
 
 describe.each(RELEASES)('ART %s', (release, variable, wandb, options) => {
@@ -31,18 +35,37 @@ describe.each(RELEASES)('ART %s', (release, variable, wandb, options) => {
     return (await runPython(python!, args, { env: { ...process.env, PYTHONPATH: packages } })).trim();
   }
 
+  async function trains(runWith: typeof run): Promise<void> {
+    const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
+    expect(await runWith('-c', version)).toBe(release);
+    const server = await openStarterServer();
+    try {
+      const printed = await runWith(script('check_art.py'), server.baseUrl, KEY, MODEL);
+      expect(printed.split('\n').at(-1)).toBe('ok');
+    } finally {
+      await server.close();
+    }
+  }
+
   test(
     'registers, rolls out, trains two steps, evaluates old and new ones, cleans up',
     { timeout: 600_000, ...skipWithoutPython(variable), ...options },
+    () => trains(run),
+  );
+
+  test(
+    'does so in an environment that the line of the guide has made',
+    { timeout: 900_000, ...skipWithoutPython(variable), ...skipUnlessLong() },
     async () => {
-      const version = 'from importlib.metadata import version; print(version("openpipe-art"))';
-      expect(await run('-c', version)).toBe(release);
-      const server = await openStarterServer();
+      const own = await mkdtemp(join(tmpdir(), 'whetstone-art-'));
       try {
-        const printed = await run(script('check_art.py'), server.baseUrl, KEY, MODEL);
-        expect(printed.split('\n').at(-1)).toBe('ok');
+        await runPython(python!, ['-m', 'venv', own]);
+        const line = GUIDE.split('\n').find((each) => each.startsWith(`pip install openpipe-art==${release} `))!;
+        const path = `${join(own, 'bin')}:${process.env['PATH']}`;
+        await promisify(execFile)('sh', ['-c', line], { env: { ...process.env, PATH: path }, maxBuffer: 64 * 2 ** 20 });
+        await trains(async (...args) => (await runPython(join(own, 'bin', 'python'), args)).trim());
       } finally {
-        await server.close();
+        await rm(own, { recursive: true, force: true });
       }
     },
   );
