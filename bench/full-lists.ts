@@ -33,7 +33,7 @@ const PAYER = { keyId: 'k', keyBytesMax: null, entityBytesMax: null };
 const BOUNDS = { openMax: 1_000_000, callsMax: 1_000_000, tokensMax: 1_000_000_000 };
 
 /** 1, 2, 3 … as rows of `n(i)`. */
-const numbers = (count: number): RawBuilder<unknown> =>
+export const numbers = (count: number): RawBuilder<unknown> =>
   sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`;
 
 /** `longest`: the model with the most steps, whose step `n` the job `l-n` made. */

@@ -10,7 +10,7 @@ import { prepareFilesystemBlobs } from '#storage/blobs/filesystem';
 import type { Tables } from '#storage/sql/rows';
 import { createSqliteDialect } from '#storage/sql/sqlite-dialect';
 import { startServer, type RunningServer } from '../examples/shared/server.ts';
-import { connectWorkers, seedLists } from './full-lists.ts';
+import { connectWorkers, numbers, seedLists } from './full-lists.ts';
 
 export const SIZES = { models: 1_000, jobs: 10_000, steps: 1_009 };
 
@@ -44,10 +44,6 @@ export async function openFullServer(): Promise<FullServer> {
     },
   };
 }
-
-/** 1, 2, 3 … as rows of `n(i)`. */
-const numbers = (count: number): RawBuilder<unknown> =>
-  sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`;
 
 async function seed(db: Kysely<Tables>, nowMs: number): Promise<void> {
   const { models, jobs, steps } = SIZES;

@@ -13,8 +13,7 @@ export const FIRST_WORDS = [
 const OURS = new RegExp(String.raw`(?<![\w/.-]|npx )whetstone(?= (?:(?:${FIRST_WORDS.join('|')})\b|--|\[))`, 'g');
 
 /** The text with its commands as they have to be typed. */
-export const asCalled = (text: string, call: string = callOf(thisCall())): string =>
-  call === 'whetstone' ? text : text.replace(OURS, () => call);
+export const asCalled = (text: string, call?: string): string => text.replace(OURS, () => call ?? callOf(thisCall()));
 
 export interface Call {
   /** Node's argv[1]: the file that was run, or the link that led to it. */

@@ -5,6 +5,7 @@ import { ArtifactFilesError } from '#client/artifact-files';
 import { AnswerError, ApiError, TrainingFailedError } from '#client/client';
 import { NameError } from '#client/paths';
 import { asCalled } from './as-called.ts';
+import { DISK_FULL } from './full-disk.ts';
 import { isBroken, isTimeout, LostServerError } from './lost-server.ts';
 import { routesAsCommands } from './routes-as-commands.ts';
 import { fieldsAsFlags, idsAsNames } from './wire-words.ts';
@@ -108,7 +109,7 @@ function explainFile({ code, path, syscall, message }: NodeJS.ErrnoException): s
     EACCES: 'cannot be read or written by this user: change its permissions, or choose another path',
     EPERM: 'cannot be read or written by this user: change its permissions, or choose another path',
     EROFS: 'is on a read-only file system: choose another path',
-    ENOSPC: 'cannot be written: its disk is full. Free some space, and run the command again',
+    ENOSPC: DISK_FULL,
     EDQUOT: 'cannot be written: the quota of its disk is used up. Free some space, and run the command again',
   };
   const fault = faults[code ?? ''];

@@ -1,6 +1,9 @@
 // A command that writes what the user named, and whose disk is full: its error names that path, because errors of open files name none.
 import { AppError } from '#domain/errors';
 
+/** What is to be said of a path. */
+export const DISK_FULL = 'cannot be written: its disk is full. Free some space, and run the command again';
+
 const FULL = /^(?:ENOSPC|EDQUOT|SQLITE_FULL)/;
 
 /** `path`: as the user named it. */
@@ -9,11 +12,7 @@ export async function writingTo<T>(path: string, work: () => Promise<T>): Promis
     return await work();
   } catch (error) {
     if (!isFull(error) && !(error instanceof AppError && isFull(error.cause))) throw error;
-    throw new AppError(
-      'storage_unavailable',
-      `${path} cannot be written: its disk is full. Free some space, and run the command again.`,
-      { cause: error },
-    );
+    throw new AppError('storage_unavailable', `${path} ${DISK_FULL}.`, { cause: error });
   }
 }
 

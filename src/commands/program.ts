@@ -165,7 +165,7 @@ Exit codes: 0 done, 1 failed, 2 wrong flag, argument or setting, 130 interrupted
     .action((words: readonly string[]) => {
       let command = program;
       for (const word of words) {
-        const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+        const next = commandNamed(word, command);
         if (!next) throw new UsageError(`There is no command ${words.join(' ')}. All commands: whetstone --help`);
         command = next;
       }
@@ -191,12 +191,15 @@ const ITEM_INDENT = 2;
 /** As commander words it. */
 export const inOneLine = (text: string): string => text.trim().replace(/\s*\n\s*/g, ' ');
 
+const commandNamed = (word: string, { commands }: Command): Command | undefined =>
+  commands.find((each) => each.name() === word || each.aliases().includes(word));
+
 /** The command that the first words name. */
 function callOfUser(program: Command): { readonly words: string; readonly command: Command } {
   const words: string[] = [program.name()];
   let command = program;
   for (const word of process.argv.slice(2)) {
-    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    const next = commandNamed(word, command);
     if (!next) break;
     command = next;
     words.push(word);

@@ -142,9 +142,8 @@ export function createGenerations(
  * send one id for their whole run.
  */
 function requestIdOf({ id, headers }: FastifyRequest, ofBody: string | null, isCall: boolean): string {
-  const ofHeader = headers['x-request-id'] !== undefined;
-  if (!ofHeader && ofBody === null) return id;
-  const named = ofHeader ? id : ofBody!;
+  const named = headers['x-request-id'] === undefined ? ofBody : id;
+  if (named === null) return id;
   return isCall ? `${named}-${createRequestId().slice(0, SUFFIX_LENGTH)}` : named;
 }
 

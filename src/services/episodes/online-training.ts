@@ -6,11 +6,11 @@ import type { Caller } from '#domain/caller';
 import type { EpisodeGroup } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
-import type { NewOnlineTraining, OnlineJob, OnlineTraining } from '#domain/online-training';
+import type { NewOnlineTraining, OnlineTraining } from '#domain/online-training';
 import type { TrainingJob } from '#domain/training-job';
 import type { GroupState } from '#storage/episode-store';
 import type { Storage } from '#storage/storage';
-import { getLatestCheckpoint } from '../models/named-checkpoint.ts';
+import { getLatestCheckpoint, getReferenceStep } from '../models/named-checkpoint.ts';
 import { getOwnModel } from '../models/own-model.ts';
 import type { TrainingJobs } from '../jobs/training-jobs.ts';
 import { findUnfinished } from '../jobs/unfinished-job.ts';
@@ -85,23 +85,15 @@ export function createOnlineTrainings({
     return { training, step, runningJob, completeGroups, openGroups, staleGroups, waitingFor };
   }
 
-  /** Its first job starts at the latest step: a reference that is not there yet will not be. */
-  async function checkReference(modelId: string, { config }: OnlineJob): Promise<void> {
-    const { klReference } = config;
-    if (!klReference || !('step' in klReference)) return;
-    const { step } = klReference;
-    if (await storage.checkpoints.find(modelId, step)) return;
-    const message = `The KL reference, step ${step} of the model, does not exist or was deleted.`;
-    throw new AppError('checkpoint_not_found', message, { param: 'kl_penalty_reference_step' });
-  }
-
   return {
     async put(caller, asked) {
       const { modelId, untilStep, job } = asked;
       const model = await getOwnModel(storage, caller, modelId);
       const { step } = await getLatestCheckpoint(storage, modelId);
       await trainingJobs.checkRl(caller, model, job);
-      await checkReference(modelId, job);
+      // Its first job starts at the latest step: a reference that is not there yet will not be.
+      const { klReference } = job.config;
+      if (klReference && 'step' in klReference) await getReferenceStep(storage, modelId, klReference.step);
       if (untilStep !== null && untilStep <= step) {
         const message = `until_step is ${untilStep}, and the model has step ${step} already. Name a later step, or leave it out.`;
         throw new AppError('invalid_request', message, { param: 'until_step' });

@@ -63,6 +63,18 @@ export async function getLatestCheckpoint(
   );
 }
 
+/** A step of the model itself, to which its KL is measured. Throws `checkpoint_not_found`. */
+export async function getReferenceStep(
+  { checkpoints }: Pick<Storage, 'checkpoints'>,
+  modelId: string,
+  step: number,
+): Promise<Checkpoint> {
+  const found = await checkpoints.find(modelId, step);
+  if (found) return found;
+  const message = `The KL reference, step ${step} of the model, does not exist or was deleted.`;
+  throw new AppError('checkpoint_not_found', message, { param: 'kl_penalty_reference_step' });
+}
+
 /** Throws `checkpoint_not_found`, or `model_conflict` if it has another base model. `param`: the request's field. */
 export async function getNamedCheckpoint(
   storage: Pick<Storage, 'models' | 'checkpoints'>,

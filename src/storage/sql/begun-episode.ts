@@ -22,17 +22,24 @@ export async function joined(tx: Transaction<Tables>, episode: Episode, groupNam
   return { ...episode, groupName };
 }
 
-export const openEpisodes = (db: Kysely<Tables>, entity: string) =>
-  db.selectFrom('episodes').where('entity', '=', entity).where('status', '=', 'open');
+/** Whether the entity has fewer open episodes than this. */
+export async function mayBegin(db: Kysely<Tables>, entity: string, openMax: number): Promise<boolean> {
+  const last = await db
+    .selectFrom('episodes')
+    .select('id')
+    .where('entity', '=', entity)
+    .where('status', '=', 'open')
+    .offset(Math.max(0, openMax - 1))
+    .limit(1)
+    .executeTakeFirst();
+  return last === undefined && openMax > 0;
+}
 
 /** Throws `Refused`. */
 export async function add(tx: Transaction<Tables>, episode: NewEpisode, { openMax }: EpisodeBounds, nowMs: number) {
   const model = await tx.selectFrom('models').select('id').where('id', '=', episode.modelId).executeTakeFirst();
   if (!model) throw new Refused('no_model');
-  const { count } = await openEpisodes(tx, episode.entity)
-    .select((eb) => eb.fn.countAll<number | string>().as('count'))
-    .executeTakeFirstOrThrow();
-  if (Number(count) >= openMax) throw new Refused('too_many_open');
+  if (!(await mayBegin(tx, episode.entity, openMax))) throw new Refused('too_many_open');
   const row = await tx
     .insertInto('episodes')
     .values({

@@ -16,7 +16,7 @@ import {
 import type { Payer } from '../account-store.ts';
 import type { EpisodeFilter, EpisodeRefusal, EpisodeStore } from '../episode-store.ts';
 import { chargeWithin } from './accounts.ts';
-import { add, joined, named, openEpisodes } from './begun-episode.ts';
+import { add, joined, mayBegin, named } from './begun-episode.ts';
 import { IS_NOT_IN_TRAINING, removedAtOnce, removeEpisodes } from './episodes-of-jobs.ts';
 import { groupsOf, rewardedOf } from './episode-groups.ts';
 import { fromEpisodeCall, toEpisode, toEpisodeCall, type EpisodeCallTable, type EpisodeTable } from './episode-rows.ts';
@@ -33,7 +33,7 @@ import {
   transactionOf,
   transactionOfOwner,
 } from './transaction.ts';
-import { enqueueGroups, enqueueReward } from './webhooks.ts';
+import { enqueueEpisodeDeliveries } from './webhooks.ts';
 
 const refused = (outcome: EpisodeRefusal) => ({ outcome });
 
@@ -100,14 +100,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         }),
       ),
 
-    async mayBegin(entity, openMax) {
-      const last = await openEpisodes(db, entity)
-        .select('id')
-        .offset(Math.max(0, openMax - 1))
-        .limit(1)
-        .executeTakeFirst();
-      return last === undefined && openMax > 0;
-    },
+    mayBegin: (entity, openMax) => mayBegin(db, entity, openMax),
 
     async find(id) {
       const row = await db.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
@@ -194,8 +187,8 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
         const episode = toEpisode(row);
         await charge(tx, episode, UNLIMITED);
         await makeDue(tx, [episode.modelId]);
-        await enqueueReward(tx, episode, nowMs);
-        await enqueueGroups(tx, episode, [episode.groupName, ...(status === 'open' ? [before.group_name] : [])], nowMs);
+        const groups = [episode.groupName, ...(status === 'open' ? [before.group_name] : [])];
+        await enqueueEpisodeDeliveries(tx, episode, { rewarded: episode, groups }, nowMs);
         return { outcome: 'rewarded' as const, episode };
       }),
 
@@ -208,7 +201,7 @@ export function createEpisodeStore(db: Kysely<Tables>): EpisodeStore {
 
     delete: (id, nowMs) =>
       ofEpisode(id, false, async (tx) => {
-        const row = await tx.selectFrom('episodes').selectAll().where('id', '=', id).executeTakeFirst();
+        const row = await tx.selectFrom('episodes').select(IN_GROUP).where('id', '=', id).executeTakeFirst();
         if (!row) return false;
         const isDeleted = (await removeEpisodes(tx, [id])) > 0;
         await tellWithout(tx, [row], nowMs);
@@ -315,22 +308,20 @@ function whyRefused(
   return tokens > tokensMax ? 'too_many_tokens' : null;
 }
 
+const IN_GROUP = ['entity', 'model_id', 'group_name', 'status'] as const;
+
 /** These episodes no longer count: without its open ones a group may be complete. */
 async function tellWithout(
   tx: Transaction<Tables>,
-  rows: readonly Selectable<EpisodeTable>[],
+  rows: readonly Pick<Selectable<EpisodeTable>, (typeof IN_GROUP)[number]>[],
   nowMs: number,
 ): Promise<void> {
   const models = new Map(rows.map(({ entity, model_id: modelId }) => [modelId, { entity, modelId }]));
   await makeDue(tx, [...models.keys()]);
   for (const model of models.values()) {
     const own = rows.filter(({ status, model_id: modelId }) => status === 'open' && modelId === model.modelId);
-    await enqueueGroups(
-      tx,
-      model,
-      own.map(({ group_name: name }) => name),
-      nowMs,
-    );
+    const groups = own.map(({ group_name: name }) => name);
+    await enqueueEpisodeDeliveries(tx, model, { groups }, nowMs);
   }
 }
 

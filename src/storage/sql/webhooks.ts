@@ -17,21 +17,20 @@ export async function enqueueDeliveries(tx: Kysely<Tables>, job: TrainingJob, no
   await enqueue(tx, deliveriesOf(job, await webhooksOf(tx, job.entity), nowMs));
 }
 
-/** Within the transaction that rewarded the episode. */
-export async function enqueueReward(tx: Kysely<Tables>, episode: Episode, nowMs: number): Promise<void> {
-  await enqueue(tx, rewardDeliveriesOf(episode, await webhooksOf(tx, episode.entity), nowMs));
-}
-
-/** Within the transaction that ended, moved or removed episodes of these groups: those that are complete now are told of. */
-export async function enqueueGroups(
+/**
+ * Within the transaction that rewarded, moved or removed episodes of a model: tells of the reward, and of those of the groups that are
+ * complete now.
+ */
+export async function enqueueEpisodeDeliveries(
   tx: Kysely<Tables>,
   { entity, modelId }: Pick<Episode, 'entity' | 'modelId'>,
-  names: Iterable<string | null>,
+  { rewarded, groups }: { readonly rewarded?: Episode; readonly groups: readonly (string | null)[] },
   nowMs: number,
 ): Promise<void> {
   const webhooks = await webhooksOf(tx, entity);
+  if (rewarded) await enqueue(tx, rewardDeliveriesOf(rewarded, webhooks, nowMs));
   if (!webhooks.some(({ events }) => events.includes('group.complete'))) return;
-  for (const completed of await completedOf(tx, modelId, names))
+  for (const completed of await completedOf(tx, modelId, groups))
     await enqueue(tx, groupDeliveriesOf(completed, webhooks, nowMs));
 }
 

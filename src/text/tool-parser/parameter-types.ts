@@ -137,12 +137,12 @@ export function referred(reference: string, root: unknown): unknown {
   }, resource);
 }
 
-const known = new WeakMap<object, ReadonlyMap<string, unknown>>();
+const namesKnown = new WeakMap<object, ReadonlyMap<string, unknown>>();
 
 /** Schemas inside a document by `$id` and, with a `#` before it, by anchor: of several, the first. */
 function namesIn(root: unknown): ReadonlyMap<string, unknown> {
   if (!isObject(root)) return NAMELESS;
-  const before = known.get(root);
+  const before = namesKnown.get(root);
   if (before) return before;
   const names = new Map<string, unknown>();
   const note = (name: unknown, mark: string, schema: Schema) => {
@@ -156,7 +156,7 @@ function namesIn(root: unknown): ReadonlyMap<string, unknown> {
     }
     if (typeof each === 'object' && each !== null) for (const inner of Object.values(each)) open.push(inner); // read in this loop
   }
-  known.set(root, names);
+  namesKnown.set(root, names);
   return names;
 }
 

@@ -3,7 +3,6 @@
 // from may change meanwhile, and a resumed job must continue with the same numbers.
 import { jobPreparationBlob } from '#domain/blob-names';
 import type { Checkpoint } from '#domain/checkpoint';
-import { AppError } from '#domain/errors';
 import type { Model } from '#domain/model';
 import type { TrainingJob } from '#domain/training-job';
 import type { KlReference } from '#domain/trajectory';
@@ -23,7 +22,7 @@ import type { RlPlan } from '#training/rl-plan';
 import { COMPARED_TOKENS, measureMismatch, type SamplerMismatch } from '#training/sampler-mismatch';
 import { tokenStaleness } from '#training/staleness';
 import { getCheckpointFiles } from '../../models/checkpoint-files.ts';
-import { getNamedCheckpoint } from '../../models/named-checkpoint.ts';
+import { getNamedCheckpoint, getReferenceStep } from '../../models/named-checkpoint.ts';
 import { parseSealedJson, sealJson } from '../data/sealed-json.ts';
 
 export interface Preparation {
@@ -138,12 +137,7 @@ async function referenceOf(
     return (await getNamedCheckpoint(storage, model.entity, klReference.checkpointName, expected)).checkpoint;
   }
   const step = 'step' in klReference ? klReference.step : Math.max(0, start.step - klReference.stepLag);
-  const checkpoint = await storage.checkpoints.find(model.id, step);
-  if (checkpoint) return checkpoint;
-  throw new AppError(
-    'checkpoint_not_found',
-    `The KL reference, step ${step} of the model, does not exist or was deleted.`,
-  );
+  return getReferenceStep(storage, model.id, step);
 }
 
 /** The model's checkpoints whose reward spread is known. */
