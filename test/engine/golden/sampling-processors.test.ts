@@ -48,7 +48,9 @@ test.each(Object.keys(expected.warpers))('%s draws with the probabilities of Tra
   const { params, probabilities } = expected.warpers[name]!;
   const logits = Float32Array.from(expected.logits);
   const { temperature, ...rest } = paramsOf(params);
-  const { cut, lastId, best } = pickCandidates(logits, { temperature, ...rest }, temperature);
+  const row = { logits, logsumexp: 0, blocks: null };
+  const largest = logits.indexOf(Math.max(...logits));
+  const { cut, lastId, best } = pickCandidates(row, largest, { temperature, ...rest }, temperature);
   const weights = Array.from(logits, (logit, id) =>
     logit > cut || (logit === cut && id <= lastId) ? Math.exp((logit - best) / temperature) : 0,
   );

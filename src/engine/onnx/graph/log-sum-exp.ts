@@ -5,16 +5,30 @@ import type { Graph, Value } from './graph.ts';
 import * as ops from './ops.ts';
 
 /** Divides the vocabulary sizes of Qwen and Llama. */
-const BLOCK = 128;
+export const LOGIT_BLOCK = 128;
+
+export interface BlockSums {
+  /** `[rows, blocks]`: the largest term of each block. */
+  readonly maxima: Value;
+  /** `[rows, blocks]`: log Σ exp of each block. */
+  readonly sums: Value;
+  /** `[rows, 1]`: log Σ exp of the row. NaN or infinite if a term is. */
+  readonly whole: Value;
+}
+
+/** x `[rows, n]`, in ceil(n / LOGIT_BLOCK) blocks. No gradient. */
+export function blockSums(g: Graph, x: Value): BlockSums {
+  const [rows, size] = x.shape as [string, number];
+  const blocks = Math.ceil(size / LOGIT_BLOCK);
+  const padded = ops.padColumns(g, x, blocks * LOGIT_BLOCK - size, -Infinity);
+  const blocked = ops.reshape(g, padded, [rows, blocks, LOGIT_BLOCK]);
+  const largest = (of: Value) => ops.reduceMax(g, of, [-1]);
+  const flat = (of: Value) => ops.reshape(g, of, [rows, blocks]);
+  const maxima = largest(blocked); // [rows, blocks, 1]
+  // logits − logSoftmax is the same for the whole block; it loses the least precision at the largest logit.
+  const sums = flat(ops.sub(g, maxima, largest(ops.logSoftmax(g, blocked))));
+  return { maxima: flat(maxima), sums, whole: ops.reduceLogSumExp(g, sums, [-1]) };
+}
 
 /** `[rows, n] → [rows, 1]`. NaN or infinite if a term is. No gradient. */
-export function logSumExp(g: Graph, x: Value): Value {
-  const [rows, size] = x.shape as [string, number];
-  const blocks = Math.ceil(size / BLOCK);
-  const padded = ops.padColumns(g, x, blocks * BLOCK - size, -Infinity);
-  const blocked = ops.reshape(g, padded, [rows, blocks, BLOCK]);
-  const largest = (of: Value) => ops.reduceMax(g, of, [-1]);
-  // logits − logSoftmax is the same for the whole block; it loses the least precision at the largest logit.
-  const sums = ops.sub(g, largest(blocked), largest(ops.logSoftmax(g, blocked))); // [rows, blocks, 1]
-  return ops.reduceLogSumExp(g, ops.reshape(g, sums, [rows, blocks]), [-1]);
-}
+export const logSumExp = (g: Graph, x: Value): Value => blockSums(g, x).whole;

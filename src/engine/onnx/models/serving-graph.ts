@@ -4,15 +4,17 @@
 // Inputs                                             Outputs
 //   tokens      int64 [batch, seq]                     logits     [rows, vocab]
 //   positions   int64 [batch, seq]                     logsumexp  [rows, 1]
-//   rows        int64 [rows], of batch · seq           hidden     [rows, hidden], what the logits are made of
-//   the caches, see class-attention.ts                 new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
-//   the adapters, see grouped-adapters.ts              layer by layer, its keys and then its values, as the cache keeps them
+//   rows        int64 [rows], of batch · seq           maxima     [rows, blocks], of LOGIT_BLOCK logits each
+//   the caches, see class-attention.ts                 sums       [rows, blocks], log Σ exp of each block
+//   the adapters, see grouped-adapters.ts              hidden     [rows, hidden], what the logits are made of
+//                                                      new_kv     [2 · layers · batch, kvHeads, seq, headDim]:
+//                                                      layer by layer, its keys and then its values, as the cache keeps them
 import type { FusedLinear } from '#model-files/block';
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { EMBEDDING_WEIGHT, HEAD_WEIGHT, routerName } from '#model-files/decoder-parameters';
 import type { KVCacheDtype, ServingPrecision } from '../../capabilities.ts';
 import { Graph, type StoredTensor, type Value } from '../graph/graph.ts';
-import { logSumExp } from '../graph/log-sum-exp.ts';
+import { blockSums } from '../graph/log-sum-exp.ts';
 import * as ops from '../graph/ops.ts';
 import { softCapped } from './attention.ts';
 import { fromCache, toCache } from './cached-values.ts';
@@ -100,7 +102,10 @@ export function buildServingGraph(
   const projected = adapters.head(scaled, project(scaled, HEAD_WEIGHT, hidden, vocab));
   const logits = softCapped(g, projected, config.softCaps.logits);
   g.output('logits', logits);
-  g.output('logsumexp', logSumExp(g, logits));
+  const { maxima, sums, whole } = blockSums(g, logits);
+  g.output('logsumexp', whole);
+  g.output('maxima', maxima);
+  g.output('sums', sums);
   return g;
 }
 

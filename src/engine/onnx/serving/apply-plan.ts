@@ -7,7 +7,7 @@ import { CLASSES_MAX } from '../models/class-attention.ts';
 import type { AdapterStore } from './adapter-store.ts';
 import { capacityFor, type KVCache } from './kv-cache.ts';
 import type { ModelRunner, RunResult } from './model-runner.ts';
-import type { Logits } from './logits.ts';
+import { rowAt, type Logits } from './logits.ts';
 import type { PrefixBlock, PrefixCache } from './prefix-cache.ts';
 import { rankPromptToken } from './prompt-chunks.ts';
 import type { FairRanks } from '../../rank.ts';
@@ -193,8 +193,7 @@ function lastHiddenOf({ hidden, logsumexp }: RunResult): readonly number[] {
   return Array.from(hidden.subarray(hidden.length - hidden.length / logsumexp.length));
 }
 
-function lastRow({ logits, logsumexp }: RunResult): Logits {
-  if (logsumexp.length === 1) return { logits, logsumexp };
-  const vocab = logits.length / logsumexp.length;
-  return { logits: logits.slice(logits.length - vocab), logsumexp: logsumexp.slice(-1) };
+function lastRow({ logits, logsumexp, maxima, sums }: RunResult): Logits {
+  const all = { logits, logsumexp, maxima, sums };
+  return logsumexp.length === 1 ? all : rowAt(all, logsumexp.length - 1);
 }

@@ -9,13 +9,10 @@ import { CLASSES_MAX } from '../models/class-attention.ts';
 import { servingLayout } from '../weights/weight-layout.ts';
 import { openWeights, type WeightsPlace } from '../weights/weights.ts';
 import type { FusedAdapters } from './fused-adapters.ts';
+import type { Logits } from './logits.ts';
 import { cacheArray, type CacheShape, type CacheView, type NewKeysAndValues } from './kv-cache.ts';
 
-export interface RunResult {
-  /** `[rows, vocab]` */
-  readonly logits: Float32Array;
-  /** `[rows]` */
-  readonly logsumexp: Float32Array;
+export interface RunResult extends Logits {
   /** `[rows, hidden]` */
   readonly hidden: Float32Array;
   readonly computed: NewKeysAndValues;
@@ -105,7 +102,8 @@ export async function openModelRunner(options: ModelRunnerOptions): Promise<Mode
     });
     const computed = { data: results['new_kv']!, batch: adapterIds.length, seq };
     const [logits, logsumexp, hidden] = [results['logits']!, results['logsumexp']!, results['hidden']!];
-    return { logits, logsumexp, hidden, computed };
+    const [maxima, sums] = [results['maxima']!, results['sums']!];
+    return { logits, logsumexp, maxima, sums, hidden, computed };
   };
   return {
     config,

@@ -3,7 +3,7 @@ import { invariant } from '#base/invariant';
 import type { FinishReason } from '#domain/sampling';
 import type { TokenEvent } from '../../inference-engine.ts';
 import type { GrammarMatcher } from '#grammar/matcher';
-import { tokenLogits, type Logits } from './logits.ts';
+import { tokenRow, type Logits } from './logits.ts';
 import { sampleToken } from './sampler.ts';
 import type { Sequence } from './sequence.ts';
 
@@ -33,8 +33,7 @@ export function nextToken(
   const { sampling, constraint } = live.request;
   const matcher = matcherOf(sequence);
   const input = {
-    logits: tokenLogits(logits, row, tokenCount),
-    logsumexp: logits.logsumexp[row]!,
+    row: tokenRow(logits, row, tokenCount),
     mask: matcher && matcher.mask(),
     processors,
     sequence,

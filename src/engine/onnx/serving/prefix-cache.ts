@@ -5,11 +5,12 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { NewKeysAndValues } from './kv-cache.ts';
+import type { Logits } from './logits.ts';
 
 export interface PrefixBlock {
   readonly computed: NewKeysAndValues;
-  /** Logits of its last token, `[vocab]`; kept if a prompt ended here. */
-  readonly end: { readonly logits: Float32Array; readonly logsumexp: Float32Array } | null;
+  /** Of its last token, one row; kept if a prompt ended here. */
+  readonly end: Logits | null;
 }
 
 /** Which computations may be shared: never across scopes (entities, salts) or adapters. */
@@ -48,5 +49,6 @@ export function createPrefixCache(budgetBytes: number): PrefixCache {
 }
 
 function bytesOf({ computed, end }: PrefixBlock): number {
-  return computed.data.byteLength + (end ? end.logits.byteLength + end.logsumexp.byteLength : 0);
+  const kept = end ? [end.logits, end.logsumexp, end.maxima, end.sums] : [];
+  return kept.reduce((sum, { byteLength }) => sum + byteLength, computed.data.byteLength);
 }

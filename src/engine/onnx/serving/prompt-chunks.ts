@@ -1,7 +1,7 @@
 // How a prompt is cut into the chunks that prefill computes and the prefix cache keeps, and what is reported about each of its
 // tokens on request.
 import type { RankedLogprob } from '../../inference-engine.ts';
-import { tokenLogits, type Logits } from './logits.ts';
+import { rangesFrom, tokenRow, type Logits } from './logits.ts';
 import { blockKey, scopeKey, type PrefixScope } from './prefix-cache.ts';
 import { listTop } from './sampler.ts';
 
@@ -31,12 +31,13 @@ export function rankPromptToken(
   tokenId: number,
   count: number,
 ): RankedLogprob[] {
-  const alternatives = tokenLogits(logits, row, tokenCount);
-  const logsumexp = logits.logsumexp[row]!;
+  const alternatives = tokenRow(logits, row, tokenCount);
+  const { logsumexp } = alternatives;
   const own = logits.logits[(row * logits.logits.length) / logits.logsumexp.length + tokenId]!;
   let better = 0;
-  for (const logit of alternatives) if (logit > own) better++;
-  const best = listTop(alternatives, logsumexp, count).map((token, i) => ({ ...token, rank: i + 1 }));
+  for (const { start, end } of rangesFrom(alternatives, own))
+    for (let id = start; id < end; id++) if (alternatives.logits[id]! > own) better++;
+  const best = listTop(alternatives, count).map((token, i) => ({ ...token, rank: i + 1 }));
   return [
     { tokenId, logprob: Math.fround(own - logsumexp), rank: better + 1 },
     ...best.filter((token) => token.tokenId !== tokenId),

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { createRandom, type Random } from '#base/random';
+import { LOGIT_BLOCK } from '../graph/log-sum-exp.ts';
+import type { LogitRow } from './logits.ts';
 import type { LogitsProcessor } from './logits-processors.ts';
 import { sampleToken, type SamplerParams } from './sampler.ts';
 
@@ -46,12 +48,26 @@ const sample = (
   params: SamplerParams,
   random: Random,
   { processors = [], mask = null }: { processors?: LogitsProcessor[]; mask?: Int32Array | null } = {},
-) =>
-  sampleToken(
-    { logits, logsumexp: logSumExp(logits), mask, processors, sequence: { tokens: [], promptTokenCount: 0 } },
-    params,
-    random,
+) => sampleRow({ logits, logsumexp: logSumExp(logits), blocks: null }, params, random, { processors, mask });
+
+const sampleRow = (
+  row: LogitRow,
+  params: SamplerParams,
+  random: Random,
+  { processors = [], mask = null }: { processors?: LogitsProcessor[]; mask?: Int32Array | null } = {},
+) => sampleToken({ row, mask, processors, sequence: { tokens: [], promptTokenCount: 0 } }, params, random);
+
+/** The first `tokenCount` logits, with what the graph says about blocks of all of them: the others are padding. */
+function blockedRow(logits: Float32Array, tokenCount: number): LogitRow {
+  const blocks = Array.from({ length: Math.ceil(logits.length / LOGIT_BLOCK) }, (_, block) =>
+    logits.subarray(block * LOGIT_BLOCK, (block + 1) * LOGIT_BLOCK),
   );
+  return {
+    logits: logits.subarray(0, tokenCount),
+    logsumexp: logSumExp(logits),
+    blocks: { maxima: Float32Array.from(blocks, (of) => Math.max(...of)), sums: Float32Array.from(blocks, logSumExp) },
+  };
+}
 
 test('the sampler and its slow twin choose the same token for the same seed', () => {
   fc.assert(
@@ -72,6 +88,63 @@ test('the sampler and its slow twin choose the same token for the same seed', ()
     ),
     { seed: 1, numRuns: 2_000 },
   );
+});
+
+test('with the sums and maxima of blocks, the sampler and its slow twin choose the same', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 ** 40 }),
+      fc.integer({ min: 1, max: 700 }),
+      fc.constantFrom(0, 1, 40, 300),
+      fc.constantFrom(0.01, 1, 10, 60),
+      fc.constantFrom(0, 0.7, 1, 1),
+      fc.constantFrom(0, 0, 5, 70),
+      fc.constantFrom(1, 1, 0.9),
+      fc.constantFrom(0, 0, 0.2),
+      (seed, tokenCount, padding, spread, temperature, topK, topP, minP) => {
+        const row = blockedRow(randomLogits(seed, tokenCount + padding, spread), tokenCount);
+        const params = { temperature, topK, topP, minP, topLogprobs: 5, logprobTokenIds: null };
+        const sampled = sampleRow(row, params, createRandom(seed));
+        expect(sampled.tokenId).toBe(slowSample(row.logits, params, seed));
+        expect(sampled.topLogprobs).toEqual(
+          sampleRow({ ...row, blocks: null }, params, createRandom(seed)).topLogprobs,
+        );
+      },
+    ),
+    { seed: 1, numRuns: 2_000 },
+  );
+});
+
+test('under a mask, the sampler chooses what its slow twin chooses among the tokens that stay', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 ** 40 }),
+      fc.integer({ min: 1, max: 700 }),
+      fc.constantFrom(0.02, 0.5, 0.98, 1),
+      fc.constantFrom(1, 10, 60),
+      fc.constantFrom(0, 0.7, 1, 1),
+      fc.constantFrom(1, 1, 0.9),
+      (seed, tokenCount, share, spread, temperature, topP) => {
+        const row = blockedRow(randomLogits(seed, tokenCount, spread), tokenCount);
+        const random = createRandom(seed + 1);
+        const stays = Array.from({ length: tokenCount }, (_, id) => id === seed % tokenCount || random.next() < share);
+        const mask = new Int32Array(Math.ceil(tokenCount / 32));
+        stays.forEach((isIn, id) => (mask[id >> 5]! |= (isIn ? 1 : 0) << (id & 31)));
+        const left = row.logits.map((logit, id) => (stays[id] ? logit : -Infinity));
+        const params = { ...plain, temperature, topP };
+        const sampled = sampleRow(row, params, createRandom(seed), { mask });
+        expect(sampled.tokenId).toBe(slowSample(left, params, seed));
+        expect(sampled.logprob).toBeCloseTo(left[sampled.tokenId]! - logSumExp(left), 5);
+      },
+    ),
+    { seed: 1, numRuns: 1_000 },
+  );
+});
+
+test('where all tokens are excluded and only padding is not, the draw fails with the reason', () => {
+  const logits = new Float32Array(400).fill(-Infinity);
+  logits[399] = 1;
+  expect(() => sampleRow(blockedRow(logits, 300), plain, createRandom(1))).toThrow(/No token can/);
 });
 
 test('tokens are drawn as often as the temperature says', () => {

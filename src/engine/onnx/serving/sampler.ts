@@ -1,9 +1,12 @@
 // Logits → token id. Order as in the wire reference: a constraint's mask, processors, temperature, min_p, top_k, top_p,
 // then one draw by inverse CDF. The slow reference (sort everything) is in sampler.test.ts. Knows one row at a time, so the
-// choice cannot depend on the rest of the batch; arithmetic is float64 and uses one random number per token.
+// choice cannot depend on the rest of the batch; arithmetic is float64 and uses one random number per token. What the graph knows about
+// blocks of logits saves reading them: a draw from the model's own distribution reads one block of a vocabulary.
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
 import type { Random } from '#base/random';
+import { LOGIT_BLOCK } from '../graph/log-sum-exp.ts';
+import { rangesFrom, type IdRange, type LogitRow } from './logits.ts';
 import type { LogitsProcessor, TokensSoFar } from './logits-processors.ts';
 
 export interface SampledToken {
@@ -20,10 +23,8 @@ export type SamplerParams = Pick<
 
 /** One position of one sequence. */
 export interface SamplerInput {
-  /** `[vocab]`; not modified. */
-  readonly logits: Float32Array;
-  /** log Σ exp over these logits. */
-  readonly logsumexp: number;
+  /** Not modified. */
+  readonly row: LogitRow;
   /** One bit per token, little-endian words: is it allowed? Null: all are. */
   readonly mask: Int32Array | null;
   readonly processors: readonly LogitsProcessor[];
@@ -36,54 +37,68 @@ const MIN_TEMPERATURE = 0.01;
 /** Tokens this many temperatures below the best weigh less than e^-30 each: even 150k of them are below 2e-8 together. */
 const NEGLIGIBLE_NATS = 30;
 
-export function sampleToken(input: SamplerInput, params: SamplerParams, random: Random): SampledToken {
-  if (!Number.isFinite(input.logsumexp)) {
+export function sampleToken(
+  { row, mask, processors, sequence }: SamplerInput,
+  params: SamplerParams,
+  random: Random,
+): SampledToken {
+  if (!Number.isFinite(row.logsumexp)) {
     throw new AppError(
       'engine_failed',
-      `The model's logits are not finite (logsumexp ${input.logsumexp}): its weights may be damaged, or overflow.`,
+      `The model's logits are not finite (logsumexp ${row.logsumexp}): its weights may be damaged, or overflow.`,
     );
   }
-  const { logits, logsumexp } = input.mask === null ? input : masked(input.logits, input.mask);
-  const shaped = input.processors.length === 0 ? logits : logits.slice();
-  for (const process of input.processors) process(shaped, input.sequence);
-  const best = argmax(shaped);
-  if (shaped[best] === -Infinity) {
+  const allowed = mask === null ? row : masked(row.logits, mask);
+  const { logits, logsumexp } = allowed;
+  const shaped = processors.length === 0 ? allowed : { ...allowed, logits: logits.slice(), blocks: null };
+  for (const process of processors) process(shaped.logits, sequence);
+  const bestId = argmax(shaped);
+  if (shaped.logits[bestId] === -Infinity) {
     const message =
       'No token can come next: the constraint, allowed_token_ids, bad_words and logit_bias exclude them all.';
     throw new AppError('dead_end', message);
   }
-  const tokenId = params.temperature < GREEDY_BELOW ? best : drawToken(shaped, params, random);
+  const tokenId = params.temperature < GREEDY_BELOW ? bestId : drawToken(shaped, bestId, params, random);
   return {
     tokenId,
     logprob: Math.fround(logits[tokenId]! - logsumexp),
     topLogprobs: listLogprobs(
       params.logprobTokenIds
         ? [tokenId, ...params.logprobTokenIds.filter((id) => id !== tokenId)]
-        : topOf(logits, params.topLogprobs),
-      logits,
-      logsumexp,
+        : topOf(allowed, params.topLogprobs),
+      allowed,
     ),
   };
 }
 
-function masked(logits: Float32Array, mask: Int32Array): { logits: Float32Array; logsumexp: number } {
+/** The row with −∞ where the mask excludes a token, and what is then known of its blocks. */
+function masked(logits: Float32Array, mask: Int32Array): LogitRow {
   const kept = new Float32Array(logits.length).fill(-Infinity);
-  let max = -Infinity;
+  const blocks = Math.ceil(logits.length / LOGIT_BLOCK);
+  const [maxima, sums] = [new Float32Array(blocks).fill(-Infinity), new Float32Array(blocks).fill(-Infinity)];
   for (let id = 0; id < logits.length; id++) {
     if ((mask[id >> 5]! & (1 << (id & 31))) === 0) continue;
-    kept[id] = logits[id]!;
-    if (kept[id]! > max) max = kept[id]!;
+    const logit = logits[id]!;
+    const block = Math.floor(id / LOGIT_BLOCK);
+    kept[id] = logit;
+    if (logit > maxima[block]!) maxima[block] = logit;
   }
-  let sum = 0;
-  for (const logit of kept) if (logit !== -Infinity) sum += Math.exp(logit - max);
-  return { logits: kept, logsumexp: max + Math.log(sum) };
+  const best = maxima.reduce((largest, maximum) => Math.max(largest, maximum), -Infinity);
+  const floor = Math.max(best - NEGLIGIBLE_NATS, -Number.MAX_VALUE);
+  const row = { logits: kept, logsumexp: best, blocks: { maxima, sums } };
+  let total = 0;
+  for (const range of rangesFrom(row, floor)) {
+    const weight = weightOf(kept, range, best, 1, floor);
+    sums[range.start / LOGIT_BLOCK] = best + Math.log(weight);
+    total += weight;
+  }
+  return { ...row, logsumexp: best + Math.log(total) };
 }
 
 /** Best first; equal logits by token id. −1: all of them. */
-export const listTop = (logits: Float32Array, logsumexp: number, count: number) =>
-  listLogprobs(topOf(logits, count), logits, logsumexp);
+export const listTop = (row: LogitRow, count: number) => listLogprobs(topOf(row, count), row);
 
-const listLogprobs = (tokenIds: readonly number[], logits: Float32Array, logsumexp: number) =>
+const listLogprobs = (tokenIds: readonly number[], { logits, logsumexp }: LogitRow) =>
   tokenIds.map((tokenId) => ({ tokenId, logprob: Math.fround(logits[tokenId]! - logsumexp) }));
 
 /** The candidates: tokens whose logit is above `cut`, or equal to it with an id of at most `lastId`. */
@@ -95,39 +110,83 @@ export interface Candidates {
   readonly weight: number;
 }
 
-/** What min_p, top_k and top_p keep, computed without sorting the vocabulary. `temperature` > 0. */
-export function pickCandidates(logits: Float32Array, params: SamplerParams, temperature: number): Candidates {
-  const best = logits[argmax(logits)]!;
+/** What min_p, top_k and top_p keep, computed without sorting the vocabulary. `bestId`: of the largest logit; `temperature` > 0. */
+export function pickCandidates(row: LogitRow, bestId: number, params: SamplerParams, temperature: number): Candidates {
+  const { logits } = row;
+  const best = logits[bestId]!;
   const hasTopK = params.topK > 0 && params.topK < logits.length;
-  const kth = hasTopK ? logits[topOf(logits, params.topK).at(-1)!]! : -Infinity; // tokens equal to the k-th stay
+  const kth = hasTopK ? logits[topOf(row, params.topK).at(-1)!]! : -Infinity; // tokens equal to the k-th stay
   const leastLikely = params.minP > 0 ? best + temperature * Math.log(params.minP) : -Infinity;
   const floor = Math.max(kth, leastLikely, best - NEGLIGIBLE_NATS * temperature);
   const nucleus =
     params.topP < 1
-      ? cutNucleus(logits, best, temperature, floor, params.topP)
-      : { cut: floor, lastId: Infinity, weight: totalWeight(logits, best, temperature, floor) };
+      ? cutNucleus(row, best, temperature, floor, params.topP)
+      : { cut: floor, lastId: Infinity, weight: totalWeight(row, best, temperature, floor) };
   return { ...nucleus, best };
 }
 
-/** One draw by inverse CDF, in order of token id. */
-function drawToken(logits: Float32Array, params: SamplerParams, random: Random): number {
+/** One draw by inverse CDF, in order of token id. `bestId`: of the largest logit. */
+function drawToken(row: LogitRow, bestId: number, params: SamplerParams, random: Random): number {
+  const { logits, blocks } = row;
+  if (blocks !== null && isPlain(params)) return drawPlainly(row, blocks.sums, bestId, random);
   const temperature = Math.max(params.temperature, MIN_TEMPERATURE);
-  const { cut, lastId, best, weight } = pickCandidates(logits, params, temperature);
+  const { cut, lastId, best, weight } = pickCandidates(row, bestId, params, temperature);
   let target = random.next() * weight;
-  let drawn = 0;
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!;
-    if (logit < cut || (logit === cut && id > lastId)) continue;
-    drawn = id;
-    target -= weightAt(stepsBelow(logit, best, temperature), logit, best, temperature);
-    if (target < 0) break;
+  let drawn = bestId;
+  for (const { start, end } of rangesFrom(row, cut)) {
+    for (let id = start; id < end; id++) {
+      const logit = logits[id]!;
+      if (logit < cut || (logit === cut && id > lastId)) continue;
+      drawn = id;
+      target -= weightAt(stepsBelow(logit, best, temperature), logit, best, temperature);
+      if (target < 0) return drawn;
+    }
   }
   return drawn; // the last candidate, if rounding left the total slightly below the target
 }
 
-function totalWeight(logits: Float32Array, best: number, temperature: number, floor: number): number {
+/** Whether tokens are drawn from the model's own distribution. */
+const isPlain = ({ temperature, topK, topP, minP }: SamplerParams): boolean =>
+  temperature === 1 && topK <= 0 && topP >= 1 && minP <= 0;
+
+/**
+ * The same draw from the model's own distribution: blocks are passed over by their sums, and only the one that holds the token is
+ * read. A last block that the tokens do not fill has padding in its sum, so it is added up here.
+ */
+function drawPlainly({ logits, logsumexp }: LogitRow, sums: Float32Array, bestId: number, random: Random): number {
+  const full = Math.floor(logits.length / LOGIT_BLOCK);
+  const weights = new Float64Array(Math.ceil(logits.length / LOGIT_BLOCK));
+  for (let block = 0; block < full; block++) weights[block] = Math.exp(sums[block]! - logsumexp);
+  for (let id = full * LOGIT_BLOCK; id < logits.length; id++) weights[full]! += Math.exp(logits[id]! - logsumexp);
+  let target = random.next() * weights.reduce((sum, weight) => sum + weight, 0);
+  let block = 0;
+  while (block < weights.length - 1 && target >= weights[block]!) target -= weights[block++]!;
+  let drawn = bestId;
+  for (let id = block * LOGIT_BLOCK; id < Math.min((block + 1) * LOGIT_BLOCK, logits.length); id++) {
+    const weight = Math.exp(logits[id]! - logsumexp);
+    if (weight > 0) drawn = id;
+    target -= weight;
+    if (target < 0) return drawn;
+  }
+  return drawn; // as above
+}
+
+function totalWeight(row: LogitRow, best: number, temperature: number, floor: number): number {
   let total = 0;
-  for (let id = 0; id < logits.length; id++) {
+  for (const range of rangesFrom(row, floor)) total += weightOf(row.logits, range, best, temperature, floor);
+  return total;
+}
+
+/** Σ exp((logit − best) / temperature) of a range, without logits below the floor. */
+function weightOf(
+  logits: Float32Array,
+  { start, end }: IdRange,
+  best: number,
+  temperature: number,
+  floor: number,
+): number {
+  let total = 0;
+  for (let id = start; id < end; id++) {
     const logit = logits[id]!;
     if (logit >= floor) total += weightAt(stepsBelow(logit, best, temperature), logit, best, temperature);
   }
@@ -138,22 +197,28 @@ function totalWeight(logits: Float32Array, best: number, temperature: number, fl
  * top_p: keeps a token while those before it, best first and equal ones by id, hold less than topP of the weight, so
  * the best always stays. Weights are summed by step of the logit, and only the step that contains the cut is sorted.
  */
-function cutNucleus(logits: Float32Array, best: number, temperature: number, floor: number, topP: number) {
+function cutNucleus(row: LogitRow, best: number, temperature: number, floor: number, topP: number) {
+  const { logits } = row;
+  const ranges = rangesFrom(row, floor);
   const stepWeights = new Float64Array(EXP_STEPS.length);
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!;
-    if (logit < floor) continue;
-    const step = stepsBelow(logit, best, temperature);
-    stepWeights[step]! += weightAt(step, logit, best, temperature);
+  for (const { start, end } of ranges) {
+    for (let id = start; id < end; id++) {
+      const logit = logits[id]!;
+      if (logit < floor) continue;
+      const step = stepsBelow(logit, best, temperature);
+      stepWeights[step]! += weightAt(step, logit, best, temperature);
+    }
   }
   const limit = topP * stepWeights.reduce((sum, stepWeight) => sum + stepWeight, 0); // same order as below, so it is reached
   let weight = 0;
   let cutStep = 0;
   while (weight + stepWeights[cutStep]! < limit) weight += stepWeights[cutStep++]!;
   const inStep: number[] = [];
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!;
-    if (logit >= floor && stepsBelow(logit, best, temperature) === cutStep) inStep.push(id);
+  for (const { start, end } of ranges) {
+    for (let id = start; id < end; id++) {
+      const logit = logits[id]!;
+      if (logit >= floor && stepsBelow(logit, best, temperature) === cutStep) inStep.push(id);
+    }
   }
   sortByLogit(logits, inStep);
   let lastId = -1;
@@ -181,9 +246,14 @@ function weightAt(step: number, logit: number, best: number, temperature: number
   return EXP_STEPS[step]! * (1 + rest * (1 + rest * (1 / 2 + rest * (1 / 6 + rest / 24))));
 }
 
-function argmax(logits: Float32Array): number {
+/** The id of the largest, the first of equal ones. */
+function argmax(row: LogitRow): number {
+  const { logits } = row;
   let best = 0;
-  for (let id = 1; id < logits.length; id++) if (logits[id]! > logits[best]!) best = id;
+  for (const { start, end, largest } of rangesFrom(row)) {
+    if (!(largest > logits[best]!)) continue;
+    for (let id = start; id < end; id++) if (logits[id]! > logits[best]!) best = id;
+  }
   return best;
 }
 
@@ -191,8 +261,9 @@ const sortByLogit = (logits: Float32Array, ids: number[]): number[] =>
   ids.sort((a, b) => (logits[a]! === logits[b]! ? a - b : logits[b]! - logits[a]!)); // −∞ − −∞ is NaN
 
 /** Ids of the `count` best, −1 for all, equal logits by id: one pass with a short sorted list, or a threshold if count is large. */
-function topOf(logits: Float32Array, count: number): number[] {
+function topOf(row: LogitRow, count: number): number[] {
   if (count === 0) return [];
+  const { logits } = row;
   const k = count < 0 ? logits.length : count;
   if (k > 64) {
     const kth = k < logits.length ? logits.slice().sort()[logits.length - k]! : -Infinity; // sorts as numbers: 10 ms for 150k
@@ -201,15 +272,19 @@ function topOf(logits: Float32Array, count: number): number[] {
     return sortByLogit(logits, candidates).slice(0, k);
   }
   const ids: number[] = [];
-  for (let id = 0; id < logits.length; id++) {
-    const logit = logits[id]!;
-    if (ids.length === k && !(logit > logits[ids[k - 1]!]!)) continue;
-    let at = ids.length < k ? ids.length : k - 1;
-    while (at > 0 && logit > logits[ids[at - 1]!]!) {
-      ids[at] = ids[at - 1]!;
-      at--;
+  const isAmong = (logit: number): boolean => ids.length < k || logit > logits[ids[k - 1]!]!;
+  for (const { start, end, largest } of rangesFrom(row)) {
+    if (!isAmong(largest)) continue;
+    for (let id = start; id < end; id++) {
+      const logit = logits[id]!;
+      if (!isAmong(logit)) continue;
+      let at = ids.length < k ? ids.length : k - 1;
+      while (at > 0 && logit > logits[ids[at - 1]!]!) {
+        ids[at] = ids[at - 1]!;
+        at--;
+      }
+      ids[at] = id;
     }
-    ids[at] = id;
   }
   return ids;
 }
