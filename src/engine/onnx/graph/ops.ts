@@ -283,6 +283,12 @@ export function gather(g: Graph, data: Value, indices: Value): Value {
   );
 }
 
+/** The same along another axis, for places int64 `[n]`. No gradient. */
+export function gatherAlong(g: Graph, data: Value, places: Value, axis: number): Value {
+  const shape = data.shape.map((size, i) => (i === axis ? places.shape[0]! : size));
+  return one(g.node('Gather', [data, places], [{ dtype: data.dtype, shape }], { axis }));
+}
+
 /** Elements at the places int64 `[n, k]` along the first k axes of `data`: `[n, ...rest]`. No gradient. */
 export function gatherPlaces(g: Graph, data: Value, places: Value): Value {
   const [count, axes] = places.shape as [Dim, number];

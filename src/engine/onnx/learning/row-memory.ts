@@ -14,7 +14,7 @@ import {
   type TrainingLimits,
 } from '../../training-engine.ts';
 import type { Activations } from './train-graph.ts';
-import { headChunk, QUERY_BLOCK } from './train-feeds.ts';
+import { headChunk, QUERY_BLOCK_MAX } from './train-feeds.ts';
 
 const FLOAT = 4;
 /** Memory of a compiled graph per layer, whatever the row: measured. */
@@ -94,14 +94,15 @@ function phasesOf(config: DecoderConfig, activations: Activations, precision: Tr
   const kept = activations === 'kept' ? layers * everything + mlps : layers * 2 * hidden;
   const phase = (fixed: number, perToken: number): RowMemory => ({
     fixedBytes: layers * LAYER_BYTES + FLOAT * fixed,
-    bytesPerToken: FLOAT * (kept + perToken),
-    bytesPerPair: FLOAT,
+    // The mask: no token sees one that comes later in the row, except in its own block.
+    bytesPerToken: FLOAT * (kept + perToken + QUERY_BLOCK_MAX / 2),
+    bytesPerPair: FLOAT / 2,
   });
   // In a half layer: temporary values of its MLP, in the worst case one expert's for all tokens, or of attention with the scores
   // of a block.
   const dense = mixtures < layers ? 8 * intermediate : 0;
   const mixture = experts ? 8 * experts.intermediate + 6 * experts.count + 4 * hidden : 0;
-  const half = 3 * hidden + Math.max(dense, mixture, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK);
+  const half = 3 * hidden + Math.max(dense, mixture, 3 * qkv + 2 * attention + 4 * heads * QUERY_BLOCK_MAX);
   const expanded = expandedSizes(config, precision);
   return [
     // After the layers: a chunk of logits, its softmax and products; states, and their gradients. The arena then has buffers of the

@@ -5,7 +5,7 @@ import { AppError } from '#domain/errors';
 import type { LossProgram } from '../../loss-program.ts';
 import type { TrainingRow } from '../../training-engine.ts';
 import type { Feed } from '../graph/session.ts';
-import { writeAttentionMask } from './attention-mask.ts';
+import { attentionBlocks } from './attention-mask.ts';
 import { lossInputName, programInputs, programUses } from './lower-loss.ts';
 
 export type Feeds = Record<string, Feed>;
@@ -21,38 +21,49 @@ const HEAD_CHUNK_MIN = 64;
 export const headChunk = (vocab: number, limit: number | null): number =>
   Math.min(Math.max(HEAD_CHUNK_MIN, Math.floor(LOGITS_MAX / vocab)), limit ?? Infinity);
 
-/** Tokens whose attention scores are in memory at once. Larger blocks skip less of what is masked, smaller ones make thin matrices. */
-export const QUERY_BLOCK = 256;
+const QUERY_BLOCK_MIN = 64;
+export const QUERY_BLOCK_MAX = 256;
+/** Blocks of a row: attention over short ones reads less that is masked, but their results are joined one by one. */
+const BLOCKS_OF_ROW = 32;
 
-export function rowFeeds(rows: readonly TrainingRow[], headChunk: number, queryBlock = QUERY_BLOCK): Feeds {
+/** Tokens of a row whose attention scores are in memory at once: a power of 2. */
+export const queryBlock = (tokens: number): number =>
+  Math.min(QUERY_BLOCK_MAX, Math.max(QUERY_BLOCK_MIN, 2 ** Math.ceil(Math.log2(tokens / BLOCKS_OF_ROW))));
+
+export function rowFeeds(rows: readonly TrainingRow[], headChunk: number, block?: number): Feeds {
   const batch = rows.length;
   const seq = Math.max(...rows.map((row) => row.tokens.length));
+  const queries = block ?? queryBlock(seq);
   const trained = trainedCount(rows);
   const tokens = new BigInt64Array(batch * seq);
   const positions = new BigInt64Array(batch * seq);
-  const mask = new Float32Array(batch * seq * seq);
   const predictFrom = new BigInt64Array(trained);
   const targets = new BigInt64Array(trained);
   let at = 0;
   rows.forEach((row, b) => {
     row.tokens.forEach((token, i) => (tokens[b * seq + i] = BigInt(token)));
     row.positions.forEach((position, i) => (positions[b * seq + i] = BigInt(position)));
-    writeAttentionMask(row, mask.subarray(b * seq * seq, (b + 1) * seq * seq), seq);
     for (let i = 0; i < row.targets.length; i++, at++) {
       predictFrom[at] = BigInt(b * seq + row.predictFrom[i]!);
       targets[at] = BigInt(row.targets[i]!);
     }
   });
+  const blocks = attentionBlocks(rows, seq, queries);
   return {
     tokens: { data: tokens, dims: [batch, seq] },
     positions: { data: positions, dims: [batch, seq] },
-    mask: { data: mask, dims: [batch, 1, seq, seq] },
     predict_from: { data: predictFrom, dims: [trained] },
     targets: { data: targets, dims: [trained] },
     head_chunk: { data: BigInt64Array.of(BigInt(headChunk)), dims: [] },
-    query_block: { data: BigInt64Array.of(BigInt(queryBlock)), dims: [] },
+    query_block: { data: BigInt64Array.of(BigInt(queries)), dims: [] },
+    mask: flat(blocks.mask),
+    keys: flat(blocks.keys),
+    key_starts: flat(blocks.keyStarts),
+    mask_starts: flat(blocks.maskStarts),
   };
 }
+
+const flat = (data: Float32Array | BigInt64Array): Feed => ({ data, dims: [data.length] });
 
 export function lossFeeds(rows: readonly TrainingRow[], program: LossProgram): Feeds {
   const trained = trainedCount(rows);

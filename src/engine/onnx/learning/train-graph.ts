@@ -5,11 +5,12 @@
 // Inputs                                          Outputs
 //   tokens        int64 [batch, seq]                logprobs          [trained]
 //   positions     int64 [batch, seq]                loss              [1]
-//   mask          [batch, 1, seq, seq], additive    metric.NAME       [1]
-//   predict_from  int64 [trained], of batch · seq   gradient.NAME     as the parameter
-//   targets       int64 [trained]
+//   predict_from  int64 [trained], of batch · seq   metric.NAME       [1]
+//   targets       int64 [trained]                   gradient.NAME     as the parameter
 //   head_chunk    int64 [], tokens whose logits are in memory at once
 //   query_block   int64 [], tokens whose scores of attention are in memory at once
+//   keys          int64 [keys], mask [pairs], key_starts and mask_starts int64 [blocks + 1]: what each such block attends to
+//                 (attention-mask.ts)
 //   loss.NAME     [trained]; membership [sequences, trained]
 //   every trained parameter: LoRA's by its PEFT name, base weights by their fused names
 import type { FusedLinear } from '#model-files/block';
@@ -25,7 +26,7 @@ import { checkpoint } from '../graph/checkpoint.ts';
 import { decoderForward, scaledBy, type DecoderBinding } from '../models/decoder.ts';
 import { multiplyRowsTogether, type ExpertWeights } from '../models/experts.ts';
 import { BLOCK_SIZE, ZERO_POINT } from '../models/quantize.ts';
-import { rowAttention } from '../models/row-attention.ts';
+import { rowAttention, type RowContext } from '../models/row-attention.ts';
 import {
   expertWeightName,
   expertWeightShape,
@@ -132,15 +133,20 @@ function forward(
 ): Value {
   const tokens = g.input('tokens', 'int64', ['batch', 'seq']);
   const positions = g.input('positions', 'int64', ['batch', 'seq']);
-  const mask = g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']);
-  const block = g.input('query_block', 'int64', []);
+  const row: RowContext = {
+    positions,
+    block: g.input('query_block', 'int64', []),
+    keys: g.input('keys', 'int64', ['keys']),
+    mask: g.input('mask', 'float32', ['pairs']),
+    keyStarts: g.input('key_starts', 'int64', ['starts']),
+    maskStarts: g.input('mask_starts', 'int64', ['starts']),
+  };
 
   const bind = (g: Graph): DecoderBinding => ({
     weight: (name, shape) => parameters.base(name, shape),
     linear: (layer, fused, x, next) => next(g, adaptedLinear(g, config, lora, parameters, layer, fused, x)),
     experts: (layer) => frozenExperts(g, config, parameters, layer),
-    attend: (layer, q, k, v) =>
-      rowAttention(g, config, config.attention[layer]!.window, [q, k, v], { mask, positions, block }),
+    attend: (layer, q, k, v) => rowAttention(g, config, config.attention[layer]!.window, [q, k, v], row),
   });
   const inputs = { tokens: ops.reshape(g, tokens, ['tokens']), positions };
   return activations === 'kept'

@@ -7,7 +7,7 @@ import { gradients } from '../graph/autodiff.ts';
 import { Graph, type Value } from '../graph/graph.ts';
 import * as ops from '../graph/ops.ts';
 import { openSession, type Feed } from '../graph/session.ts';
-import { writeAttentionMask } from '../learning/attention-mask.ts';
+import { attentionBlocks } from '../learning/attention-mask.ts';
 import { attention, tileMask } from './attention.ts';
 import { rowDistances, withinWindow } from './layer-masks.ts';
 import { rowAttention, type RowContext } from './row-attention.ts';
@@ -21,9 +21,13 @@ const CONFIGS: Record<string, DecoderConfig> = {
   'capped scores': { ...PLAIN, softCaps: { ...PLAIN.softCaps, attention: 2 } },
 };
 
-type Attend = (g: Graph, qkv: readonly [Value, Value, Value], row: RowContext) => Value;
+type Attend = (g: Graph, qkv: readonly [Value, Value, Value], row: RowContext, whole: Value) => Value;
 
-/** The result and the gradients of q, k and v, of random numbers over a row of two sequences with a shared prefix. */
+/** A prompt with two answers, and an example of its own. */
+const ROW = { segments: Int32Array.of(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3), parents: Int32Array.of(-1, 0, 0, -1) };
+const POSITIONS = [0n, 1n, 2n, 3n, 4n, 5n, 3n, 4n, 5n, 0n, 1n];
+
+/** The result and the gradients of q, k and v, of random numbers. `whole`: `[1, 1, seq, seq]`, the mask of all at once. */
 async function run({ heads, kvHeads, headDim }: DecoderConfig, block: number, attend: Attend) {
   const random = createRandom(3);
   const g = new Graph();
@@ -35,19 +39,28 @@ async function run({ heads, kvHeads, headDim }: DecoderConfig, block: number, at
   };
   const qkv = [tensor('q', heads), tensor('k', kvHeads), tensor('v', kvHeads)] as const;
   const direction = tensor('direction', heads);
-  const mask = new Float32Array(SEQ * SEQ);
-  writeAttentionMask(
-    { segments: Int32Array.of(0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2), parents: Int32Array.of(-1, 0, 0) },
-    mask,
-  );
-  feeds['mask'] = { data: mask, dims: [1, 1, SEQ, SEQ] };
-  feeds['positions'] = { data: BigInt64Array.of(0n, 1n, 2n, 3n, 4n, 5n, 6n, 3n, 4n, 5n, 6n), dims: [1, SEQ] };
-  feeds['block'] = { data: BigInt64Array.of(BigInt(block)), dims: [] };
-  const attended = attend(g, qkv, {
-    mask: g.input('mask', 'float32', ['batch', 1, 'seq', 'seq']),
+  const input = (
+    name: string,
+    dtype: 'float32' | 'int64',
+    feed: Feed['data'],
+    shape: readonly string[] | null = [name],
+  ) => {
+    feeds[name] = { data: feed, dims: shape === null ? [] : [feed.length] };
+    return g.input(name, dtype, shape ?? []);
+  };
+  const blocks = attentionBlocks([ROW], SEQ, block);
+  const row = {
     positions: g.input('positions', 'int64', ['batch', 'seq']),
-    block: g.input('block', 'int64', []),
-  });
+    block: input('block', 'int64', BigInt64Array.of(BigInt(block)), null),
+    keys: input('keys', 'int64', blocks.keys),
+    mask: input('mask', 'float32', blocks.mask),
+    keyStarts: input('key_starts', 'int64', blocks.keyStarts),
+    maskStarts: input('mask_starts', 'int64', blocks.maskStarts),
+  };
+  feeds['positions'] = { data: BigInt64Array.from(POSITIONS), dims: [1, SEQ] };
+  const whole = g.input('whole', 'float32', ['batch', 1, 'seq', 'seq']);
+  feeds['whole'] = { data: attentionBlocks([ROW], SEQ, SEQ).mask, dims: [1, 1, SEQ, SEQ] };
+  const attended = attend(g, qkv, row, whole);
   const loss = ops.reduceSum(g, ops.mul(g, attended, direction), [0, 1, 2, 3], false);
   const grads = gradients(g, loss, qkv);
   g.output('attended', attended);
@@ -60,7 +73,7 @@ async function run({ heads, kvHeads, headDim }: DecoderConfig, block: number, at
 
 const atOnce =
   (config: DecoderConfig, window: number | null): Attend =>
-  (g, qkv, { mask, positions }) => {
+  (g, qkv, { positions }, mask) => {
     const near = window === null ? mask : withinWindow(g, mask, rowDistances(g, positions, positions), window);
     return attention(g, config, qkv, tileMask(g, config, near));
   };

@@ -1,6 +1,6 @@
 // Attention over packed rows, a block of queries at a time: scores are `[heads, block, keys]`, never `[heads, seq, seq]`, and
-// they are not kept: the gradient computes them again (as arXiv:2205.14135 does). A block looks only at the keys up to its own
-// end: no token sees one that comes later in the row (learning/attention-mask.ts), so half of the products are skipped.
+// they are not kept: the gradient computes them again (as arXiv:2205.14135 does). A block reads only the keys that one of its queries
+// attends to (learning/attention-mask.ts): neither later tokens, nor other examples of the row, nor other answers to its prompt.
 import type { DecoderConfig } from '#model-files/decoder-config';
 import { pullback } from '../graph/autodiff.ts';
 import { readBy, type Graph, type GradientRule, type Value } from '../graph/graph.ts';
@@ -9,13 +9,19 @@ import * as ops from '../graph/ops.ts';
 import { attention, tileMask } from './attention.ts';
 import { rowDistances, withinWindow } from './layer-masks.ts';
 
+/** The fields of AttentionBlocks as values. */
 export interface RowContext {
-  /** `[batch, 1, seq, seq]`, additive */
-  readonly mask: Value;
   /** int64 `[batch, seq]` */
   readonly positions: Value;
   /** int64 `[]`: queries at a time. */
   readonly block: Value;
+  /** int64 `[keys]` */
+  readonly keys: Value;
+  /** `[pairs]`, additive */
+  readonly mask: Value;
+  /** int64 `[blocks + 1]` each */
+  readonly keyStarts: Value;
+  readonly maskStarts: Value;
 }
 
 /** q `[batch, heads, seq, headDim]`, k and v `[batch, kvHeads, seq, headDim]` → `[batch, heads, seq, headDim]` */
@@ -27,41 +33,41 @@ export function rowAttention(
   row: RowContext,
 ): Value {
   const rounds = blockCount(g, row);
+  const { positions } = row;
+  const batch = ops.gather(g, ops.shapeOf(g, positions), g.integers(0));
 
-  /** The block's queries, and the keys and values that they may see. */
+  /** The block's queries, and the keys and values that they see. */
   const blockOf = (body: Graph, index: Value) => {
     const start = ops.mul(body, index, row.block);
     const end = ops.add(body, start, row.block);
+    const part = (x: Value, starts: Value, size: string) => {
+      const next = ops.add(body, index, ops.reshape(body, body.integers(1), []));
+      return ops.slice(body, x, ops.gather(body, starts, index), ops.gather(body, starts, next), size);
+    };
+    const places = part(row.keys, row.keyStarts, 'seen');
     const queries = (x: Value, axis: number) => ops.slice(body, x, start, end, 'block', axis);
-    const keys = (x: Value, axis: number) => ops.slice(body, x, null, end, 'keys', axis);
-    const mask = keys(queries(row.mask, 2), 3); // [batch, 1, block, keys]
-    const { positions } = row;
+    const keys = (x: Value, axis: number) => ops.gatherAlong(body, x, places, axis);
+    const sizes = ops.concat(body, [batch, body.integers(1, -1), ops.shapeOf(body, places)], 0, 4);
+    const mask = ops.reshape(body, part(row.mask, row.maskStarts, 'scores'), ['batch', 1, 'block', 'seen'], sizes);
     const distance = () => rowDistances(body, queries(positions, 1), keys(positions, 1));
     const near = window === null ? mask : withinWindow(body, mask, distance(), window);
     const read = [queries(q, 2), keys(k, 2), keys(v, 2)] as const;
     const attended = () => attention(body, config, read, tileMask(body, config, near));
-    return { start, end, queries, read, attended };
+    return { places, queries, read, attended };
   };
 
   const gradient: GradientRule = (outer, node, [grad], wanted) => {
-    const [dq, dk, dv] = loop(
-      outer,
-      { rounds, carried: [q, k, v].map((x) => none(outer, x)) },
-      (body, index, known) => {
-        const { start, end, queries, read, attended } = blockOf(body, index);
-        const [ownQ, ownK, ownV] = pullback(body, attended(), queries(grad!, 2), read) as [Value, Value, Value];
-        /** Keys of earlier blocks already have gradients from them. */
-        const added = (sum: Value, own: Value) => {
-          const before = ops.add(body, sum, ops.slice(body, own, null, start, sum.shape[2]!, 2));
-          return joined(body, before, ops.slice(body, own, start, end, 'block', 2), q);
-        };
-        return [joined(body, known[0]!, ownQ, q), added(known[1]!, ownK), added(known[2]!, ownV)];
-      },
-    );
+    const sums = [k, v].map((x) => ops.zerosLike(outer, byToken(outer, x)));
+    const [dq, dk, dv] = loop(outer, { rounds, carried: [none(outer, q), ...sums] }, (body, index, known) => {
+      const { places, queries, read, attended } = blockOf(body, index);
+      const [ownQ, ownK, ownV] = pullback(body, attended(), queries(grad!, 2), read) as [Value, Value, Value];
+      const added = (sum: Value, own: Value) => ops.addToRows(body, sum, places, byToken(body, own));
+      return [joined(body, known[0]!, ownQ, q), added(known[1]!, ownK), added(known[2]!, ownV)];
+    }) as [Value, Value, Value];
     const grads = new Map([
       [q, dq],
-      [k, dk],
-      [v, dv],
+      [k, byHead(outer, dk)],
+      [v, byHead(outer, dv)],
     ]);
     return readBy(node).map((x, i) => (wanted[i] ? grads.get(x!)! : null));
   };
@@ -70,6 +76,11 @@ export function rowAttention(
     joined(body, known!, blockOf(body, index).attended(), q),
   ])[0]!;
 }
+
+/** `[batch, heads, tokens, headDim] → [tokens, batch, heads, headDim]` */
+const byToken = (g: Graph, x: Value): Value => ops.transpose(g, x, [2, 0, 1, 3]);
+/** The way back. */
+const byHead = (g: Graph, x: Value): Value => ops.transpose(g, x, [1, 2, 0, 3]);
 
 /** int64 `[]`: seq ÷ block, rounded up. */
 function blockCount(g: Graph, { positions, block }: RowContext): Value {
