@@ -11,7 +11,7 @@ import { makeModelDirectory } from './model-directory.ts';
 import { processor } from './processor.ts';
 import { benchAdapters, benchContexts, benchSampling, CONTESTS, type SamplingBench } from './sampling-speeds.ts';
 import { SHAPES } from './shapes.ts';
-import { benchTraining } from './training-speeds.ts';
+import { benchRowLengths, benchTraining } from './training-speeds.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -34,6 +34,7 @@ const PARTS: Readonly<Record<string, (bench: SamplingBench) => AsyncGenerator<Me
   ),
   groups: benchGroups,
   training: benchTraining,
+  'row lengths': benchRowLengths,
 };
 const wanted = flags.only?.split(',') ?? Object.keys(PARTS);
 const unknown = wanted.find((part) => !Object.hasOwn(PARTS, part));

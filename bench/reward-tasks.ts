@@ -13,6 +13,8 @@ export interface RewardTask {
   readonly length: 'short' | 'middling' | 'long';
   readonly tasksPerStep: number;
   readonly answersPerTask: number;
+  /** Answers whose gradients TRL computes at once, and then adds up: with all of them it needs more than 24 GB. Absent: all. */
+  readonly trlAtOnce?: number;
   /** Bound of the tokens of each turn. */
   readonly maxTokens: readonly number[];
   /** Task number `index` of the endless list of tasks. */
@@ -139,10 +141,18 @@ export const REWARD_TASKS: Readonly<Record<string, RewardTask>> = {
     rewardOf: ({ answer }, [text]) => (wordOf(text!) === answer ? 1 : 0),
   },
   json: { ...EIGHT_BY_EIGHT, length: 'middling', maxTokens: [24], taskAt: recordAt, rewardOf: rewardOfRecord },
-  tools: { ...EIGHT_BY_EIGHT, length: 'middling', maxTokens: [8, 16], taskAt: toolAt, rewardOf: rewardOfTool },
+  tools: {
+    ...EIGHT_BY_EIGHT,
+    trlAtOnce: 16,
+    length: 'middling',
+    maxTokens: [8, 16],
+    taskAt: toolAt,
+    rewardOf: rewardOfTool,
+  },
   story: {
     tasksPerStep: 4,
     answersPerTask: 8,
+    trlAtOnce: 8,
     length: 'long',
     maxTokens: [256],
     taskAt: storyAt,

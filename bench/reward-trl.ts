@@ -81,9 +81,10 @@ export async function openTrlRl(
   const tasks = Array.from({ length: steps }, (_, step) => indexesOf(task, step).map(task.taskAt)).flat();
   const byQuestion = new Map(tasks.map((each) => [each.question, each]));
   const { tasksPerStep, answersPerTask, maxTokens } = task;
+  const atOnce = task.trlAtOnce ?? tasksPerStep * answersPerTask;
   const settings = { learningRate: RL_RATE, beta2: 0.99, weightDecay: 0.1, maxGradNorm: 0.1 };
   const rows = tasks.map((each) => ({ prompt: messagesOf(each) }));
-  const asked = { kind: 'rl', model, steps, tasksPerStep, answersPerTask, maxTokens, rows, ...settings };
+  const asked = { kind: 'rl', model, steps, tasksPerStep, answersPerTask, atOnce, maxTokens, rows, ...settings };
   const trl = await startTrl(python, asked);
   trl.say('go on'); // to the first step, at which it waits again
 

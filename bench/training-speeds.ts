@@ -1,4 +1,6 @@
-// How fast a LoRA step is: for a row, and for a group that shares its prompt; compared with PyTorch + PEFT on the same shapes.
+// How fast a LoRA step is: for a row, for a group that shares its prompt, and for rows of other lengths on a free and on a busy machine;
+// compared with PyTorch + PEFT on the same shapes.
+import { spawn } from 'node:child_process';
 import type { LossProgram } from '#engine/loss-program';
 import type { TrainingRow } from '#engine/training-engine';
 import { policyLoss } from '#training/losses';
@@ -11,6 +13,9 @@ import { BENCH_LOSS, groupRow, timeTraining, wholeRow, type TrainingTimes } from
 const ROW_TOKENS = 512;
 /** A group whose prompt is twice its completions. */
 const [TRAINED_GROUP, GROUP_PROMPT, GROUP_COMPLETION] = [8, 192, 96];
+const ROW_LENGTHS = [64, 256, 512, 2048];
+/** Short examples, which we pack into one row and a peer pads to one batch. */
+const [EXAMPLES, EXAMPLE_TOKENS] = [20, 100];
 
 /** `ours` and `peers` do the same work: tokens of `counted` per step. */
 async function compareTraining(
@@ -54,4 +59,37 @@ export async function* benchTraining({
     ours(row, policyLoss(resolveRlConfig({}).loss)),
     [pytorch('float32', group), pytorch('bfloat16', group)],
   );
+}
+
+/** Free, and then beside a process that computes all the time. */
+export async function* benchRowLengths(bench: SamplingBench): AsyncGenerator<Measurement> {
+  const { config, modelDirectory, threads, rounds } = bench;
+  const steps = rounds + 2;
+  const examples = groupRow(EXAMPLES, 1, EXAMPLE_TOKENS - 1, config.vocab);
+  const packed = {
+    what: `${EXAMPLES} examples of ${EXAMPLE_TOKENS}`,
+    row: examples,
+    tokens: EXAMPLE_TOKENS,
+    group: EXAMPLES,
+  };
+  const rows = ROW_LENGTHS.map((tokens) => ({
+    what: `row of ${tokens}`,
+    row: wholeRow(tokens, config.vocab),
+    tokens,
+    group: 1,
+  }));
+  for (const circumstances of ['', ', beside a busy core']) {
+    const other = circumstances === '' ? null : spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+    try {
+      for (const { what, row, tokens, group } of [...rows, packed])
+        yield await compareTraining(
+          `${what}${circumstances}`,
+          tokens * group,
+          () => timeTraining(modelDirectory, row, BENCH_LOSS, steps, threads),
+          [() => timePytorch(config, { tokens, group, steps, threads, dtype: 'float32' })],
+        );
+    } finally {
+      other?.kill();
+    }
+  }
 }

@@ -126,7 +126,8 @@ def grpo(job: dict[str, Any], shared: dict[str, Any]) -> GRPOTrainer:
     turns = job["maxTokens"]
     config = GRPOConfig(
         **common(job),
-        per_device_train_batch_size=job["tasksPerStep"] * job["answersPerTask"],
+        per_device_train_batch_size=job["atOnce"],
+        gradient_accumulation_steps=job["tasksPerStep"] * job["answersPerTask"] // job["atOnce"],
         num_generations=job["answersPerTask"],
         max_completion_length=turns[0],
         shuffle_dataset=False,
