@@ -4,6 +4,9 @@ import { shown as shownValue } from './shown.ts';
 
 export type ConfigJson = Readonly<Record<string, unknown>>;
 
+/** Ten times the layers of the largest published models. */
+export const LAYERS_MAX = 2_048;
+
 /** Positions of the longest published context, times ten. */
 export const POSITIONS_MAX = 134_217_728;
 

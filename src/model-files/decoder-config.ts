@@ -4,7 +4,7 @@ import { FileTooLongError, readBoundedText } from '#base/bounded-file';
 import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import type { Block, Experts, LayerAttention, Sizes } from './block.ts';
-import { configReader, POSITIONS_MAX, type ConfigJson, type ConfigReader } from './config-json.ts';
+import { configReader, LAYERS_MAX, POSITIONS_MAX, type ConfigJson, type ConfigReader } from './config-json.ts';
 import { shown } from './shown.ts';
 import type { Family } from './families/family.ts';
 import { gemma2 } from './families/gemma2.ts';
@@ -102,7 +102,7 @@ const MOST = {
   hidden: 262_144,
   heads: 4_096,
   headDim: 8_192,
-  layers: 2_048,
+  layers: LAYERS_MAX,
   intermediate: 2_097_152,
   vocab: 4_194_304,
 };

@@ -357,6 +357,17 @@ test('a GGUF file is a model, and so is a directory with one; the same file make
   expect(await readdir(options.ggufDirectory)).toHaveLength(1);
 });
 
+test('a GGUF file with a tensor that the model would not read is refused, as in llama.cpp', async () => {
+  const path = await writeStarterGguf(join(await withFiles('sinks', {}), 'sinks.gguf'));
+  const file = await readFile(path);
+  const name = 'blk.0.attn_norm.weight';
+  file.write('blk.0.attn_sink.weight', file.indexOf(name)); // as long
+  await writeFile(path, file);
+  await expect(resolveModelDirectory(path, options)).rejects.toMatchObject(
+    rejection(/its tensor blk\.0\.attn_sink\.weight has no place in qwen3 as it is supported here/, 'bad_model_files'),
+  );
+});
+
 test('of several GGUF files in a directory one must be named', async () => {
   const directory = await withFiles('several', { 'a-Q4_K_M.gguf': '', 'a-Q8_0.gguf': '' });
   await expect(resolveModelDirectory(directory, options)).rejects.toMatchObject(

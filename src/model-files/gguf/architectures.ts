@@ -1,6 +1,6 @@
 // Maps GGUF's architectures to the families of config.json, and their metadata and tensors to its values. Keys are those of llama.cpp
 // (gguf-py/gguf/constants.py), and mean what its graphs do with them.
-import { isNumber } from '../config-json.ts';
+import { isNumber, LAYERS_MAX } from '../config-json.ts';
 import type { GgufTensor } from './gguf-header.ts';
 import type { Metadata } from './metadata.ts';
 
@@ -13,6 +13,8 @@ export interface Architecture {
   readonly experts?: true;
   /** llama.cpp uses the embedding as head, whatever the file contains. */
   readonly alwaysTied?: true;
+  /** Some values of a head may not be rotated. */
+  readonly rotatesPart?: true;
   /** Values of config.json in addition to those that all architectures have. */
   config(metadata: Metadata, model: GgufParts): Record<string, unknown>;
 }
@@ -29,15 +31,40 @@ const biases = (_: Metadata, { tensors }: GgufParts) => ({
   mlp_bias: tensors.has('blk.0.ffn_up.bias'),
 });
 
-const gemma = (metadata: Metadata, largestLayers: number) => ({
+interface Windows {
+  readonly size: number | null;
+  readonly period: number;
+}
+
+const WINDOW = 'attention.sliding_window';
+const WINDOW_PATTERN = `${WINDOW}_pattern`;
+
+/**
+ * Which layers have a window: those that the file lists, or all but the last of each period; without a size, none. `usual`: what llama.cpp
+ * assumes where the file says nothing.
+ */
+function windows(metadata: Metadata, usual: Windows) {
+  const size = metadata.own(WINDOW) ?? usual.size ?? 0;
+  const listed = metadata.flags(`${metadata.architecture}.${WINDOW_PATTERN}`);
+  const period = listed === null ? (metadata.own(WINDOW_PATTERN) ?? usual.period) : 0;
+  const isLocal = (layer: number) =>
+    size > 0 && (listed === null ? period === 0 || layer % period < period - 1 : listed[layer] === true);
+  return {
+    sliding_window: size > 0 ? size : null,
+    layer_types: Array.from({ length: Math.min(metadata.needed('block_count'), LAYERS_MAX) }, (_, layer) =>
+      isLocal(layer) ? 'sliding_attention' : 'full_attention',
+    ),
+  };
+}
+
+const gemma = (metadata: Metadata, largestLayers: number, usual: Windows) => ({
   hidden_activation: 'gelu_pytorch_tanh',
-  sliding_window: metadata.own('attention.sliding_window'),
+  ...windows(metadata, usual),
   // Like llama.cpp, recognizes the one model size with a different scale by its number of layers.
   query_pre_attn_scalar:
     metadata.needed('block_count') === largestLayers
       ? metadata.needed('embedding_length') / metadata.needed('attention.head_count')
-      : metadata.own('attention.key_length'),
-  final_logit_softcapping: metadata.own('final_logit_softcapping'),
+      : headDim(metadata),
 });
 
 const hasExperts = (metadata: Metadata): boolean => (metadata.own('expert_count') ?? 0) > 0;
@@ -74,17 +101,27 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
       mlp_only_layers: [],
     }),
   },
-  olmo2: { modelType: 'olmo2', interleaved: false, config: biases },
+  olmo2: {
+    modelType: 'olmo2', // OLMo 3 if it has windows
+    interleaved: false,
+    config: (metadata, parts) => ({
+      ...biases(metadata, parts),
+      ...((metadata.own(WINDOW) ?? 0) > 0 && {
+        model_type: 'olmo3',
+        ...windows(metadata, { size: null, period: 4 }),
+      }),
+    }),
+  },
   smollm3: { modelType: 'smollm3', interleaved: true, config: () => ({ no_rope_layer_interval: 4 }) }, // as in llama.cpp's graph
   granite: {
     modelType: 'granite',
     interleaved: true,
     config: (metadata, parts) => ({
       ...biases(metadata, parts),
-      attention_multiplier: metadata.own('attention.scale') ?? 1,
+      attention_multiplier: metadata.own('attention.scale') ?? headDim(metadata) ** -0.5,
       embedding_multiplier: metadata.own('embedding_scale') ?? 1,
       residual_multiplier: metadata.own('residual_scale') ?? 1,
-      logits_scaling: metadata.own('logit_scale') ?? 1,
+      logits_scaling: metadata.needed('logit_scale'),
     }),
   },
   gemma2: {
@@ -92,15 +129,17 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     interleaved: false,
     alwaysTied: true,
     config: (metadata) => ({
-      ...gemma(metadata, 46),
-      attn_logit_softcapping: metadata.own('attn_logit_softcapping'),
+      ...gemma(metadata, 46, { size: 4096, period: 2 }),
+      attn_logit_softcapping: metadata.own('attn_logit_softcapping') ?? 50,
+      final_logit_softcapping: metadata.own('final_logit_softcapping') ?? 30,
     }),
   },
   gemma3: {
     modelType: 'gemma3_text',
     interleaved: false,
     config: (metadata) => ({
-      ...gemma(metadata, 62),
+      ...gemma(metadata, 62, { size: null, period: 6 }),
+      final_logit_softcapping: metadata.own('final_logit_softcapping') || null,
       rope_local_base_freq: metadata.own('rope.freq_base_swa') ?? 10_000,
       rope_theta: metadata.own('rope.freq_base') ?? 1_000_000,
     }),
@@ -108,6 +147,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   phi3: {
     modelType: 'phi3',
     interleaved: false,
+    rotatesPart: true,
     config: (metadata) => ({
       partial_rotary_factor: metadata.needed('rope.dimension_count') / headDim(metadata),
       sliding_window: metadata.own('attention.sliding_window') || null,
@@ -126,6 +166,7 @@ export function configOf(metadata: Metadata, parts: GgufParts): Record<string, u
     throw metadata.refuse(
       `its layers route tokens to experts, which is not supported for architecture ${metadata.architecture}`,
     );
+  refuseOtherGraphs(metadata, architecture);
   const embedding = parts.tensors.get('token_embd.weight');
   if (!embedding) throw metadata.refuse('it has no tensor token_embd.weight');
   return {
@@ -145,6 +186,28 @@ export function configOf(metadata: Metadata, parts: GgufParts): Record<string, u
     dtype: 'float32',
     ...architecture.config(metadata, parts),
   };
+}
+
+/** What llama.cpp would compute otherwise than the family does. */
+function refuseOtherGraphs(metadata: Metadata, { modelType, rotatesPart }: Architecture): void {
+  const isOff = (key: string) => metadata.flag(`${metadata.architecture}.${key}`) === false;
+  if (isOff('attention.causal'))
+    throw metadata.refuse('its tokens also attend to later ones (attention.causal), which is not supported');
+  // For Granite, the key says whether positions are rotated at all.
+  if (modelType === 'granite' && isOff('rope.scaling.finetuned'))
+    throw metadata.refuse(
+      'its layers have no rotary positions (rope.scaling.finetuned), which is not supported for this architecture',
+    );
+  const rotated = metadata.own('rope.dimension_count') ?? headDim(metadata);
+  if (rotatesPart !== true && rotated !== headDim(metadata))
+    throw metadata.refuse(
+      `it rotates ${rotated} of the ${headDim(metadata)} values of a head (rope.dimension_count), which is not supported for this architecture`,
+    );
+  const [all, local] = ['rope.freq_base', 'rope.freq_base_swa'].map((key) => metadata.own(key));
+  if (modelType !== 'gemma3_text' && local !== null && local !== all)
+    throw metadata.refuse(
+      'layers with a window have another base of rotary positions (rope.freq_base_swa), which is not supported for this architecture',
+    );
 }
 
 function architectureOf(metadata: Metadata): Architecture {
@@ -172,7 +235,15 @@ function ropeScaling(metadata: Metadata, { ropeFactors }: GgufParts): Record<str
   }
   const type = metadata.ownText('rope.scaling.type') ?? 'none';
   const factor = metadata.own('rope.scaling.factor') ?? metadata.own('rope.scale_linear');
-  if (type === 'yarn') return { rope_type: 'yarn', factor, original_max_position_embeddings: original };
+  if (type === 'yarn')
+    return {
+      rope_type: 'yarn',
+      factor,
+      original_max_position_embeddings: original,
+      attention_factor: metadata.own('rope.scaling.yarn_attn_factor'),
+      beta_fast: metadata.own('rope.scaling.yarn_beta_fast'),
+      beta_slow: metadata.own('rope.scaling.yarn_beta_slow'),
+    };
   if (type !== 'none' && type !== 'linear' && type !== 'longrope')
     throw metadata.refuse(`rope scaling ${JSON.stringify(type)} is not supported`);
   return isNumber(factor) && factor !== 1 && factor !== 0 ? { rope_type: 'linear', factor } : null;

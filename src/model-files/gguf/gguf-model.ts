@@ -6,14 +6,14 @@ import { join, resolve } from 'node:path';
 import { readBoundedText } from '#base/bounded-file';
 import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
-import { parseDecoderConfig, readDecoderConfig } from '../decoder-config.ts';
+import { parseDecoderConfig, readDecoderConfig, type DecoderConfig } from '../decoder-config.ts';
 import type { TensorSource } from '../safetensors.ts';
 import { ARCHITECTURES, configOf } from './architectures.ts';
 import { ggmlTypeName } from './ggml-types.ts';
 import { openGgufFile, readGgufFile, type GgufBytes, type GgufFile } from './gguf-file.ts';
 import type { GgufTensor } from './gguf-header.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
-import { readMetadata } from './metadata.ts';
+import { readMetadata, type Metadata } from './metadata.ts';
 import { fromPairs, ggufParameters, type GgufParameter } from './tensor-layout.ts';
 
 /** A file in the model directory that names the GGUF file with the weights and its architecture. */
@@ -51,7 +51,7 @@ async function describe(path: string, file: GgufFile, name = path): Promise<Reco
     const metadata = readMetadata(file.metadata, name);
     const ropeFactors = await readRopeFactors(file);
     const config = configOf(metadata, { tensors: file.tensors, ropeFactors });
-    parseDecoderConfig(config, name);
+    refuseUnread(metadata, file, parseDecoderConfig(config, name));
     const { tokenizer, tokenizerConfig, generationConfig } = tokenizerOf(metadata);
     const pointer: GgufPointer = { file: path, architecture: metadata.architecture };
     const model = { 'config.json': config, 'generation_config.json': generationConfig, [GGUF_POINTER]: pointer };
@@ -60,6 +60,20 @@ async function describe(path: string, file: GgufFile, name = path): Promise<Reco
   } finally {
     await file.close();
   }
+}
+
+const ROPE_FACTORS = ['rope_factors_short.weight', 'rope_factors_long.weight', 'rope_freqs.weight'];
+
+/** Like llama.cpp, takes no file with a tensor that nothing reads: the model would compute something else. */
+function refuseUnread(metadata: Metadata, { tensors }: GgufFile, config: DecoderConfig): void {
+  const parameters = ggufParameters(config).flatMap(({ gguf, expert }) => (expert ? [gguf, expert.alone] : [gguf]));
+  const head = ARCHITECTURES[metadata.architecture]!.alwaysTied ? ['output.weight'] : [];
+  const read = new Set([...parameters, ...head, ...ROPE_FACTORS]);
+  const unread = [...tensors.keys()].find((name) => !read.has(name));
+  if (unread === undefined) return;
+  throw metadata.refuse(
+    `its tensor ${unread} has no place in ${metadata.architecture} as it is supported here, and the model computes something else without it`,
+  );
 }
 
 /** For LongRoPE the short factors, which apply up to the original number of positions. */

@@ -27,14 +27,18 @@ export function tokenizerOf(metadata: Metadata): TokenizerJson {
     );
   const { addsBos, ...sections } =
     kind === 'gpt2' ? byteLevelBpe(metadata, vocabulary) : sentencePiece(metadata, vocabulary);
+  const isPhi3 = kind === 'llama' && metadata.architecture === 'phi3';
   const { tokens, types } = vocabulary;
   const named = namedTokens(metadata, tokens);
   const bos = metadata.number('tokenizer.ggml.bos_token_id');
+  const takesSpace = (content: string) => isPhi3 && !PHI3_PLAIN.includes(content);
   const begins = (metadata.flag('tokenizer.ggml.add_bos_token') ?? addsBos) && bos !== null;
   return {
     tokenizer: {
       version: '1.0',
-      added_tokens: tokens.flatMap((content, id) => (isAdded(types[id]) ? [addedToken(id, content, types[id]!)] : [])),
+      added_tokens: tokens.flatMap((content, id) =>
+        isAdded(types[id]) ? [addedToken(id, content, types[id]!, takesSpace(content))] : [],
+      ),
       post_processor: begins ? beginsWith(tokens[bos]!, bos) : null,
       ...sections,
     },
@@ -58,15 +62,18 @@ function readVocabulary(metadata: Metadata): Vocabulary {
   return { tokens: tokens.slice(0, length), types: types.slice(0, length) };
 }
 
+/** The file has no flags of tokens. As llama.cpp knows too, those of Phi-3 take the white space behind them, but for these. */
+const PHI3_PLAIN = ['<unk>', '<s>', '<|endoftext|>'];
+
 const isAdded = (type: number | undefined): boolean =>
   type === TOKEN_TYPE.control || type === TOKEN_TYPE.userDefined || type === TOKEN_TYPE.unknown;
 
-const addedToken = (id: number, content: string, type: number) => ({
+const addedToken = (id: number, content: string, type: number, takesSpace: boolean) => ({
   id,
   content,
   single_word: false,
   lstrip: false,
-  rstrip: false,
+  rstrip: takesSpace,
   normalized: false,
   special: type !== TOKEN_TYPE.userDefined,
 });
@@ -202,12 +209,21 @@ function endsOfTurn(metadata: Metadata, { tokens, types }: Vocabulary): number[]
   return [...new Set([...named, ...known].filter((id) => id !== null))];
 }
 
+/** Of a float of 32 bits: 0.7 is 0.7 again. */
+const FLOAT_DIGITS = 7;
+
 function sampling(metadata: Metadata): Record<string, number> {
-  const keys = { temperature: 'temp', top_p: 'top_p', top_k: 'top_k', min_p: 'min_p' };
+  const keys = {
+    temperature: 'temp',
+    top_p: 'top_p',
+    top_k: 'top_k',
+    min_p: 'min_p',
+    repetition_penalty: 'penalty_repeat',
+  };
   return Object.fromEntries(
     Object.entries(keys).flatMap(([name, key]) => {
       const value = metadata.number(`general.sampling.${key}`);
-      return value === null ? [] : [[name, value]];
+      return value === null ? [] : [[name, Number(value.toPrecision(FLOAT_DIGITS))]];
     }),
   );
 }

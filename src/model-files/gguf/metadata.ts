@@ -11,6 +11,8 @@ export interface Metadata {
   numbers(key: string): readonly number[] | null;
   number(key: string): number | null;
   flag(key: string): boolean | null;
+  /** True and false, or 1 and 0. */
+  flags(key: string): readonly boolean[] | null;
   /** A key of the architecture: `own('block_count')`. A list of equal numbers, one per layer, counts as that number. */
   own(key: string): number | null;
   ownText(key: string): string | null;
@@ -40,6 +42,7 @@ export function readMetadata(metadata: ReadonlyMap<string, GgufValue>, path: str
     numbers,
     number,
     flag: (key) => ofType<boolean>(metadata.get(key), 'boolean'),
+    flags: (key) => listOf<boolean>(metadata.get(key), 'boolean') ?? numbers(key)?.map(Boolean) ?? null,
     own,
     ownText: (key) => text(`${architecture}.${key}`),
     needed(key) {
@@ -54,5 +57,8 @@ export function readMetadata(metadata: ReadonlyMap<string, GgufValue>, path: str
 const ofType = <T extends GgufValue>(value: GgufValue | undefined, type: string): T | null =>
   typeof value === type ? (value as T) : null;
 
-const listOf = <T extends number | string>(value: GgufValue | undefined, type: string): readonly T[] | null =>
+const listOf = <T extends number | string | boolean>(
+  value: GgufValue | undefined,
+  type: string,
+): readonly T[] | null =>
   typeof value === 'object' && value.every((item) => typeof item === type) ? (value as readonly T[]) : null;

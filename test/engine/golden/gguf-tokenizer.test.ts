@@ -164,6 +164,34 @@ describe.each([true, false])('SentencePiece, a space put before texts: %s', (pre
   });
 });
 
+test(
+  'Phi-3’s special tokens take the white space behind them as in llama.cpp',
+  skipWithout('LLAMA_CPP', llamaCpp !== null),
+  async () => {
+    const pieces = sentencePieceVocabulary();
+    const added = ['<|endoftext|>', '<|user|>', '<|end|>', '<|assistant|>'];
+    const withAdded = (key: string, more: readonly (string | number)[]): Record<string, TypedValue> => {
+      const { type, value } = pieces[`tokenizer.ggml.${key}`]!;
+      return { [`tokenizer.ggml.${key}`]: { type, value: [...(value as (string | number)[]), ...more] } };
+    };
+    const values = {
+      ...pieces,
+      ...withAdded('tokens', added),
+      ...withAdded('token_type', [3, 3, 3, 3]),
+      ...withAdded('scores', [-1000, -1000, -1000, -1000]),
+      'general.architecture': text('phi3'),
+      'general.name': text('Phi-3'), // llama.cpp knows the model by its name
+    };
+    const path = join(scratch, 'phi3.gguf');
+    await writeGguf(path, values, []);
+    const tokenizer = await throughMetadata(values);
+    const texts = ['<|user|>\nhello<|end|>\n<|assistant|>\n', '<|end|> \n\n the<|endoftext|>\n</s>  a<s> b'];
+    const llama = await llamaCpp!();
+    expect(texts.map((each) => tokenizer.encode(each))).toEqual(await llama.tokenize(path, texts));
+    await llama.close();
+  },
+);
+
 test.each<[string, Record<string, TypedValue>, RegExp]>([
   [
     'an unknown pre-tokenizer',
