@@ -1,6 +1,6 @@
 // DecoderConfig → metadata and extra tensors with which llama.cpp computes the same, or a refusal that names what its graphs lack.
 import { AppError } from '#domain/errors';
-import type { RopeScaling } from '../block.ts';
+import type { Rope, RopeScaling } from '../block.ts';
 import type { ConfigJson } from '../config-json.ts';
 import type { DecoderConfig } from '../decoder-config.ts';
 import { ARCHITECTURES } from './architectures.ts';
@@ -24,9 +24,12 @@ export function refuseGguf(what: string): AppError {
   );
 }
 
+/** Families that llama.cpp has no name of their own for. */
+const OTHER_NAMES: Readonly<Record<string, string>> = { mistral: 'llama', mixtral: 'llama', olmo3: 'olmo2' };
+
 /** Throws `invalid_request` for families without a graph in llama.cpp. */
 export function ggufArchitecture({ family }: DecoderConfig): string {
-  if (family === 'mistral' || family === 'mixtral') return 'llama'; // without windows, see below
+  if (Object.hasOwn(OTHER_NAMES, family)) return OTHER_NAMES[family]!;
   const found = Object.entries(ARCHITECTURES).find(([, { modelType }]) => modelType === family);
   if (!found) throw refuseGguf(`llama.cpp does not support models of family ${family}`);
   return found[0];
@@ -35,9 +38,9 @@ export function ggufArchitecture({ family }: DecoderConfig): string {
 /** `json` is config.json, for values that the embedded engine does not use. */
 export function modelMetadata(config: DecoderConfig, json: ConfigJson): ModelMetadata {
   const architecture = ggufArchitecture(config);
-  checkLayers(config, architecture);
-  checkExperts(config);
   const rope = (config.attention.find(({ window }) => window === null) ?? config.attention[0]!).rope!;
+  checkLayers(config, architecture, rope);
+  checkExperts(config);
   const values: Record<string, TypedValue | null> = {
     context_length: u32(config.maxPositions),
     embedding_length: u32(config.hidden),
@@ -67,7 +70,9 @@ export function modelMetadata(config: DecoderConfig, json: ConfigJson): ModelMet
 
 function ownValues(config: DecoderConfig, architecture: string): Record<string, TypedValue | null> {
   const { multipliers, softCaps, attention } = config;
-  const window = attention.find((layer) => layer.window !== null)?.window ?? null;
+  const local = attention.find((layer) => layer.window !== null);
+  const window = local?.window ?? null;
+  const localTheta = local?.rope?.theta ?? null;
   switch (architecture) {
     case 'granite':
       return {
@@ -79,17 +84,30 @@ function ownValues(config: DecoderConfig, architecture: string): Record<string, 
     case 'gemma2':
       return {
         'attention.sliding_window': window === null ? null : u32(window),
-        attn_logit_softcapping: softCaps.attention === null ? null : f32(softCaps.attention),
-        final_logit_softcapping: softCaps.logits === null ? null : f32(softCaps.logits),
+        attn_logit_softcapping: f32(softCaps.attention!),
+        final_logit_softcapping: f32(softCaps.logits!),
       };
     case 'gemma3':
-      return { 'attention.sliding_window': window === null ? null : u32(window) };
+      return {
+        'attention.sliding_window': window === null ? null : u32(window),
+        'rope.freq_base_swa': localTheta === null ? null : f32(localTheta),
+        final_logit_softcapping: softCaps.logits === null ? null : f32(softCaps.logits),
+      };
+    case 'olmo2':
+      return window === null
+        ? {}
+        : { 'attention.sliding_window': u32(window), 'attention.sliding_window_pattern': windowPattern(attention) };
     case 'phi3':
       return { 'attention.sliding_window': u32(window ?? 0) };
     default:
       return {};
   }
 }
+
+const windowPattern = (attention: DecoderConfig['attention']): TypedValue => ({
+  type: 'bool',
+  value: attention.map(({ window }) => window !== null),
+});
 
 function expertValues({ experts }: DecoderConfig, architecture: string): Record<string, TypedValue | null> {
   if (experts === null) return {};
@@ -109,17 +127,33 @@ function checkExperts({ experts }: DecoderConfig): void {
     throw refuseGguf('llama.cpp divides the weights of experts by their sum, the model does not (norm_topk_prob)');
 }
 
+/** Whether a layer with a window rotates as there: without scaling in these two, and in OLMo by the same base as the others. */
+function rotatesAsThere(local: Rope, global: Rope, architecture: string): boolean {
+  if (architecture === 'gemma3') return local.scaling === null;
+  return architecture !== 'olmo2' || (local.scaling === null && local.theta === global.theta);
+}
+
 /** Properties that llama.cpp's graphs fix for all models of an architecture. */
-function checkLayers(config: DecoderConfig, architecture: string): void {
-  const { attention, multipliers, heads, hidden, headDim, layers } = config;
+function checkLayers(config: DecoderConfig, architecture: string, global: Rope): void {
+  const { attention, multipliers, softCaps, heads, hidden, headDim, layers } = config;
+  const activation = architecture.startsWith('gemma') ? 'gelu_tanh' : 'silu';
+  if (config.activation !== activation)
+    throw refuseGguf(
+      `llama.cpp computes this architecture with the activation ${activation}, this model has ${config.activation}`,
+    );
+  if (architecture === 'gemma2' && (softCaps.attention === null || softCaps.logits === null))
+    throw refuseGguf('llama.cpp always caps the scores and logits of Gemma 2, and this model does not');
   const isLocal: Readonly<Record<string, (layer: number) => boolean>> = {
     gemma2: (layer) => layer % 2 === 0,
     gemma3: (layer) => (layer + 1) % 6 !== 0,
     phi3: () => attention[0]!.window !== null,
   };
   attention.forEach(({ window, rope }, layer) => {
-    if ((window !== null) !== (isLocal[architecture]?.(layer) ?? false))
+    if (architecture !== 'olmo2' && (window !== null) !== (isLocal[architecture]?.(layer) ?? false))
+      // olmo2: in the file
       throw refuseGguf(`llama.cpp does not support the attention window of layer ${layer}`);
+    if (window !== null && rope !== null && !rotatesAsThere(rope, global, architecture))
+      throw refuseGguf(`llama.cpp does not support the rotary positions of layer ${layer}, which has a window`);
     if ((rope === null) !== (architecture === 'smollm3' && (layer + 1) % 4 === 0))
       throw refuseGguf(`llama.cpp and this model differ in whether layer ${layer} has rotary positions`);
   });
@@ -129,6 +163,9 @@ function checkLayers(config: DecoderConfig, architecture: string): void {
   if (Math.abs(multipliers.attention / scale - 1) > 1e-6)
     throw refuseGguf(`llama.cpp multiplies attention scores by ${scale}, this model by ${multipliers.attention}`);
 }
+
+/** Architectures whose graphs divide the frequencies of positions by factors of the file. */
+const READS_FACTORS = ['llama', 'granite', 'phi3'];
 
 interface Scaling {
   readonly values: Readonly<Record<string, TypedValue>>;
@@ -143,6 +180,10 @@ function ropeScaling(
   json: ConfigJson,
 ): Scaling {
   if (scaling === null) return { values: {}, tensors: new Map() };
+  if ((scaling.kind === 'llama3' || scaling.kind === 'longrope') && !READS_FACTORS.includes(architecture))
+    throw refuseGguf(
+      `llama.cpp does not support the rope scaling ${scaling.kind} in models of architecture ${architecture}`,
+    );
   const typed = (type: string, values: Record<string, TypedValue>, tensors: [string, readonly number[]][] = []) => ({
     values: { 'rope.scaling.type': text(type), ...values },
     tensors: new Map(tensors),
@@ -151,8 +192,10 @@ function ropeScaling(
     case 'linear':
       return typed('linear', { 'rope.scaling.factor': f32(scaling.factor) });
     case 'yarn':
-      if (scaling.betaFast !== 32 || scaling.betaSlow !== 1)
-        throw refuseGguf('llama.cpp does not support yarn with this beta_fast or beta_slow');
+      if (!isUsualYarn(scaling))
+        throw refuseGguf(
+          'llama.cpp does not support yarn with this beta_fast, beta_slow, attention_factor or truncate',
+        );
       return typed('yarn', {
         'rope.scaling.factor': f32(scaling.factor),
         'rope.scaling.original_context_length': u32(scaling.originalMaxPositions),
@@ -161,7 +204,11 @@ function ropeScaling(
       return { values: {}, tensors: new Map([['rope_freqs.weight', llama3Factors(scaling, theta, dim)]]) };
     case 'longrope': {
       const { factors, originalMaxPositions, attentionFactor } = scaling;
-      if (architecture !== 'phi3') return { values: {}, tensors: new Map([['rope_freqs.weight', factors]]) };
+      if (architecture !== 'phi3')
+        return {
+          values: attentionFactor === 1 ? {} : { 'rope.scaling.attn_factor': f32(attentionFactor) },
+          tensors: new Map([['rope_freqs.weight', factors]]),
+        };
       const gathered = (json['rope_parameters'] ?? json['rope_scaling']) as { long_factor?: readonly number[] };
       return typed(
         'longrope',
@@ -177,6 +224,15 @@ function ropeScaling(
     }
   }
 }
+
+const isUsualYarn = ({
+  factor,
+  betaFast,
+  betaSlow,
+  truncate,
+  attentionFactor,
+}: RopeScaling & { kind: 'yarn' }): boolean =>
+  betaFast === 32 && betaSlow === 1 && truncate && Math.abs(attentionFactor / (1 + 0.1 * Math.log(factor)) - 1) < 1e-6;
 
 /** The divisor of each frequency; smooth between the two wavelengths (`rope_type: llama3` of Transformers). */
 function llama3Factors(

@@ -15,6 +15,17 @@ const IN_LLAMA_CPP: Partial<Record<FamilyName, Record<string, unknown>>> = {
   gemma2: { query_pre_attn_scalar: 16 },
   mixtral: { sliding_window: null },
   qwen3_moe: { mlp_only_layers: [] },
+  olmo3: {
+    rope_parameters: {
+      full_attention: {
+        rope_type: 'yarn',
+        factor: 4,
+        original_max_position_embeddings: 64,
+        rope_theta: 500_000,
+      },
+      sliding_attention: { rope_type: 'default', rope_theta: 500_000 },
+    },
+  },
   gemma3_text: { query_pre_attn_scalar: 16, layer_types: ['sliding_attention', 'sliding_attention'] },
 };
 
@@ -26,6 +37,7 @@ export const GGUF_FAMILIES = [
   'smollm3',
   'granite',
   'olmo2',
+  'olmo3',
   'phi3',
   'gemma2',
   'gemma3_text',
