@@ -15,6 +15,36 @@ export interface Contents {
 
 const DEPTH_MAX = 64; // deeper tags are made to break parsers
 
+/** What is enforced of each format. Other fields of XGrammar's may only say what holds anyway. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  const_string: ['value'],
+  any_text: ['excludes'],
+  json_schema: ['json_schema', 'otherwise', 'any_order'],
+  regex: ['pattern'],
+  grammar: ['grammar'],
+  sequence: ['elements'],
+  or: ['elements'],
+  optional: ['content'],
+  star: ['content'],
+  plus: ['content'],
+  repeat: ['content', 'min', 'max'],
+  tag: ['begin', 'content', 'end'],
+  triggered_tags: ['triggers', 'tags', 'at_least_one', 'stop_after_first', 'excludes'],
+  tags_with_separator: ['tags', 'separator', 'at_least_one', 'stop_after_first'],
+};
+
+const saysNothing = (key: string, value: unknown): boolean =>
+  value === null ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0) ||
+  (key === 'style' && value === 'json');
+
+function refuseOthers(type: string, part: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(part))
+    if (key !== 'type' && !FIELDS[type]!.includes(key) && !saysNothing(key, value))
+      throw new Error(`\`${key}\` of a ${type} is not supported`);
+}
+
 /** Throws Error with the reason. */
 export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
   const any = anyText(terms, 'plain');
@@ -24,17 +54,18 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
 
   /** Any text that contains none of these. */
   const without = (texts: readonly string[]): Term =>
-    terms.and([any, terms.not(terms.concat([any, terms.words(texts), any]))]);
+    texts.length === 0 ? any : terms.and([any, terms.not(terms.concat([any, terms.words(texts), any]))]);
 
   function format(part: unknown, depth: number, end: readonly string[] = []): Form {
     if (depth > DEPTH_MAX) throw new Error(`the tag is nested more than ${DEPTH_MAX} deep`);
     if (!isObject(part)) throw new Error('a format must be an object with a `type`');
     const inside = (each: unknown) => format(each, depth + 1);
+    if (typeof part.type === 'string' && Object.hasOwn(FIELDS, part.type)) refuseOthers(part.type, part);
     switch (part.type) {
       case 'const_string':
         return word(stringOf(part, 'value'));
       case 'any_text':
-        return { kind: 'term', term: end.length > 0 ? without(end) : any };
+        return { kind: 'term', term: without([...end, ...textsOf(part, 'excludes')]) };
       case 'json_schema':
         return schemaOrOther(part);
       case 'regex':
@@ -45,6 +76,14 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
         return { kind: 'sequence', parts: listOf(part, 'elements').map(inside) };
       case 'or':
         return choiceOf(listOf(part, 'elements').map(inside));
+      case 'optional':
+        return { kind: 'repeat', of: inside(part.content), min: 0, max: 1 };
+      case 'star':
+        return { kind: 'repeat', of: inside(part.content), min: 0, max: Infinity };
+      case 'plus':
+        return { kind: 'repeat', of: inside(part.content), min: 1, max: Infinity };
+      case 'repeat':
+        return { kind: 'repeat', of: inside(part.content), ...timesOf(part) };
       case 'tag':
         return tagOf(part, depth);
       case 'triggered_tags':
@@ -52,7 +91,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
       case 'tags_with_separator':
         return separated(part, depth);
       default:
-        throw new Error(`\`${String(part.type)}\` is not a format of structural tags`);
+        throw new Error(`\`${String(part.type)}\` is not a format of structural tags here`);
     }
   }
 
@@ -70,8 +109,10 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
   /** `behind`: how many characters of the tag's `begin` are already written. */
   function tagOf(part: unknown, depth: number, behind = 0): Form {
     if (!isObject(part)) throw new Error('a tag must be an object with `begin`, `content` and `end`');
+    refuseOthers('tag', part);
     const begin = stringOf(part, 'begin').slice(behind);
-    const ends = Array.isArray(part.end) ? (part.end as string[]) : [stringOf(part, 'end')];
+    const ends = Array.isArray(part.end) ? textsOf(part, 'end') : [stringOf(part, 'end')];
+    if (ends.length === 0) throw new Error('`end` of a tag must not be an empty list');
     const content = format(
       part.content,
       depth + 1,
@@ -81,7 +122,9 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
   }
 
   function triggered(part: Record<string, unknown>, depth: number): Form {
-    const triggers = listOf(part, 'triggers').map(String);
+    const triggers = textsOf(part, 'triggers');
+    if (triggers.length === 0) throw new Error('`triggers` of a triggered_tags must not be an empty list');
+    const excluded = textsOf(part, 'excludes');
     const tags = listOf(part, 'tags');
     const anyTrigger = terms.words(triggers);
     const some = terms.and([any, terms.not(terms.empty)]);
@@ -89,7 +132,7 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     const calls = triggers.flatMap((trigger): Form[] => {
       const own = tags.filter((each) => isObject(each) && String(each.begin).startsWith(trigger));
       if (own.length === 0) return [];
-      const text = terms.and([terms.concat([any, terms.word(trigger)]), earlier]);
+      const text = terms.and([terms.concat([without(excluded), terms.word(trigger)]), earlier]);
       return [
         {
           kind: 'sequence',
@@ -102,10 +145,13 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
     );
     if (stray !== undefined) throw new Error('the `begin` of each tag must start with one of the triggers');
     const call = choiceOf(calls);
-    const text: Form = { kind: 'term', term: without(triggers) };
-    const min = part.at_least_one === true ? 1 : 0;
-    if (part.stop_after_first === true) return min === 1 ? call : choiceOf([call, text]);
-    return { kind: 'sequence', parts: [{ kind: 'repeat', of: call, min, max: Infinity }, text] };
+    const text: Form = { kind: 'term', term: without([...triggers, ...excluded]) };
+    const more: Form[] = [{ kind: 'repeat', of: call, min: 0, max: Infinity }, text];
+    const isOne = part.stop_after_first === true;
+    if (part.at_least_one !== true) return isOne ? choiceOf([call, text]) : { kind: 'sequence', parts: more };
+    // As in XGrammar, the first tag then begins the text.
+    const first = choiceOf(tags.map((each) => tagOf(each, depth + 1)));
+    return isOne ? first : { kind: 'sequence', parts: [first, ...more] };
   }
 
   function separated(part: Record<string, unknown>, depth: number): Form {
@@ -123,6 +169,23 @@ export function tagForm(terms: Terms, tag: unknown, contents: Contents): Form {
 function stringOf(part: Record<string, unknown>, key: string): string {
   if (typeof part[key] === 'string') return part[key];
   throw new Error(`\`${key}\` of a ${typeof part.type === 'string' ? part.type : 'tag'} must be a string`);
+}
+
+/** A maximum of -1: none. */
+function timesOf({ min, max }: Record<string, unknown>): { min: number; max: number } {
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+  const most = max === -1 ? Infinity : max;
+  if (isCount(min) && (most === Infinity || isCount(most)) && min <= (most as number))
+    return { min, max: most as number };
+  throw new Error('`min` and `max` of a repeat must be whole numbers, the first not greater; -1 is no maximum');
+}
+
+/** Texts that are not empty strings, but for the end of a tag; none, if the field is missing. */
+function textsOf(part: Record<string, unknown>, key: 'end' | 'triggers' | 'excludes'): readonly string[] {
+  const texts = part[key] ?? [];
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string' && (text !== '' || key === 'end')))
+    return texts as string[];
+  throw new Error(`\`${key}\` must be a list of texts`);
 }
 
 function listOf(part: Record<string, unknown>, key: string): readonly unknown[] {
