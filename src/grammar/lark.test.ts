@@ -24,6 +24,11 @@ test('rules, terminals, strings, options and repetitions become GBNF', () => {
   expect(rules.unit!.trim()).toBe('("m" | "km")?');
 });
 
+test('characters may be written by their codes, as in Lark', () => {
+  const { gbnf } = larkToGbnf(String.raw`start: "\x41\x22\u00e9\U0001F600\n\\x41\d"`);
+  expect(gbnf).toBe(larkToGbnf(`start: ${JSON.stringify('A"é😀\n\\x41\\d')}`).gbnf);
+});
+
 test('GBNF is left alone', () => {
   expect(isLark('root ::= "a: b"\nx ::= "y"')).toBe(false);
 });

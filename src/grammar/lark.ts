@@ -72,8 +72,17 @@ function expression(pattern: string, flags: string, line: number, patterns: Map<
 const inAnyCase = (text: string): string =>
   `(${Array.from(text, (c) => (c.toLowerCase() === c.toUpperCase() ? literal(c) : `(${literal(c.toLowerCase())} | ${literal(c.toUpperCase())})`)).join(' ')})`;
 
+/** As in JSON; Lark knows the codes of bytes and of all characters, too, and takes other backslashes as they are. */
 function unescape(text: string): string {
-  return JSON.parse(`"${text.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')}"`) as string;
+  const json = text.replace(
+    /\\(?:x([\da-fA-F]{2})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})|["\\/bfnrtu]|)/g,
+    (all, x?: string, U?: string) => {
+      const code = x ?? U;
+      if (code !== undefined) return JSON.stringify(String.fromCodePoint(parseInt(code, 16))).slice(1, -1);
+      return all === '\\' ? '\\\\' : all;
+    },
+  );
+  return JSON.parse(`"${json}"`) as string;
 }
 
 const refusal = (line: number, reason: string): AppError =>

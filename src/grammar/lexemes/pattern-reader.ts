@@ -10,11 +10,13 @@ export type Node =
 
 const DEPTH_MAX = 200; // of groups; deeper ones are made to break parsers
 const REPEAT_MAX = 2 ** 31;
+const BOUNDS_LENGTH = 24;
 
 /** Throws Error with the reason. */
 export function readPattern(pattern: string): Node {
   const characters = Array.from(pattern);
   let at = 0;
+  let hasEmptyClass = false; // in other dialects, `[]…]` and `[^]…]` are classes with a bracket
   const peek = (offset = 0) => characters[at + offset] ?? '';
   const next = () => {
     if (at >= characters.length) throw new Error('the pattern is incomplete');
@@ -75,8 +77,14 @@ export function readPattern(pattern: string): Node {
     if (character === '$') return { kind: 'end' };
     if (character === '\\') return { kind: 'class', ranges: readEscape(false) };
     if ('*+?'.includes(character)) throw new Error(`\`${character}\` has nothing to repeat`);
+    if (character === '{' && isBounds())
+      throw new Error('`{` repeats nothing here: write `{0,n}` for `{,n}`, and `\\{` for the character');
+    if (character === ']' && hasEmptyClass) throw new Error('`]` at the beginning of […] must be written `\\]`');
     return { kind: 'class', ranges: [single(character)] };
   }
+
+  /** After `{`: what would be a quantifier, in other dialects also without a minimum; here it would be a text. */
+  const isBounds = (): boolean => /^(?=[^}])\d*,?\d*\}/.test(characters.slice(at, at + BOUNDS_LENGTH).join(''));
 
   function group(depth: number): Node {
     let ahead: boolean | null = null;
@@ -94,6 +102,7 @@ export function readPattern(pattern: string): Node {
   function readClass(): readonly Range[] {
     const negated = take('^');
     const ranges: Range[] = [];
+    hasEmptyClass ||= peek() === ']';
     while (peek() !== ']') {
       const from = readMember();
       if (peek() === '-' && peek(1) !== ']' && from.length === 1 && from[0]![0] === from[0]![1]) {
