@@ -14,6 +14,8 @@ export const TOOL_PARSER_NAMES = [
   'openai',
   'qwen3_coder',
   'qwen3_xml',
+  'seed_oss',
+  'olmo3',
   'functiongemma',
   'gemma4',
   'tool_code',

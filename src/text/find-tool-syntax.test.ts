@@ -24,7 +24,11 @@ test.each([
   ['functiongemma', "{{ '<start_function_call>call:' + name }}"],
   ['gemma4', "{{ '<|tool_call>call:' + name + '}<tool_call|>' }}"],
   ['tool_code', 'Call functions in ```tool_code fences.'],
-  // Calls of Functionary and GLM, which are unknown here.
+  ['seed_oss', "{%- set begin = '<seed:tool_call>' -%}{{ begin + '\\n<function=' + call.name + '>\\n<parameter=' }}"],
+  ['olmo3', "{{ '<function_calls>' }}{{ call.name ~ '(' }}"],
+  // Calls of Functionary, GLM, Hunyuan and MiniMax, which are unknown here.
+  [undefined, "{{ '<tool_calls><tool_call>' + call.name + '\\n```json' }}"],
+  [undefined, "{{ '<function_calls><invoke name=\"' + call.name + '\">' }}"],
   [undefined, "{{ '<function=' + call.name + '>' + call.arguments + '</function>' }}"],
   [undefined, "{{ '<tool_call>' + call.name + '<arg_key>' }}"],
 ] as const)('%s is found in a template', (name, template) => {

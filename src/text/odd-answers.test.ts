@@ -27,6 +27,8 @@ const FRAGMENTS: Readonly<Record<string, readonly string[]>> = {
   tags: ['<tool_call>', '</tool_call>', '<tool_call', '<|tool_call|>', '<|/tool_call|>', 'functools', '[TOOL_CALLS]', '[ARGS]', 'f[ARGS]{"a": "@"}', '<|python_tag|>', '<|python_start|>', '<|python_end|>', '```tool_code\n', '```'],
   python: ['f(', 'f(a="@")', "[f(a='@')]", '[f(a=@)]', '[f("@")]', '[f(a="@", a="@")]', '[f(a="@"', 'a=[1, "@"]', ')'],
   xml: ['<function=f>', '<function=@>', '<function=f', '</function>', '<parameter=city>', '<parameter=count>@', '<parameter=note>\n@\n', '<parameter=days>["@</parameter>', '</parameter>', '<parameter city>'],
+  seed: ['<seed:think>', '</seed:think>', '<seed:tool_call>', '</seed:tool_call>', '<seed:tool', '</tool_call>'],
+  olmo: ['<function_calls>', '</function_calls>', '<function_calls', '\nf(a="@")\n', 'f(b=[1, {"c": null}])'],
   gemma: ['<|tool_call>', '<tool_call|>', '<start_function_call>', '<end_function_call>', 'call:f{', 'call:', 'city:', '<|"|>', '<escape>', '<|"|>@<|"|>', '<escape>@<escape>', 'count:<|"|>@', 'count:<escape>@'],
   harmony: ['<|start|>assistant', '<|channel|>', '<|channel|>analysis', '<|channel|>final', 'commentary', ' to=functions.f', ' to=@ ', '<|constrain|>json', '<|message|>', '<|message|>{"a": "@"}', '<|end|>', '<|call|>'],
 }; // prettier-ignore
@@ -41,6 +43,8 @@ const KINDS: readonly (readonly [ReasoningParserName, ToolParserName, ThinkingSt
   ['granite', 'granite', 'unsaid', ['json', 'tags']],
   ['qwen3', 'qwen3_coder', 'open', ['xml', 'tags']],
   ['qwen3', 'qwen3_coder', 'closed', ['xml', 'tags']],
+  ['seed_oss', 'seed_oss', 'open', ['xml', 'seed']],
+  ['none', 'olmo3', 'unsaid', ['python', 'olmo']],
   ['none', 'functiongemma', 'unsaid', ['gemma']],
   ['gemma4', 'gemma4', 'unsaid', ['gemma']],
   ['openai_gptoss', 'openai', 'unsaid', ['harmony']],

@@ -51,6 +51,19 @@ const FAMILIES: readonly (readonly [name: string, template: string])[] = [
       '\n<tool_call>\n<function={{ f.name }}>\n{% for k, v in f.arguments|items %}<parameter={{ k }}>\n{{ v if v is string else v|tojson }}\n</parameter>\n{% endfor %}</function>\n</tool_call>',
     ),
   ],
+  [
+    'seed_oss',
+    turns(
+      '\n<seed:tool_call>\n<function={{ f.name }}>\n{% for k, v in f.arguments|items %}<parameter={{ k }}>{{ v if v is string else v|tojson }}</parameter>\n{% endfor %}</function>\n</seed:tool_call>',
+    ),
+  ],
+  [
+    'olmo3',
+    turns(
+      '{{ f.name }}({% for k, v in f.arguments|items %}{{ k }}={{ v|tojson }}{% if not loop.last %}, {% endif %}{% endfor %})',
+      { begin: '<function_calls>', between: '\n', end: '</function_calls>' },
+    ),
+  ],
   // Values as Python prints them.
   [
     'pythonic',

@@ -38,6 +38,8 @@ export type ToolSyntaxName =
   | 'granite'
   | 'openai'
   | 'qwen3_coder'
+  | 'seed_oss'
+  | 'olmo3'
   | 'functiongemma'
   | 'gemma4'
   | 'tool_code';
@@ -175,23 +177,30 @@ export const HARMONY: ToolSyntax = {
     ),
 };
 
-/** `<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`; the outer tags may be missing. */
-export const QWEN3_CODER: ToolSyntax = {
-  name: 'qwen3_coder',
-  markers: ['<tool_call>', '</tool_call>'],
-  opens: ['<tool_call>', '<function='],
-  callIds: 'any',
-  createParser: (tools, isCertain) =>
-    createTaggedParser(
-      {
-        opens: QWEN3_CODER.opens,
-        closes: ['</tool_call>', '</function>'],
-        list: null,
-        newReader: (tag) => createXmlCall(tools, tag === '<function='),
-      },
-      isCertain,
-    ),
+const xmlSyntax = (name: ToolSyntaxName, block: string): ToolSyntax => {
+  const [open, close] = [`<${block}>`, `</${block}>`];
+  const opens = [open, '<function='];
+  return {
+    name,
+    markers: [open, close],
+    opens,
+    callIds: 'any',
+    createParser: (tools, isCertain) =>
+      createTaggedParser(
+        {
+          opens,
+          closes: [close, '</function>'],
+          list: null,
+          newReader: (tag) => createXmlCall(tools, block, tag !== open),
+        },
+        isCertain,
+      ),
+  };
 };
+
+/** `<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`; the outer tags may be missing. */
+export const QWEN3_CODER = xmlSyntax('qwen3_coder', 'tool_call');
+export const SEED_OSS = xmlSyntax('seed_oss', 'seed:tool_call');
 
 const gemmaSyntax = (name: ToolSyntaxName, open: string, close: string, quote: string): ToolSyntax => ({
   name,
@@ -211,6 +220,22 @@ export const FUNCTION_GEMMA = gemmaSyntax('functiongemma', '<start_function_call
 /** `<|tool_call>call:f{a:<|"|>x<|"|>,b:1}<tool_call|>` */
 export const GEMMA4 = gemmaSyntax('gemma4', '<|tool_call>', '<tool_call|>', '<|"|>');
 
+/** A line for each call, or a list. */
+const PYTHON_LINES = { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true };
+
+/** `<function_calls>f(a=1)\ng()</function_calls>` */
+export const OLMO3: ToolSyntax = {
+  name: 'olmo3',
+  markers: ['<function_calls>', '</function_calls>'],
+  opens: ['<function_calls>'],
+  callIds: 'any',
+  createParser: (_, isCertain) =>
+    createTaggedParser(
+      { opens: OLMO3.opens, closes: ['</function_calls>'], list: PYTHON_LINES, newReader: createPythonCall },
+      isCertain,
+    ),
+};
+
 const FENCE = '```';
 
 /** Gemma 3 where its prompt asks for code: calls in a fence of `tool_code`, a line each, or as a list. */
@@ -225,7 +250,7 @@ export const TOOL_CODE: ToolSyntax = {
         opens: TOOL_CODE.opens,
         closes: [FENCE],
         closesOnce: true,
-        list: { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true },
+        list: PYTHON_LINES,
         newReader: createPythonCall,
       },
       isCertain,
@@ -245,6 +270,8 @@ const BY_NAME: Readonly<Record<ToolParserName, ToolSyntax | null>> = {
   openai: HARMONY,
   qwen3_coder: QWEN3_CODER,
   qwen3_xml: QWEN3_CODER,
+  seed_oss: SEED_OSS,
+  olmo3: OLMO3,
   functiongemma: FUNCTION_GEMMA,
   gemma4: GEMMA4,
   tool_code: TOOL_CODE,
@@ -264,8 +291,10 @@ export function findToolSyntax(templateSource: string): ToolSyntax | null {
   if (has('<start_function_call>')) return FUNCTION_GEMMA;
   if (has('<|tool_call>', '<tool_call|>')) return GEMMA4;
   if (has('[TOOL_CALLS]')) return has('[ARGS]') ? MISTRAL : MISTRAL_LIST;
+  if (has('<seed:tool_call>')) return SEED_OSS;
   if (has('<function=', '<parameter=')) return QWEN3_CODER;
-  if (has('<function=') || has('<arg_key>')) return null; // Functionary's, GLM's
+  if (has('<function=') || has('<arg_key>') || has('<tool_calls>')) return null; // Functionary's, GLM's, Hunyuan's
+  if (has('<function_calls>') && !has('<invoke')) return OLMO3;
   if (has('<|/tool_call|>') || has('functools') || has('<|tool|>', '<|/tool|>')) return PHI4;
   if (has('<|tool_call|>')) return GRANITE;
   if (has('<tool_call>')) return HERMES;

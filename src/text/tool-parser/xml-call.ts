@@ -1,7 +1,7 @@
-// Qwen3-Coder's calls: `<function=f>`, then `<parameter=a>`, a line break, the value as bare text, a line break and `</parameter>` for each
-// argument, then `</function>`. The tool's schema determines the type of a value (parameter-types.ts): strings are passed on as they arrive,
-// others once they are complete. A missing closing tag is assumed where the next tag begins. Tags inside a string of JSON are text, and so is
-// the end of the block where no block follows.
+// Calls of Qwen3-Coder and Seed: `<function=f>`, then `<parameter=a>`, a line break, the value as bare text, a line break and `</parameter>`
+// for each argument, then `</function>`. The tool's schema determines the type of a value (parameter-types.ts): strings are passed on as
+// they arrive, others once they are complete. A missing closing tag is assumed where the next tag begins. Tags inside a string of JSON
+// are text, and so is the end of the block where no block follows.
 import type { ToolDefinition } from '#domain/chat';
 import { beginningAtEnd } from '../beginning-at-end.ts';
 import type { CallReader } from './call-reader.ts';
@@ -15,13 +15,13 @@ const FUNCTION = '<function=';
 const FUNCTION_END = '</function>';
 const PARAMETER = '<parameter=';
 const PARAMETER_END = '</parameter>';
-const BLOCK_END = '</tool_call>';
-const VALUE_ENDS = [PARAMETER_END, PARAMETER, FUNCTION_END, BLOCK_END];
-/** What may follow the end of a block; where something else does, it is text of the value. */
-const BLOCKS = ['<tool_call>', FUNCTION];
 
-/** `isOpen`: `<function=` was read. */
-export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean): CallReader {
+/** `block`: the name of the tag around a call. `isOpen`: `<function=` was read. */
+export function createXmlCall(tools: readonly ToolDefinition[], block: string, isOpen: boolean): CallReader {
+  const blockEnd = `</${block}>`;
+  const valueEnds = [PARAMETER_END, PARAMETER, FUNCTION_END, blockEnd];
+  /** What may follow the end of a block; where something else does, it is text of the value. */
+  const blocks = [`<${block}>`, FUNCTION];
   let state: CallReader['state'] = 'reading';
   let place: 'function' | 'name' | 'between' | 'key' | 'value' = isOpen ? 'name' : 'function';
   let name: string | null = null;
@@ -78,13 +78,13 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       return at + PARAMETER.length;
     }
     if (rest.startsWith(PARAMETER_END) && !pieces.isEmpty) return at + PARAMETER_END.length; // twice
-    const end = rest.startsWith(FUNCTION_END) ? FUNCTION_END.length : rest.startsWith(BLOCK_END) ? 0 : null;
+    const end = rest.startsWith(FUNCTION_END) ? FUNCTION_END.length : rest.startsWith(blockEnd) ? 0 : null;
     if (end !== null) {
       pieces.add(pieces.isEmpty ? '{}' : '}');
       state = 'done';
       return at + end;
     }
-    if (![PARAMETER, PARAMETER_END, FUNCTION_END, BLOCK_END].some((tag) => tag.startsWith(rest))) state = 'broken';
+    if (![PARAMETER, PARAMETER_END, FUNCTION_END, blockEnd].some((tag) => tag.startsWith(rest))) state = 'broken';
     return from;
   }
 
@@ -106,9 +106,9 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
       atBeginning = false;
       if (text[from] === '\n') return from + 1;
     }
-    const end = Math.min(...VALUE_ENDS.map((tag) => text.indexOf(tag, from)).filter((at) => at >= 0));
+    const end = Math.min(...valueEnds.map((tag) => text.indexOf(tag, from)).filter((at) => at >= 0));
     if (end === Infinity) {
-      const upTo = text.length - heldBack(text.slice(from));
+      const upTo = text.length - heldBack(text.slice(from), valueEnds);
       add(text.slice(from, upTo));
       return upTo;
     }
@@ -129,10 +129,10 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
 
   /** Of a tag in a value. `isBelow`: a line begins with it, and no string of JSON goes on there. */
   function meaningAt(text: string, at: number, isBelow: boolean): 'end' | 'text' | 'unknown' {
-    if (!text.startsWith(BLOCK_END, at)) return !isBelow && brackets?.quoted === true ? 'text' : 'end';
-    const next = text.slice(at + BLOCK_END.length).trimStart();
-    if (BLOCKS.some((tag) => next.startsWith(tag))) return 'end';
-    return BLOCKS.some((tag) => tag.startsWith(next)) ? 'unknown' : 'text';
+    if (!text.startsWith(blockEnd, at)) return !isBelow && brackets?.quoted === true ? 'text' : 'end';
+    const next = text.slice(at + blockEnd.length).trimStart();
+    if (blocks.some((tag) => next.startsWith(tag))) return 'end';
+    return blocks.some((tag) => tag.startsWith(next)) ? 'unknown' : 'text';
   }
 
   function endValue(): void {
@@ -179,7 +179,7 @@ export function createXmlCall(tools: readonly ToolDefinition[], isOpen: boolean)
 }
 
 /** Characters at the end that may be layout before a tag, or the tag itself. */
-function heldBack(text: string): number {
-  const tag = beginningAtEnd(text, VALUE_ENDS);
+function heldBack(text: string, tags: readonly string[]): number {
+  const tag = beginningAtEnd(text, tags);
   return tag + (text[text.length - tag - 1] === '\n' ? 1 : 0);
 }

@@ -28,6 +28,8 @@ describe('names that are no identifiers', () => {
     tool_code: PYTHON,
     qwen3_coder: (name) => name !== 'a<b',
     qwen3_xml: (name) => name !== 'a<b',
+    seed_oss: (name) => name !== 'a<b',
+    olmo3: PYTHON,
   };
   const syntaxes = TOOL_PARSER_NAMES.filter((each) => each !== 'none');
   const SHAPES: Readonly<Record<string, (object: object) => object>> = {

@@ -20,6 +20,8 @@ describe('in the other syntaxes', () => {
     ['pythonic', null, (city) => `weather(city="${city}")`, ['[', ', ', ']']],
     ['tool_code', null, (city) => `weather(city="${city}")`, ['```tool_code\n', '\n', '\n```']],
     ['qwen3_coder', null, xml, ['', '\n', '']],
+    ['seed_oss', null, (city) => xml(city).replaceAll('tool_call', 'seed:tool_call'), ['', '\n', '']],
+    ['olmo3', null, (city) => `weather(city="${city}")`, ['<function_calls>', '\n', '</function_calls>']],
     ['functiongemma', null, (city) => `<start_function_call>call:weather{city:<escape>${city}<escape>}<end_function_call>`, ['', '', '']],
     ['gemma4', null, (city) => `<|tool_call>call:weather{city:<|"|>${city}<|"|>}<tool_call|>`, ['', '', '']],
     ['openai', null, (city) => `<|channel|>${harmony(city)}`, null],

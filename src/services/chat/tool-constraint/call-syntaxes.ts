@@ -78,6 +78,16 @@ const XML = { any: ANY_XML, write: xmlArguments };
 const PYTHON = { any: ANY_PYTHON, write: pythonArguments };
 const FENCE = '```';
 
+function xmlSyntax(block: string): CallSyntax {
+  return {
+    names: /^[^\s<>]+$/,
+    begin: (name) => [`<${block}>\n<function=${name}>\n`],
+    end: `</function>\n</${block}>`,
+    arguments: XML,
+    ...blocks(`<${block}>`, '\n'),
+  };
+}
+
 function gemmaSyntax(open: string, close: string, quote: string): CallSyntax {
   return {
     names: /^[\w.-]+$/,
@@ -152,13 +162,15 @@ export const CALL_SYNTAXES: Readonly<Record<ToolSyntaxName, CallSyntax>> = {
     arguments: PYTHON,
     ...list(`${FENCE}tool_code\n`, '\n', `\n${FENCE}`, `${FENCE}tool_code`),
   },
-  qwen3_coder: {
-    names: /^[^\s<>]+$/,
-    begin: (name) => [`<tool_call>\n<function=${name}>\n`],
-    end: '</function>\n</tool_call>',
-    arguments: XML,
-    ...blocks('<tool_call>', '\n'),
+  olmo3: {
+    names: PYTHON_NAME,
+    begin: (name) => [`${name}(`],
+    end: ')',
+    arguments: PYTHON,
+    ...list('<function_calls>', '\n', '</function_calls>', '<function_calls>'),
   },
+  qwen3_coder: xmlSyntax('tool_call'),
+  seed_oss: xmlSyntax('seed:tool_call'),
   functiongemma: gemmaSyntax('<start_function_call>', '<end_function_call>', '<escape>'),
   gemma4: gemmaSyntax('<|tool_call>', '<tool_call|>', '<|"|>'),
   // A call ends the answer: `<|call|>` is a stop token. Reasoning may come first.

@@ -1,4 +1,4 @@
-// Arguments as Qwen3-Coder writes them: a tag for each parameter, values as bare text. Strings follow their length and enum; everything
+// Arguments as Qwen3-Coder and Seed write them: a tag for each parameter, values as bare text. Strings follow their length and enum; everything
 // else is JSON. parameter-types.ts decides what is a string, for the parser too.
 import type { ToolDefinition } from '#domain/chat';
 import { parameterTypes } from '#text/tool-parser/parameter-types';
@@ -7,7 +7,7 @@ import { parametersOf, unnamed, Unwritable, type Parameter } from './parameters.
 import { anyText, textPattern, writableWords } from './text-values.ts';
 
 /** What ends a value. */
-const TAGS = '</parameter>|<parameter=|</function>|</tool_call>';
+const TAGS = '</parameter>|<parameter=|</function>|</(?:seed:)?tool_call>';
 const NAME = /^[^\s<>](?:[^<>\r\n\t]*[^\s<>])?$/;
 
 const unnamedArguments = (value: Format): Format =>
