@@ -1,5 +1,6 @@
 // JSON as scripts log it. Python writes bare NaN and Infinity, which other parsers reject: they are shown as strings, as the library's
 // own server does.
+import { isObject } from '#base/is-object';
 import { checkJsonShape, createShapeBudget, ShapeError, type Shape, type ShapeBudget } from '#base/json-shape';
 
 const BARE = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
@@ -27,7 +28,19 @@ export function readLoggedObject(
   budget = createShapeBudget(ANY_SHAPE),
 ): Readonly<Record<string, unknown>> | null {
   const value = readLogged(text, budget);
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
+  return isObject(value) ? value : null;
+}
+
+/** What a script logged under a name: objects inside objects are named `outer.inner`, as the library names them. Undefined: nothing. */
+export function valueAt(row: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(row, name)) return row[name];
+  let value: unknown = row;
+  for (let from = 0; ;) {
+    const dot = name.indexOf('.', from);
+    const part = name.slice(from, dot < 0 ? undefined : dot);
+    if (!isObject(value) || !Object.hasOwn(value, part)) return undefined;
+    value = value[part];
+    if (dot < 0) return value;
+    from = dot + 1;
+  }
 }

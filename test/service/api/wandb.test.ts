@@ -90,7 +90,7 @@ test('a run is made once, keeps its points whatever is repeated, and is read bac
   });
   const all = await send(server, { url: '/v1/runs/default/p/r1/history?format=jsonl' });
   expect(all.body.trim().split('\n')).toHaveLength(5);
-  const range = `{ project(name: "p") { run(name: "r1") { history(minStep: 2, maxStep: 3, samples: 10)
+  const range = `{ project(name: "p") { run(name: "r1") { history(minStep: 2, maxStep: 4, samples: 10)
     sampledHistory(specs: ["{\\"keys\\":[\\"loss\\"],\\"samples\\":2}"]) } } }`;
   expect((await ask(range)).json()).toMatchObject({
     data: {
@@ -111,6 +111,40 @@ test('a run is made once, keeps its points whatever is repeated, and is read bac
   expect(projects.json()).toMatchObject({ data: [{ id: 'p', runs: 1, running: 0 }], has_more: false });
   expect((await send(server, { method: 'DELETE', url: '/v1/runs/~/p/r1' })).json()).toEqual({ deleted: true });
   expect((await send(server, { url: '/v1/runs/~/p/r1' })).statusCode).toBe(404);
+});
+
+const logged = (answer: Awaited<ReturnType<typeof ask>>) =>
+  answer.json<{ data: { project: { run: { history: string[]; sampledHistory: unknown[][] } } } }>().data.project.run;
+
+test('a history is sampled from its first to its last line, and pages of a scan share no line', async () => {
+  await ask(UPSERT, { name: 'steps', project: 'p' });
+  const content = Array.from({ length: 50 }, (_, at) => `{"_step":${10 * at},"train":{"loss":${at}}}`);
+  await stream('steps', { files: { 'wandb-history.jsonl': { offset: 0, content } } });
+  const read = async (field: string) => logged(await ask(`{ project(name: "p") { run(name: "steps") { ${field} } } }`));
+  const steps = async (field: string) =>
+    (await read(field)).history.map((line) => (JSON.parse(line) as { _step: number })._step);
+  expect(await steps('history(samples: 5)')).toEqual([0, 120, 250, 370, 490]);
+  expect(await steps('history')).toHaveLength(50);
+  expect(await steps('history(minStep: 0, maxStep: 20, samples: 20)')).toEqual([0, 10]);
+  expect(await steps('history(minStep: 20, maxStep: 40, samples: 20)')).toEqual([20, 30]);
+  const spec = JSON.stringify({ keys: ['_step', 'train.loss'], minStep: 20, maxStep: 480, samples: 3 });
+  const { sampledHistory } = await read(`sampledHistory(specs: [${JSON.stringify(spec)}])`);
+  expect(sampledHistory).toEqual([
+    [
+      { _step: 20, 'train.loss': 2 },
+      { _step: 250, 'train.loss': 25 },
+      { _step: 480, 'train.loss': 48 },
+    ],
+  ]);
+});
+
+test('one key of a history of long lines is read, because only what is shown counts', async () => {
+  await ask(UPSERT, { name: 'wide', project: 'p' });
+  const line = JSON.stringify({ x: 1, text: 'x'.repeat(60_000) });
+  for (let offset = 0; offset < 300; offset++)
+    await stream('wide', { files: { 'wandb-history.jsonl': { offset, content: [line] } } });
+  const sampled = `{ project(name: "p") { run(name: "wide") { sampledHistory(specs: ["{\\"keys\\":[\\"x\\"]}"]) } } }`;
+  expect(logged(await ask(sampled)).sampledHistory[0]).toHaveLength(300);
 });
 
 test('the error for an invalid history line has its number, and nothing changes', async () => {
