@@ -61,3 +61,20 @@ test('lines of a run that does not exist are not read', async () => {
   });
   expect(parse).not.toHaveBeenCalled();
 });
+
+test('a line that is too long loses its longest values, which say so, and no other line does', async () => {
+  const { append, runs } = runsOver(true);
+  const log = (lines: readonly string[]) => runs.append(caller, name, { offset: 7, lines, change: {} });
+  const long = `{"_step":1,"loss":NaN,"text":"${'x'.repeat(150_000)}","short":"${'y'.repeat(60_000)}"}`;
+  await log(['{"loss":NaN}', long]);
+  const [, { lines }] = append.mock.lastCall!;
+  expect(lines[0]).toBe('{"loss":NaN}');
+  expect(JSON.parse(lines[1]!)).toEqual({
+    _step: 1,
+    loss: 'NaN',
+    text: 'not stored: 150002 characters of JSON',
+    short: 'y'.repeat(60_000),
+  });
+  await expect(log([wideLine(0, 12_000)])).rejects.toThrow('Line 7 of the history has 144891 characters');
+  await expect(log([`{"a":"${'x'.repeat(1_000_000)}"}`])).rejects.toThrow('more than 100000');
+});

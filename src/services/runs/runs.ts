@@ -14,6 +14,7 @@ import type { RunFilter } from '#storage/run-store';
 import type { Storage } from '#storage/storage';
 import type { AccountLimits } from '../accounts/account-limits.ts';
 import { tooMuch } from '../accounts/stored-bytes.ts';
+import { fitLine } from './fitted-line.ts';
 import { createCurveSampler, type Curve } from './run-curves.ts';
 import { readLoggedObject } from './run-json.ts';
 
@@ -70,6 +71,8 @@ const TAGS_MAX = 100;
 const DOCUMENT_CHARACTERS_MAX = 1_000_000;
 /** Maximum length of one line. Scripts log numbers; anything longer is a table or a text that belongs into an artifact. */
 const LINE_CHARACTERS_MAX = 100_000;
+/** A line of up to this length loses its longest values; a longer one is refused. */
+const LINE_READ_MAX = 1_000_000;
 /** One step per second for two weeks; a page of the history is found by number, so its cost does not grow. */
 const LINES_MAX = 1_000_000;
 
@@ -119,9 +122,9 @@ export function createRuns({ storage, limits, clock, log }: RunsDeps): Runs {
 
     async append(caller, name, { offset, lines, change }) {
       const { id } = await get(caller, name);
-      await checkLogged(offset, lines, change);
+      const fitting = await checkLogged(offset, lines, change);
       return limits.storing(caller, async ({ payer }) => {
-        const run = await runs.append(id, { offset, lines }, change, payer, clock.now());
+        const run = await runs.append(id, { offset, lines: fitting }, change, payer, clock.now());
         if (run === 'over_limit') throw tooMuch('The history of this run is over the limit of stored bytes');
         if (!run) throw notFound(name);
         if (change.state !== undefined) log.info('run.ended', { runId: id, state: change.state });
@@ -182,12 +185,16 @@ const refused = (what: string, param: string): AppError => new AppError('invalid
 /** Of all lines and documents in one request: they arrive as texts, which the bounds of its body do not open. A line has hundreds of values. */
 const LOGGED_SHAPE: Shape = { valuesMax: 1_500_000, keysMax: 50_000 };
 
-/** Other requests are served between two lines. */
-async function checkLogged(offset: number, lines: readonly string[], change: Partial<RunAbout>): Promise<void> {
+/** Returns the lines as they are stored. Other requests are served between two lines. */
+async function checkLogged(
+  offset: number,
+  lines: readonly string[],
+  change: Partial<RunAbout>,
+): Promise<readonly string[]> {
   const budget = createShapeBudget(LOGGED_SHAPE);
   try {
     checkAbout(change, budget);
-    await checkLines(offset, lines, budget);
+    return await checkLines(offset, lines, budget);
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error;
     const most = error.of === 'keys' ? `${budget.keysMax} different keys` : `${budget.valuesMax} values`;
@@ -215,19 +222,26 @@ function checkAbout({ config, summary, tags, ...texts }: Partial<RunAbout>, budg
 
 const NAMES_MAX = 128;
 
-async function checkLines(offset: number, lines: readonly string[], budget: ShapeBudget): Promise<void> {
+async function checkLines(offset: number, lines: readonly string[], budget: ShapeBudget): Promise<readonly string[]> {
   if (!Number.isSafeInteger(offset) || offset < 0) throw refused('offset must be the number of a line', 'offset');
   if (offset + lines.length > LINES_MAX) throw refused(`A run has at most ${LINES_MAX} lines of history`, 'content');
   const yieldToLoop = createYielder();
+  const fitting: string[] = [];
   for (const [at, line] of lines.entries()) {
     await yieldToLoop();
-    if (line.length > LINE_CHARACTERS_MAX) {
-      throw refused(
-        `Line ${offset + at} of the history has ${line.length} characters, more than ${LINE_CHARACTERS_MAX}. Put tables and long texts into an artifact`,
-        'content',
-      );
-    }
-    if (!readLoggedObject(line, budget))
-      throw refused(`Line ${offset + at} of the history is not a JSON object`, 'content');
+    fitting.push(checkLine(offset + at, line, budget));
   }
+  return fitting;
+}
+
+function checkLine(number: number, line: string, budget: ShapeBudget): string {
+  const row = line.length <= LINE_READ_MAX ? readLoggedObject(line, budget) : undefined;
+  if (row === null) throw refused(`Line ${number} of the history is not a JSON object`, 'content');
+  if (row && line.length <= LINE_CHARACTERS_MAX) return line;
+  const fitting = row ? fitLine(row, LINE_CHARACTERS_MAX) : null;
+  if (fitting !== null) return fitting;
+  throw refused(
+    `Line ${number} of the history has ${line.length} characters, more than ${LINE_CHARACTERS_MAX}. Put tables and long texts into an artifact`,
+    'content',
+  );
 }
