@@ -44,8 +44,29 @@ losses = [row["loss"] for row in read.scan_history(keys=["loss"])]
 assert len(losses) == POINTS + 1, len(losses)
 assert [math.isnan(float(loss)) for loss in losses].count(True) == 1
 assert losses[:2] == [1, 0.5] and losses[9_999] == 1 / 10_000 and losses[-1] == 0.5
-assert len(read.history(samples=100, pandas=False)) == 100
-assert NAME in [each.id for each in api.runs("default/scripts")]
+shown = read.history(samples=100, pandas=False)
+assert (len(shown), shown[0]["_step"], shown[-1]["_step"]) == (100, 0, POINTS), shown[-1]
+runs = api.runs("default/scripts")
+assert len(runs) >= 1 and NAME in [each.id for each in runs]
+
+run = wandb.init(project="scripts", id=f"{NAME}-sparse")
+for step in range(0, 1_001, 100):  # every page of a scan begins at a step that was logged
+    run.log({"train": {"loss": step}, "text": "x" * (150_000 if step == 500 else 1)}, step=step)
+run.finish()
+sparse = api.run(f"default/scripts/{NAME}-sparse")
+rows = list(sparse.scan_history(page_size=100))
+assert [row["_step"] for row in rows] == list(range(0, 1_001, 100)), rows
+assert rows[5]["text"].startswith("not stored"), rows[5]["text"][:100]
+assert [row["_step"] for row in sparse.scan_history(min_step=100, max_step=300)] == [100, 200]
+assert [row["train.loss"] for row in sparse.history(keys=["train.loss"], pandas=False)] == list(range(0, 1_001, 100))
+sparse.name, sparse.tags = "renamed", ["b"]
+sparse.config["late"] = 1
+sparse.summary["best"] = 2
+sparse.update()
+again = wandb.Api().run(f"default/scripts/{NAME}-sparse")
+assert (again.name, again.tags, again.config, again.state) == ("renamed", ["b"], {"late": 1}, "finished"), again
+assert again.summary["best"] == 2, again.summary
+again.delete()
 
 try:
     api.run("default/scripts/nowhere").config  # noqa: B018

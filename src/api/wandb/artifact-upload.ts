@@ -22,6 +22,9 @@ interface CreateArtifactInput {
   readonly aliases?: readonly { readonly alias: string }[] | null;
   readonly metadata?: string | null;
   readonly clientID: string;
+  readonly distributedID?: string | null;
+  readonly tags?: readonly unknown[] | null;
+  readonly ttlDurationSeconds?: number | null;
 }
 
 const refused = (message: string, param: string) => new AppError('invalid_request', message, { param });
@@ -32,6 +35,9 @@ export async function createArtifact(context: RequestContext, input: CreateArtif
   if (!name) throw refused('An artifact needs a name.', 'artifactCollectionName');
   if ((input.digestAlgorithm ?? 'MANIFEST_MD5') !== 'MANIFEST_MD5')
     throw refused('Only MANIFEST_MD5 is supported.', 'digestAlgorithm');
+  if (input.distributedID)
+    throw refused('Several processes cannot fill one artifact (upsert_artifact). Log it from one.', 'distributedID');
+  refuseUnkept(input);
   if (input.clientID.length > CLIENT_ID_MAX)
     throw refused(`clientID has more than ${CLIENT_ID_MAX} characters.`, 'clientID');
   const begun = await services.artifactDrafts.begin(caller, {
@@ -53,6 +59,15 @@ export async function createArtifact(context: RequestContext, input: CreateArtif
   }
   const latest = begun.latest && { id: begun.latest.artifact.id };
   return { artifact: { id: begun.id, state: 'PENDING', artifactSequence: { id: name, name, latestArtifact: latest } } };
+}
+
+/** Descriptions of new artifacts are not kept either, but change nothing. */
+function refuseUnkept({
+  tags,
+  ttlDurationSeconds: ttl,
+}: Pick<CreateArtifactInput, 'tags' | 'ttlDurationSeconds'>): void {
+  if (tags?.length) throw refused('Whetstone does not store tags of artifacts. Use aliases.', 'tags');
+  if (ttl && ttl > 0) throw refused('Artifacts have no time to live here. Delete them yourself.', 'ttlDurationSeconds');
 }
 
 function readMetadata(text: string | null | undefined): Readonly<Record<string, unknown>> {
@@ -87,7 +102,18 @@ function checkAliases(aliases: readonly string[]): readonly string[] {
 /** As the library names it. */
 const MANIFEST_NAME = 'wandb_manifest.json';
 
-export async function createArtifactManifest(context: RequestContext, { artifactID }: { artifactID: string }) {
+interface ManifestInput {
+  readonly artifactID: string;
+  readonly type?: string | null;
+}
+
+/** A list of changes would make an artifact of only the changed files. */
+export async function createArtifactManifest(context: RequestContext, { artifactID, type }: ManifestInput) {
+  if (type && type !== 'FULL')
+    throw refused(
+      `An artifact needs the list of all its files, not one of changes (${type}). Log it without incremental=True.`,
+      'type',
+    );
   const url = await context.fileUrls();
   const uploadUrl = url(putManifestLink(artifactID));
   const file = { id: artifactID, name: MANIFEST_NAME, uploadUrl, uploadHeaders: [], directUrl: null };
@@ -152,16 +178,19 @@ export async function deleteAliases({ caller, services }: RequestContext, { arti
 
 interface UpdateArtifactInput {
   readonly artifactID: string;
+  readonly description?: string | null;
   readonly metadata?: string | null;
   readonly tagsToAdd?: readonly unknown[] | null;
+  readonly ttlDurationSeconds?: number | null;
 }
 
 /** Null leaves the metadata unchanged. */
 export async function updateArtifact(
   context: RequestContext,
-  { artifactID, metadata, tagsToAdd }: UpdateArtifactInput,
+  { artifactID, description, metadata, tagsToAdd, ttlDurationSeconds }: UpdateArtifactInput,
 ) {
-  if (tagsToAdd?.length) throw refused('Whetstone does not store tags of artifacts. Use aliases.', 'tagsToAdd');
+  if (description) throw refused('Whetstone does not store descriptions of artifacts. Use metadata.', 'description');
+  refuseUnkept({ tags: tagsToAdd ?? null, ttlDurationSeconds: ttlDurationSeconds ?? null });
   if (metadata) await context.services.artifacts.setMetadata(context.caller, artifactID, readMetadata(metadata));
   const found = await context.services.artifacts.look(context.caller, { id: artifactID });
   return { artifact: found && artifactFields(context, found) };

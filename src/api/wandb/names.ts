@@ -1,4 +1,4 @@
-// Ids of entities and projects, where the library requires one.
+// Ids of entities, projects and runs, where the library requires one.
 import { createHash } from 'node:crypto';
 
 /** The library reads it as a number. */
@@ -10,3 +10,22 @@ export function projectNumber(entity: string, project: string): string {
 }
 
 export const entityFields = (name: string) => ({ id: name, name, organization: null });
+
+/** With it alone, the library changes a run that it has read. */
+export const runNodeId = (project: string, name: string): string => JSON.stringify([project, name]);
+
+/** Null: not such an id. */
+export function readRunNodeId(id: string): { readonly project: string; readonly name: string } | null {
+  const [project, name] = readTexts(id);
+  return project !== undefined && name !== undefined ? { project, name } : null;
+}
+
+/** A list of texts; empty: it is none. */
+export function readTexts(json: string): readonly string[] {
+  try {
+    const all: unknown = JSON.parse(json);
+    return Array.isArray(all) && all.every((each) => typeof each === 'string') ? all : [];
+  } catch {
+    return [];
+  }
+}

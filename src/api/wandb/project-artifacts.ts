@@ -13,6 +13,7 @@ import {
   upTo,
   type PageArguments,
 } from './artifact.ts';
+import { readTexts } from './names.ts';
 import { time, type RequestContext } from './request-context.ts';
 
 export interface ListArguments extends PageArguments {
@@ -119,12 +120,6 @@ export function collectionById(context: RequestContext, id: string) {
 }
 
 function readId(id: string): (Omit<ArtifactName, 'entity'> & { type: string }) | null {
-  try {
-    const [project, name, type] = JSON.parse(id) as unknown[];
-    if (typeof project === 'string' && typeof name === 'string' && typeof type === 'string')
-      return { project, name, type };
-  } catch {
-    // below
-  }
-  return null;
+  const [project, name, type] = readTexts(id);
+  return project !== undefined && name !== undefined && type !== undefined ? { project, name, type } : null;
 }

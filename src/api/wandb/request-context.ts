@@ -20,6 +20,8 @@ export interface RequestContext {
   /** Their calls are counted. */
   readonly services: WandbServices;
   readonly budget: AnswerBudget;
+  /** It comes from one of several processes that log to the same run. */
+  readonly isShared: boolean;
   /** Creates URLs that need no key, each for one file. */
   fileUrls(): Promise<(permission: string) => string>;
 }
@@ -44,6 +46,7 @@ export function createRequestContext(
       artifactDrafts: budget.reading(services.artifactDrafts),
     },
     budget,
+    isShared: request.headers['x-wandb-use-async-filestream'] === 'true',
     async fileUrls() {
       const sign = await (signer ??= services.links.signer(caller));
       return (permission) => `${base}${FILES_PATH}?link=${sign(permission)}`;

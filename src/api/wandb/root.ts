@@ -1,7 +1,7 @@
 // The root fields of all GraphQL operations. Mutations need the scope that training needs.
 import { artifactById } from './artifact.ts';
 import * as upload from './artifact-upload.ts';
-import { createRunFiles, upsertBucket, type UpsertBucketInput } from './run.ts';
+import { createRunFiles, deleteRun, upsertBucket, type UpsertBucketInput } from './run.ts';
 import { entityFields } from './names.ts';
 import { collectionById } from './project-artifacts.ts';
 import { projectFields, viewerFields } from './project.ts';
@@ -32,6 +32,7 @@ export const createRoot = (context: RequestContext): Root => ({
       return { inserted: false, project, model: project };
     },
     upsertBucket: ({ input }: { input: UpsertBucketInput }) => upsertBucket(context, input),
+    deleteRun: ({ input }: { input: Parameters<typeof deleteRun>[1] }) => deleteRun(context, input),
     createRunFiles: ({ input }: { input: Parameters<typeof createRunFiles>[1] }) => createRunFiles(context, input),
     ...artifactMutations(context),
     markRunFilesUploaded: async () => ({ success: true }),

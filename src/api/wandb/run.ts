@@ -1,11 +1,12 @@
 // A run as the library reads it: for resuming, and for `Api().run(...)`. JSON text contains NaN and Infinity as quoted strings, except
 // text that the library itself wrote and reads again when it resumes.
 import { AppError } from '#domain/errors';
+import type { Order } from '#domain/page';
 import type { Run, RunName } from '#domain/run';
-import { quoteBare } from '#services/runs/run-json';
+import { quoteBare, readLoggedObject, valueAt } from '#services/runs/run-json';
 import { time, type RequestContext } from './request-context.ts';
 import { runHistoryFields } from './run-history.ts';
-import { entityFields, projectNumber } from './names.ts';
+import { entityFields, projectNumber, readRunNodeId, runNodeId } from './names.ts';
 
 /** The end of the history of a resumed run: its last line has the step to continue from. */
 const TAIL_LINES = 1;
@@ -18,30 +19,53 @@ export const runField =
     return run && runFields(context, run);
   };
 
-export const runsField = (context: RequestContext, project: string) => ({
-  async runs({ after, first, order, filters }: { after?: string; first?: number; order?: string; filters?: string }) {
-    if (filters && filters !== '{}')
-      throw new AppError('invalid_request', 'Filters of runs are not supported. Leave them out.', {
-        param: 'filters',
-      });
-    const page = { after: after ?? null, limit: Math.min(Math.max(first ?? RUNS_MAX, 1), RUNS_MAX) };
-    const direction = order === '+created_at' ? 'asc' : 'desc';
-    const { rows, hasMore } = await context.services.runs.list(context.caller, { project }, page, direction);
-    return {
-      totalCount: null,
-      edges: rows.map((run) => ({ node: runFields(context, run), cursor: run.id })),
-      pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.id ?? null, hasNextPage: hasMore },
-    };
-  },
-  runCount: null,
-});
+export function runsField(context: RequestContext, project: string) {
+  const { caller, services } = context;
+  const count = async () => {
+    const byState = await services.runs.countByState(caller, { project });
+    return Object.values(byState).reduce((sum, runs) => sum + runs, 0);
+  };
+  return {
+    async runs({ after, first, order, filters }: { after?: string; first?: number; order?: string; filters?: string }) {
+      refuseFilters(filters);
+      const page = { after: after ?? null, limit: Math.min(Math.max(first ?? RUNS_MAX, 1), RUNS_MAX) };
+      const { rows, hasMore } = await services.runs.list(caller, { project }, page, directionOf(order));
+      return {
+        totalCount: count,
+        edges: rows.map((run) => ({ node: runFields(context, run), cursor: run.id })),
+        pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.id ?? null, hasNextPage: hasMore },
+      };
+    },
+    runCount({ filters }: { filters?: string }) {
+      refuseFilters(filters);
+      return count();
+    },
+  };
+}
+
+function refuseFilters(filters: string | null | undefined): void {
+  if (filters && filters !== '{}') throw refused('Filters of runs are not supported. Leave them out.', 'filters');
+}
+
+/** Without a sign the library means ascending. */
+const DIRECTIONS: Readonly<Record<string, Order>> = { '+created_at': 'asc', created_at: 'asc', '-created_at': 'desc' };
+
+function directionOf(order: string | null | undefined): Order {
+  if (!order) return 'desc';
+  const direction = Object.hasOwn(DIRECTIONS, order) ? DIRECTIONS[order] : undefined;
+  if (direction) return direction;
+  throw refused(
+    `Runs cannot be ordered by ${order.slice(0, 200)}, only by +created_at or -created_at. Sort them in your program.`,
+    'order',
+  );
+}
 
 export function runFields(context: RequestContext, run: Run) {
   const { entity, project, name } = run;
   const number = projectNumber(entity, project);
   return {
     __typename: 'Run',
-    id: run.id,
+    id: runNodeId(project, name),
     internalId: run.id,
     projectId: number,
     name,
@@ -78,26 +102,26 @@ export function runFields(context: RequestContext, run: Run) {
 }
 
 export interface UpsertBucketInput {
+  readonly id?: string | null;
   readonly name?: string | null;
   readonly modelName?: string | null;
   readonly entityName?: string | null;
   readonly groupName?: string | null;
   readonly displayName?: string | null;
+  readonly description?: string | null;
   readonly notes?: string | null;
   readonly config?: string | null;
   readonly jobType?: string | null;
   readonly tags?: readonly string[] | null;
   readonly summaryMetrics?: string | null;
+  readonly state?: string | null;
   readonly sweep?: string | null;
 }
 
-/** Null leaves a field unchanged: the library sends only changes. */
+/** Null leaves a field unchanged: the library sends only changes. A script names its run, and a reader who changes one sends its id. */
 export async function upsertBucket(context: RequestContext, input: UpsertBucketInput) {
-  const { name, modelName } = input;
-  if (!name || !modelName)
-    throw new AppError('invalid_request', 'A run needs a name and a project.', { param: 'name' });
-  if (input.sweep) throw new AppError('invalid_request', 'Sweeps are not supported.', { param: 'sweep' });
-  const of: RunName = { entity: input.entityName || context.caller.entity, project: modelName, name };
+  const { caller, services } = context;
+  refuseUnknownRuns(context, input);
   const given = {
     displayName: input.displayName,
     groupName: input.groupName,
@@ -108,9 +132,59 @@ export async function upsertBucket(context: RequestContext, input: UpsertBucketI
     summary: input.summaryMetrics,
   };
   const change = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
-  const { run, isNew } = await context.services.runs.upsert(context.caller, of, { ...change, state: 'running' });
+  if (!input.name && input.id) {
+    const run = await services.runs.append(caller, runOfId(context, input.id), { offset: 0, lines: [], change });
+    return { bucket: runFields(context, run), inserted: false };
+  }
+  if (!input.name || !input.modelName) throw refused('A run needs a name and a project.', 'name');
+  const of: RunName = { entity: input.entityName || caller.entity, project: input.modelName, name: input.name };
+  const { run, isNew } = await services.runs.upsert(caller, of, { ...change, state: 'running' });
   return { bucket: runFields(context, run), inserted: isNew };
 }
+
+/** What the library would do with a run that this server cannot. */
+function refuseUnknownRuns(
+  { isShared }: RequestContext,
+  { sweep, description, state, config }: UpsertBucketInput,
+): void {
+  if (sweep) throw refused('Sweeps are not supported.', 'sweep');
+  if (description) throw refused('Descriptions of runs are not stored. Use notes.', 'description');
+  if (state && state !== 'running')
+    throw refused(`A run cannot begin as ${state.slice(0, 100)}: it is running once it was made.`, 'state');
+  if (isShared)
+    throw refused(
+      'Several processes cannot log to one run (mode="shared"): their lines would replace each other. Log from one, or give each a run of its own in one group.',
+      'mode',
+    );
+  if (config && branchPointOf(config) !== undefined)
+    throw refused(
+      'A run cannot be forked (fork_from): this server would not have the lines before that step. Start a run of its own.',
+      'fork_from',
+    );
+}
+
+const branchPointOf = (config: string): unknown =>
+  config.includes('"branch_point"') ? valueAt(readLoggedObject(config) ?? {}, '_wandb.value.branch_point') : undefined;
+
+interface DeleteRunInput {
+  readonly id: string;
+  readonly deleteArtifacts?: boolean | null;
+}
+
+export async function deleteRun(context: RequestContext, { id, deleteArtifacts }: DeleteRunInput) {
+  if (deleteArtifacts)
+    throw refused('Artifacts are not deleted with a run. Delete them first, one by one.', 'deleteArtifacts');
+  await context.services.runs.delete(context.caller, runOfId(context, id));
+  return { clientMutationId: null };
+}
+
+function runOfId({ caller: { entity } }: RequestContext, id: string): RunName {
+  const of = readRunNodeId(id);
+  if (of) return { entity, ...of };
+  throw new AppError('not_found', `No run has the id ${id.slice(0, 200)}.`);
+}
+
+const refused = (message: string, param: string) => new AppError('invalid_request', message, { param });
 
 /** Files that the library sends about itself at the end of a run: accepted and dropped, because files of runs are not stored. */
 const DROPPED_FILES =
@@ -127,10 +201,9 @@ export async function createRunFiles(
   });
   const kept = input.files.find((file) => !DROPPED_FILES.test(file));
   if (kept !== undefined) {
-    throw new AppError(
-      'invalid_request',
+    throw refused(
       `Whetstone does not store files of runs, such as tables, images and other media, so ${kept.slice(0, 200)} is refused. Log an artifact instead.`,
-      { param: 'files' },
+      'files',
     );
   }
   const url = await context.fileUrls();

@@ -255,6 +255,9 @@ test.each([
   ['metadata that are no object', { metadata: '[1]' }, 'JSON object'],
   ['metadata that are long', { metadata: JSON.stringify({ a: 'x'.repeat(40_000) }) }, 'at most'],
   ['another digest', { digestAlgorithm: 'MANIFEST_XXH128' }, 'MD5'],
+  ['a tag', { tags: [{ tagName: 'a', tagCategoryName: null, attributes: null }] }, 'Use aliases'],
+  ['a time to live', { ttlDurationSeconds: 3_600 }, 'time to live'],
+  ['an artifact that several processes fill', { distributedID: 'group' }, 'upsert_artifact'],
 ])('%s is refused before any upload', async (_, change, word) => {
   expect(await create(announced('bad', { a: 'a' }, change))).toMatchObject({ errors: [{ message: containing(word) }] });
 });
@@ -270,6 +273,24 @@ test.each([
   if (url) await put(url, 'abc');
   await putManifest(id, files, change);
   expect(await ask(COMMIT, { id })).toMatchObject({ data: null, errors: [{ message: containing(word) }] });
+});
+
+test('a list of changes is refused, and so are changes of what is not stored', async () => {
+  const files = { a: 'whole' };
+  const { id } = (await create(announced('changing', files))).data.createArtifact.artifact;
+  const changes = MANIFEST.replace('digest: ""', 'digest: "", type: INCREMENTAL');
+  expect(await ask(changes, { id })).toMatchObject({ errors: [{ message: containing('incremental=True') }] });
+  const made = await upload('changing', files);
+  const UPDATE = `mutation($input: UpdateArtifactInput!) { updateArtifact(input: $input) { artifact { id } } }`;
+  for (const [change, word] of [
+    [{ description: 'words' }, 'Use metadata'],
+    [{ ttlDurationSeconds: 60 }, 'time to live'],
+  ] as const)
+    expect(await ask(UPDATE, { input: { artifactID: made.id, ...change } })).toMatchObject({
+      errors: [{ message: containing(word) }],
+    });
+  const same = { artifactID: made.id, description: null, ttlDurationSeconds: -2 };
+  expect(await ask(UPDATE, { input: same })).toMatchObject({ data: { updateArtifact: { artifact: { id: made.id } } } });
 });
 
 test('an upload that is not committed is deleted after a day, and its account gets its bytes back', async () => {

@@ -172,6 +172,61 @@ test('another entity learns nothing of a run, and a read-only key changes none',
   });
 });
 
+const BY_ID = `mutation UpsertBucket($id: String!, $notes: String, $tags: [String!], $displayName: String, $config: JSONString) {
+  upsertBucket(input: {id: $id, notes: $notes, tags: $tags, displayName: $displayName, config: $config}) { bucket { id name } } }`;
+const DELETE_RUN = 'mutation DeleteRun($id: ID!) { deleteRun(input: {id: $id}) { clientMutationId } }';
+
+test('a reader changes and deletes a run by its id, and neither begins it again nor makes one', async () => {
+  const made = await ask(UPSERT, { name: 'r5', project: 'p' });
+  const { id } = made.json<{ data: { upsertBucket: { bucket: { id: string } } } }>().data.upsertBucket.bucket;
+  await stream('r5', { complete: true, exitcode: 0 });
+  const change = { id, tags: ['b'], displayName: 'renamed', config: '{"lr":{"value":2}}' };
+  expect((await ask(BY_ID, change)).json()).toMatchObject({ data: { upsertBucket: { bucket: { id, name: 'r5' } } } });
+  const read = (await send(server, { url: '/v1/runs/~/p/r5' })).json<object>();
+  expect(read).toMatchObject({ name: 'renamed', tags: ['b'], config: { lr: 2 }, state: 'finished' });
+  const others = basic(await newKey('others'));
+  for (const refused of [await ask(BY_ID, change, others), await ask(DELETE_RUN, { id }, others)])
+    expect(refused.json()).toMatchObject({ errors: [{ message: containing('No run others/p/r5') }] });
+  expect((await ask(DELETE_RUN, { id })).json()).toMatchObject({ data: { deleteRun: {} } });
+  for (const gone of [await ask(BY_ID, change), await ask(DELETE_RUN, { id })])
+    expect(gone.json()).toMatchObject({ errors: [{ message: containing('No run default/p/r5') }] });
+  expect((await ask(DELETE_RUN, { id: 'x' })).json()).toMatchObject({ errors: [{ message: containing('the id x') }] });
+});
+
+test('runs are counted, and listed in the order that was asked for or not at all', async () => {
+  for (const name of ['a', 'b', 'c']) await ask(UPSERT, { name, project: 'ordered' });
+  const list = async (order: string) =>
+    (
+      await ask(
+        `{ project(name: "ordered") { runCount runs(order: "${order}") { totalCount edges { node { name } } } } }`,
+      )
+    ).json<{
+      data: { project: { runCount: number; runs: { totalCount: number; edges: { node: { name: string } }[] } } };
+    }>().data?.project;
+  for (const [order, names] of [
+    ['+created_at', 'abc'],
+    ['created_at', 'abc'],
+    ['-created_at', 'cba'],
+  ] as const) {
+    const { runCount, runs } = await list(order);
+    expect([runCount, runs.totalCount, runs.edges.map(({ node }) => node.name).join('')]).toEqual([3, 3, names]);
+  }
+  const other = await ask('{ project(name: "ordered") { runs(order: "-summary_metrics.loss") { totalCount } } }');
+  expect(other.json()).toMatchObject({ errors: [{ message: containing('-summary_metrics.loss, only by') }] });
+});
+
+test.each([
+  ['of several processes', {}, { 'x-wandb-use-async-filestream': 'true' }, 'mode="shared"'],
+  ['that is a fork', { config: '{"_wandb":{"value":{"branch_point":{"run_id":"r","step":2}}}}' }, {}, 'fork_from'],
+  ['that waits to begin', { state: 'pending' }, {}, 'cannot begin as pending'],
+])('a run %s is refused before it is made', async (_, about, headers, word) => {
+  const query = 'mutation($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }';
+  const input = { name: 'refused', modelName: 'p', ...about };
+  const answer = await ask(query, { input }, { ...basic(BOOTSTRAP_KEY), ...headers });
+  expect(answer.json()).toMatchObject({ data: null, errors: [{ message: containing(word) }] });
+  expect((await send(server, { url: '/v1/runs/~/p/refused' })).statusCode).toBe(404);
+});
+
 test('the error for an unsupported operation names it, and the field', async () => {
   const { statusCode, body } = await ask('query GetSweep($id: ID!) { sweep(id: $id) { id } }', { id: 'x' });
   expect(statusCode).toBe(200);
