@@ -28,7 +28,8 @@ const STATUSES: Readonly<Record<number, readonly [name: string, meaning: string]
 /** Of generated answers. */
 export const ANSWERING_MODEL = {
   'x-whetstone-model': {
-    description: 'The model that answers, a registered one with its step: `entity/project/name:step3`.',
+    description:
+      'The model that answers, a registered one with its step: `entity/project/name:step3`. Characters beyond ASCII are percent-encoded.',
     schema: { type: 'string' },
   },
 };

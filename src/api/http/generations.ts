@@ -49,6 +49,9 @@ export interface Generations {
 /** Names of checkpoints are addresses of artifacts. */
 const SCHEME = /^wandb-artifact:\/+/;
 
+/** Names may have letters of any script, and headers have none beyond ASCII: others are percent-encoded. */
+const asHeader = (name: string): string => name.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+
 /** `cut` aborts when a shutdown has waited long enough for answers. */
 export function createGenerations(
   { metrics, clock, log }: GenerationServices,
@@ -113,7 +116,7 @@ export function createGenerations(
         requestId,
         ...(episode ? { episode: { ...episode, answerId: answerId(requestId) } } : {}),
         signal: clientSignal(reply, cut),
-        onModel: ({ servedName }) => void reply.header('x-whetstone-model', servedName.replace(SCHEME, '')),
+        onModel: ({ servedName }) => void reply.header('x-whetstone-model', asHeader(servedName.replace(SCHEME, ''))),
       },
       startMs,
       because,

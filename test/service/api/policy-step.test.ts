@@ -54,6 +54,18 @@ test.each(ENDPOINTS)('%s: every choice has its step, in streams with its last ch
   expect(base.headers['x-whetstone-model']).toBe(BASE);
 });
 
+await register(server, '模型é', 'проект');
+
+test.each(ENDPOINTS)('%s: a model with a name of any script answers, whole and in a stream', async (_, url, body) => {
+  for (const stream of [false, true]) {
+    const answer = await send(server, { url, body: body('проект/模型é', { stream }) });
+    expect(answer.statusCode, answer.body).toBe(200);
+    const header = String(answer.headers['x-whetstone-model']);
+    expect(header).toMatch(/^[\x21-\x7e]+$/);
+    expect(decodeURIComponent(header)).toBe('default/проект/模型é:step0');
+  }
+});
+
 test.each(ENDPOINTS)(
   '%s: every choice says which weights sampled which tokens, as in vLLM',
   async (name, url, body) => {
