@@ -29,16 +29,24 @@ function usageOf({ promptTokens, prompt }: Answer, outputTokens: number, thinkin
   };
 }
 
-function stopOf(finish: Finish | null, outputTokens: number, maxTokens: number) {
-  if (finish === null || finish.reason === 'cancelled') return { stop_reason: null, stop_sequence: null };
-  if (typeof finish.stopReason === 'string') return { stop_reason: 'stop_sequence', stop_sequence: finish.stopReason };
-  const reason = {
-    stop: 'end_turn',
-    tool_calls: 'tool_use',
-    length: outputTokens < maxTokens ? 'model_context_window_exceeded' : 'max_tokens',
-  }[finish.reason];
-  return { stop_reason: reason, stop_sequence: null };
+/**
+ * `call`: the last one. An answer with a call ends in `tool_use`, also if the client forced it, which chat does not call the model's choice.
+ * A stop sequence comes first if it cut the call, which must not run. As in vLLM.
+ */
+function stopOf(finish: Finish | null, call: Part | null, outputTokens: number, maxTokens: number) {
+  const because = (reason: string | null, sequence: string | null = null) => ({
+    stop_reason: reason,
+    stop_sequence: sequence,
+  });
+  if (finish === null || finish.reason === 'cancelled') return because(null);
+  if (finish.reason === 'length')
+    return because(outputTokens < maxTokens ? 'model_context_window_exceeded' : 'max_tokens');
+  if (typeof finish.stopReason === 'string' && !(call && inputOf(call.text)))
+    return because('stop_sequence', finish.stopReason);
+  return because(call ? 'tool_use' : 'end_turn');
 }
+
+const isCall = ({ kind }: Part): boolean => kind === 'call';
 
 /** A message at its start: no content, no tokens. */
 const emptyMessage = ({ id, answer }: MessageHead) => ({
@@ -66,7 +74,7 @@ export function wholeMessage(head: MessageHead, deltas: readonly ChatDelta[]) {
   return {
     ...message,
     content: parts.map(wholeBlock),
-    ...stopOf(finish, outputTokens, head.maxTokens),
+    ...stopOf(finish, parts.findLast(isCall) ?? null, outputTokens, head.maxTokens),
     usage: { ...message.usage, ...usageOf(head.answer, outputTokens, countThinking(deltas)) },
     ...warned([...head.warnings, ...parts.flatMap(brokenCall)]),
   };
@@ -116,6 +124,7 @@ export async function* messageEvents(
 ): AsyncGenerator<MessageEvent> {
   const reader = createPartReader();
   let finish: Finish | null = null;
+  let call: Part | null = null;
   let [outputTokens, thinkingTokens, started] = [0, 0, false];
   for await (const delta of deltas) {
     if (!started) yield event('message_start', { message: { ...emptyMessage(head), ...warned(head.warnings) } });
@@ -123,11 +132,14 @@ export async function* messageEvents(
     outputTokens += countTokens([delta]);
     thinkingTokens += countThinking([delta]);
     finish = delta.finish ?? finish;
-    for (const part of reader.push(delta)) yield blockEvent(part);
+    for (const part of reader.push(delta)) {
+      if (isCall(part.part)) call = part.part;
+      yield blockEvent(part);
+    }
   }
   yield event('message_delta', {
     delta: {
-      ...stopOf(finish, outputTokens, head.maxTokens),
+      ...stopOf(finish, call, outputTokens, head.maxTokens),
       ...{ stop_details: null, container: null },
       ...policyStep(head.answer),
     },

@@ -128,6 +128,25 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'Two', content: [{ text: 'One. ' }] });
   });
 
+  const reasonOf = async (text: string, fields: object) => {
+    const { stop_reason: reason, stop_sequence: sequence } = await ask(text, fields);
+    const events = await stream(text, fields);
+    expect(events.at(-2)!.delta).toMatchObject({ stop_reason: reason, stop_sequence: sequence });
+    return [reason, sequence];
+  };
+
+  test('that is a forced call ends in tool_use, as any other call', async () => {
+    const forced = { tools, tool_choice: { type: 'tool', name: 'get_time' } };
+    expect(await reasonOf(call('get_time', '{}'), forced)).toEqual(['tool_use', null]);
+  });
+
+  test('that ends at a stop sequence has a call to run only if it is complete', async () => {
+    const stop = (sequence: string) => ({ tools, stop_sequences: [sequence] });
+    expect(await reasonOf(call('get_time', '{}'), stop('</tool_call>'))).toEqual(['tool_use', null]);
+    const cut = call('get_weather', '{"city": "Oslo"}');
+    expect(await reasonOf(cut, stop('Oslo'))).toEqual(['stop_sequence', 'Oslo']);
+  });
+
   test('that is cut by the context, not by max_tokens, says so', async () => {
     const answer = await ask('word '.repeat(800), { max_tokens: 32_000 });
     expect(answer.stop_reason).toBe('model_context_window_exceeded');
