@@ -22,9 +22,9 @@ export const shownTokens = (deltas: readonly ChatDelta[]) =>
 export const countTokens = (deltas: readonly ChatDelta[]): number =>
   deltas.filter(({ token }) => token !== null).length;
 
-/** Reasoning tokens: the returned ones and those withheld from the client. */
+/** Reasoning tokens, returned or not, without those that begin or end it: as vLLM counts. */
 export const countThinking = (deltas: readonly ChatDelta[]): number =>
-  countTokens(deltas.filter(({ reasoning, hidden }) => hidden || reasoning !== ''));
+  countTokens(deltas.filter(({ thinking }) => thinking === 'within'));
 
 /** `cancelled` although the client is connected: the server stopped the answer, or no token was possible (`dead_end`). */
 export const wireFinishReason = (finish: Finish | null): string | null =>

@@ -107,6 +107,9 @@ export const echoChunk = (head: AnswerHead, index: number) => ({
   ...continuousUsage(head, 0, 0),
 });
 
+/** Whether a token that ended hidden reasoning also brings something of the answer. */
+export const saysMore = ({ content, toolCalls }: ChatDelta): boolean => content !== '' || toolCalls.length > 0;
+
 /** Counts of this choice so far. The last text and the finish reason share a chunk, as in vLLM. */
 export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens: number; thinking: number }) {
   const { answer, format } = head;

@@ -55,7 +55,7 @@ async function* chunks(head: wire.AnswerHead, deltas: AsyncIterable<ChatDelta>, 
     const count = counts[delta.choiceIndex]!;
     count.tokens += countTokens([delta]);
     count.thinking += countThinking([delta]);
-    if (!delta.hidden || delta.finish) yield sseFrame(wire.deltaChunk(head, delta, count));
+    if (!delta.hidden || delta.finish || wire.saysMore(delta)) yield sseFrame(wire.deltaChunk(head, delta, count));
   }
   const sum = (key: 'tokens' | 'thinking') => counts.reduce((total, count) => total + count[key], 0);
   if (head.format.includeUsage) yield sseFrame(wire.usageChunk(head, sum('tokens'), sum('thinking')));

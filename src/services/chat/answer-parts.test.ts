@@ -8,6 +8,7 @@ const delta = (fields: Partial<ChatDelta>): ChatDelta => ({
   content: '',
   reasoning: '',
   toolCalls: [],
+  thinking: null,
   hidden: false,
   finish: null,
   ...fields,
@@ -57,4 +58,14 @@ test('tokens of held-back text arrive with the piece that brings the text, or at
   const events = read([{ content: '' }, { content: 'ab' }, { content: '' }, STOP]);
   const counts = events.flatMap((event) => (event.kind === 'piece' ? [event.tokens.length] : []));
   expect(counts).toEqual([2, 2]);
+});
+
+test('tokens of the reasoning are not those of the text after it, whether it is returned or not', () => {
+  for (const hidden of [false, true]) {
+    const edge = { thinking: 'edge', hidden } as const;
+    const thought = { thinking: 'within', hidden, reasoning: hidden ? '' : 'Hm.' } as const;
+    const events = read([edge, thought, thought, edge, { content: '' }, { content: 'Yes.' }, STOP]);
+    const text = events.flatMap((event) => (event.kind === 'end' && event.part.kind === 'text' ? [event.part] : []));
+    expect(text.map((part) => part.tokens.length)).toEqual([3]);
+  }
 });

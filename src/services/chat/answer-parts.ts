@@ -58,8 +58,8 @@ export function createPartReader(): PartReader {
     text === '' ? [] : [...(open?.kind === kind ? [] : begin({ kind, text: '', tokens: (own = []) })), ...add(text)];
 
   return {
-    push({ token, content, reasoning, toolCalls, finish }) {
-      if (token) waiting.push(token);
+    push({ token, content, reasoning, toolCalls, thinking, finish }) {
+      if (token && (thinking === null || content !== '')) waiting.push(token);
       const events = [...inPart('thinking', reasoning), ...inPart('text', content)];
       for (const { id, name, arguments: text = '' } of toolCalls) {
         if (id !== undefined) events.push(...begin({ kind: 'call', id, name: name!, text: '' }));

@@ -31,6 +31,8 @@ export interface TextDelta {
   readonly content: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCallDelta[];
+  /** Whether its token was sampled within the reasoning, or began or ended it; what text it completed does not say: much is held back. */
+  readonly thinking: 'within' | 'edge' | null;
   /** The token belongs to reasoning that the client asked not to see. */
   readonly hidden: boolean;
   readonly finish: Finish | null;
@@ -96,12 +98,13 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
       const rest = ended && matched === null ? matcher.flush() : '';
       const read = parts.read(text + rest, !ended ? null : event.finishReason === 'length' ? 'cut off' : 'stopped');
       const finish = ended ? finishOf(event, matched) : null;
-      return { ...read, hidden: wasThinking && options.reasoning?.include === false, finish };
+      const thinking = wasThinking && parts.thinking ? 'within' : wasThinking || parts.thinking ? 'edge' : null;
+      return { ...read, thinking, hidden: thinking !== null && options.reasoning?.include === false, finish };
     },
     endDead() {
       const rest = matcher.push(detokenizer.flush());
       const read = parts.read(rest.text + matcher.flush(), 'cut off');
-      return { ...read, hidden: false, finish: { reason: 'cancelled', stopReason: 'dead_end' } };
+      return { ...read, thinking: null, hidden: false, finish: { reason: 'cancelled', stopReason: 'dead_end' } };
     },
   };
 

@@ -83,6 +83,22 @@ describe('an answer', () => {
     const { warnings } = await ask('Hello there.', { top_logprobs: 2 });
     expect(warnings).toEqual([containing('top_logprobs was not used')]);
   });
+
+  test('counts its reasoning, and does not list it among the tokens of its text, returned or not', async () => {
+    const thought = '\nHm 🙂 日本.\n';
+    const text = `<think>${thought}</think>\n\nYes.`;
+    const include = ['message.output_text.logprobs'];
+    for (const include_reasoning of [true, false]) {
+      const whole = await ask(text, { include, include_reasoning });
+      const streamed = (await stream(text, { include, include_reasoning })).at(-1)!.response!;
+      for (const { output, usage } of [whole, streamed]) {
+        const message = output.find((item) => item.type === 'message')!;
+        const [content] = message.content;
+        expect(content!.logprobs.map(({ token }) => token).join('')).toMatch(/^\s*Yes\.<\|im_end\|>$/);
+        expect(usage!.output_tokens_details.reasoning_tokens).toBe(server.model.text.tokenizer.encode(thought).length);
+      }
+    }
+  });
 });
 
 describe('a stream', () => {
