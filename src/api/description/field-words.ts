@@ -118,7 +118,7 @@ const WORDS: Readonly<Record<string, string>> = {
   effort: 'How much the model reasons before it answers.',
   summary: 'Summary of the reasoning.',
   thinking: 'Whether the model reasons before it answers; in an answer, the reasoning itself.',
-  signature: 'Signature of the reasoning; it is not verified.',
+  signature: 'Unique for each reasoning. Nothing is signed, and it is not verified.',
   background: 'Run in the background: the response is read later by its id.',
   store: 'Whether the response is stored.',
   truncation: 'How to handle a conversation that is too long for the context.',

@@ -1,4 +1,5 @@
 // Answers in Anthropic's format: a message of blocks, or the events that build one. Both are made of the same parts.
+import { createId } from '#base/ids';
 import { isObject } from '#base/is-object';
 import { parseExactJson } from '#base/exact-json';
 import type { Answer, ChatDelta } from '#services/chat/answer';
@@ -82,7 +83,7 @@ export function wholeMessage(head: MessageHead, deltas: readonly ChatDelta[]) {
 
 function wholeBlock(part: Part): object {
   const block = emptyBlock(part);
-  if (part.kind === 'thinking') return { ...block, thinking: part.text };
+  if (part.kind === 'thinking') return { ...block, thinking: part.text, signature: createId() };
   return part.kind === 'text' ? { ...block, text: part.text } : { ...block, input: inputOf(part.text) ?? {} };
 }
 
@@ -134,6 +135,7 @@ export async function* messageEvents(
     finish = delta.finish ?? finish;
     for (const part of reader.push(delta)) {
       if (isCall(part.part)) call = part.part;
+      if (part.kind === 'end' && part.part.kind === 'thinking') yield signatureOf(part);
       yield blockEvent(part);
     }
   }
@@ -147,6 +149,13 @@ export async function* messageEvents(
   });
   yield event('message_stop', {});
 }
+
+/**
+ * Nothing is signed. But clients send thinking back only if it has a signature (AI SDK), and find it by its signature again (Inspect AI), so
+ * that each is unique, as in vLLM.
+ */
+const signatureOf = ({ index }: PartEvent): MessageEvent =>
+  event('content_block_delta', { index, delta: { type: 'signature_delta', signature: createId() } });
 
 function blockEvent(part: PartEvent): MessageEvent {
   const { index } = part;

@@ -63,9 +63,8 @@ function assemble(events: readonly Event[]) {
     const { type: kind, ...piece } = delta!;
     for (const [key, text] of Object.entries(piece))
       open[key] = ((open[key] as string | undefined) ?? '') + String(text);
-    expect(kind).toBe(
-      { text: 'text_delta', thinking: 'thinking_delta', tool_use: 'input_json_delta' }[String(open.type)],
-    );
+    const kinds = { text: ['text'], thinking: ['thinking', 'signature'], tool_use: ['input_json'] }[String(open.type)];
+    expect(kinds?.map((each) => `${each}_delta`)).toContain(kind);
   }
   return blocks.map(({ partial_json: json, ...block }) =>
     json === undefined ? block : { ...block, input: JSON.parse(json as string) as unknown },
@@ -113,8 +112,24 @@ describe('an answer', () => {
       delta: { stop_reason: reason },
       usage: { output_tokens: whole.usage.output_tokens },
     });
-    const plain = (blocks: readonly object[]) => blocks.map((block) => ({ ...block, id: '' }));
+    const plain = (blocks: readonly object[]) =>
+      blocks.map((block) => ({ ...block, id: '', ...('signature' in block ? { signature: '' } : {}) }));
     expect(plain(assemble(events))).toEqual(plain(whole.content));
+  });
+
+  test('has another signature for each thinking, by which clients find it again, whole and streamed', async () => {
+    const text = '<think>\nHm.\n</think>\n\nYes.';
+    const streamed = async () => assemble(await stream(text));
+    const blocks = [
+      ...(await ask(text)).content,
+      ...(await ask(text)).content,
+      ...(await streamed()),
+      ...(await streamed()),
+    ];
+    const signatures = blocks.flatMap((block) => ('signature' in block ? [block.signature] : []));
+    expect(signatures).toHaveLength(4);
+    expect(signatures.every(Boolean)).toBe(true);
+    expect(new Set(signatures).size).toBe(4);
   });
 
   test('that is cut in a call says so, and has the text of the model', async () => {
