@@ -107,7 +107,8 @@ export interface ModelStore {
 
 export interface CheckpointStore {
   find(modelId: string, step: number): Promise<Checkpoint | null>;
-  findLatest(modelId: string): Promise<Checkpoint | null>;
+  /** `before`: of the steps below this one. */
+  findLatest(modelId: string, before?: number): Promise<Checkpoint | null>;
   /** By step. `after` follows the order: in descending order, after means smaller steps. */
   list(modelId: string, page: Page, order: Order): Promise<Listing<Checkpoint>>;
   /**
@@ -119,7 +120,7 @@ export interface CheckpointStore {
   listAt(modelId: string, steps: readonly number[]): Promise<readonly Checkpoint[]>;
   findById(id: string): Promise<Checkpoint | null>;
   count(modelId: string): Promise<number>;
-  /** Creates it as the step after the highest that its model ever had, or a later one. Null: the model was deleted. */
+  /** Creates it as the step after the highest that its model ever had or a running job makes, or a later one. Null: the model was deleted. */
   add(checkpoint: Omit<Checkpoint, 'step'>, atLeastStep?: number): Promise<Checkpoint | null>;
   /** The owner's metadata, separate from the server's own; replaces the previous metadata. */
   setMetadata(id: string, metadata: Readonly<Record<string, unknown>>): Promise<void>;

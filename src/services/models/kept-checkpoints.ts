@@ -58,7 +58,9 @@ export async function planDeletions(
   const needed = new Set(await checkpoints.listNeeded(modelId, usedSinceMs));
   const references = await jobs.listReferences(model.entity);
   const isReference = (step: number) => references.some((each) => refersTo(each, model, step, made.step));
-  return surplusCheckpoints(policy, rows, (step) => needed.has(step) || isReference(step)).slice(0, DELETED_MAX);
+  // A later step may have been uploaded meanwhile: what the job made stays until the next one all the same.
+  const isNeeded = (step: number) => step === made.step || needed.has(step) || isReference(step);
+  return surplusCheckpoints(policy, rows, isNeeded).slice(0, DELETED_MAX);
 }
 
 /**

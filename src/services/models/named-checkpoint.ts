@@ -49,12 +49,16 @@ export async function explainMissingStep(
   return `The model \`${project}/${name}\`, whose latest step is ${latest.step}, has no checkpoint${at}.`;
 }
 
-/** The starting point of training. Throws `checkpoint_not_found` if all were deleted: numbers of deleted steps are not reused. */
+/**
+ * The starting point of training; `before`: of the job that makes this step. Throws `checkpoint_not_found` if all were deleted: numbers of
+ * deleted steps are not reused.
+ */
 export async function getLatestCheckpoint(
   { checkpoints }: Pick<Storage, 'checkpoints'>,
   modelId: string,
+  before?: number,
 ): Promise<Checkpoint> {
-  const latest = await checkpoints.findLatest(modelId);
+  const latest = await checkpoints.findLatest(modelId, before);
   if (latest) return latest;
   throw new AppError(
     'checkpoint_not_found',

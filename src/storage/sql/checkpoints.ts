@@ -22,14 +22,14 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
       return row ? toCheckpoint(row) : null;
     },
 
-    async findLatest(modelId) {
-      const row = await db
+    async findLatest(modelId, before) {
+      const latest = db
         .selectFrom('checkpoints')
         .selectAll()
         .where('model_id', '=', modelId)
         .orderBy('step', 'desc')
-        .limit(1)
-        .executeTakeFirst();
+        .limit(1);
+      const row = await (before === undefined ? latest : latest.where('step', '<', before)).executeTakeFirst();
       return row ? toCheckpoint(row) : null;
     },
 
@@ -110,10 +110,17 @@ export function createCheckpointStore(db: Kysely<Tables>): CheckpointStore {
 
     add: (checkpoint, atLeastStep = 0) =>
       ofModel<Checkpoint | null>(checkpoint.modelId, null, async (tx) => {
+        const { step } = await tx
+          .selectFrom('training_jobs')
+          .select((eb) => eb.fn.max('step').as('step'))
+          .where('model_id', '=', checkpoint.modelId)
+          .where('status', '=', 'running')
+          .executeTakeFirstOrThrow();
+        const first = Math.max(atLeastStep, Number(step ?? -1) + 1); // the step of a running job is taken
         const model = await tx
           .updateTable('models')
           .set({
-            last_step: sql<number>`case when last_step < ${atLeastStep} then ${atLeastStep} else last_step + 1 end`,
+            last_step: sql<number>`case when last_step < ${first} then ${first} else last_step + 1 end`,
           })
           .where('id', '=', checkpoint.modelId)
           .returning('last_step')

@@ -120,16 +120,18 @@ export function createJobStore(db: Kysely<Tables>, { skipLocked }: StorageDialec
       await query.execute();
     },
 
-    async assignStep(id, attempt) {
-      const row = await db
-        .updateTable('training_jobs')
-        .set({ step: sql<number>`coalesce(step, (select last_step + 1 from models where models.id = model_id))` })
-        .where('id', '=', id)
-        .where('attempt', '=', attempt)
-        .where('status', '=', 'running')
-        .returning('step')
-        .executeTakeFirst();
-      return row?.step ?? null;
+    assignStep(id, attempt) {
+      return inJob<number | null>(id, null, async (tx) => {
+        const row = await tx
+          .updateTable('training_jobs')
+          .set({ step: sql<number>`coalesce(step, (select last_step + 1 from models where models.id = model_id))` })
+          .where('id', '=', id)
+          .where('attempt', '=', attempt)
+          .where('status', '=', 'running')
+          .returning('step')
+          .executeTakeFirst();
+        return row?.step ?? null;
+      });
     },
 
     async updateProgress(id, attempt, { progress, skipped, startedAtMs, savedAttempt }) {

@@ -237,6 +237,23 @@ export function modelContract(open: () => Promise<Storage>): void {
     expect(await storage.jobs.assignStep('unknown', 1)).toBeNull();
   });
 
+  test('a checkpoint that is added while a job runs gets another step than the job', async () => {
+    const storage = await open();
+    const model = await addModel(storage);
+    const job = aJob(model.id);
+    await storage.jobs.create(job);
+    const { attempt } = (await storage.jobs.claim('w', NOW, 1000, null))!;
+    expect(await storage.jobs.assignStep(job.id, attempt)).toBe(1);
+    const add = async (atLeast?: number) => (await storage.checkpoints.add(aCheckpoint(model.id, 0), atLeast))?.step;
+    expect(await add()).toBe(2);
+    const checkpoint = aCheckpoint(model.id, 1);
+    expect(await storage.jobs.finish(job.id, attempt, { ...closing(job.id, 0), checkpoint })).toBe(true);
+    expect((await storage.checkpoints.findLatest(model.id))?.step).toBe(2);
+    expect((await storage.checkpoints.findLatest(model.id, 2))?.step).toBe(1);
+    expect(await storage.checkpoints.findLatest(model.id, 0)).toBeNull();
+    expect([await add(3), await add(2)]).toEqual([3, 4]);
+  });
+
   test('metrics are merged, the later value wins', async () => {
     const storage = await open();
     const model = await addModel(storage);

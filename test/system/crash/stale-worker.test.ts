@@ -133,3 +133,30 @@ test('a stale worker that fails while another one runs the job leaves its progre
   expect(await world.storage.jobs.find(id)).toMatchObject({ status: 'succeeded' });
   expect(await world.blobs.list(`jobs/${id}/resume`)).toEqual([]);
 });
+
+test('a job that another worker takes over trains from where it began, whatever was uploaded meanwhile', async () => {
+  const ended = async (world: World, id: string) => {
+    const runner = createRunner(world, lab, (session) => session);
+    await runner.start();
+    await untilEnded(world, id);
+    await runner.stop();
+    const checkpoint = (await world.storage.checkpoints.find(world.modelId, 1))!;
+    return (await filesOf(world, checkpoint.blobPrefix)).find(([name]) =>
+      name!.toString().endsWith('.safetensors'),
+    )![1];
+  };
+  const undisturbed = await lab.createWorld();
+  const trained = await ended(undisturbed, (await submit(undisturbed, BODY)).id);
+
+  const world = await lab.createWorld();
+  const { id } = await submit(world, BODY);
+  const { attempt } = (await world.storage.jobs.claim('gone', Date.now(), 1000, null))!;
+  await world.storage.jobs.assignStep(id, attempt);
+  const blobPrefix = `checkpoints/${world.modelId}/uploaded`;
+  const made = (await undisturbed.storage.checkpoints.find(undisturbed.modelId, 1))!;
+  await world.blobs.putDirectory(blobPrefix, (await undisturbed.blobs.findDirectory(made.blobPrefix))!);
+  await world.storage.checkpoints.add({ ...made, id: createId(), modelId: world.modelId, blobPrefix });
+  await world.storage.jobs.releaseLeases(null);
+  expect(await ended(world, id)).toEqual(trained);
+  expect((await world.storage.checkpoints.findLatest(world.modelId))?.step).toBe(2);
+});

@@ -101,7 +101,7 @@ export async function attemptJob(
 ): Promise<AttemptOutcome> {
   const { storage, blobs, workDirectory } = deps;
   const { engine, encoder, readElsewhere, hiddenSize = null } = trainer;
-  const start = await getLatestCheckpoint(storage, model.id);
+  const start = await getStart(job, storage);
   const read = createJobDataReader(encoder, readElsewhere);
   const ending = () => endingOf(job, storage, signal);
   const capabilities = trainer.capabilities();
@@ -115,6 +115,12 @@ export async function attemptJob(
   } finally {
     await work.close();
   }
+}
+
+/** The same for every attempt, also if a later step was uploaded after the first one began. */
+async function getStart({ id, modelId }: TrainingJob, storage: Storage): Promise<Checkpoint> {
+  const step = (await storage.jobs.find(id))?.step ?? undefined;
+  return getLatestCheckpoint(storage, modelId, step);
 }
 
 /** Null: continue. */
