@@ -254,7 +254,7 @@ async function evaluationOf({ evaluate, samples, maxTokens }: TrainFlags): Promi
 
 function parseJson(text: string, where: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, '')); // a mark of the byte order, as Windows' programs write it
   } catch (error) {
     throw new AppError('invalid_request', `${where} is not JSON: ${(error as Error).message}`);
   }

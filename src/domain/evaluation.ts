@@ -25,8 +25,10 @@ export interface EvaluationPrompt {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A valid line, or the reason why it is invalid. */
-export type ReadEvaluationLine = (line: string) => { readonly prompt: EvaluationPrompt } | { readonly problem: string };
+/** A valid line with its fields that no evaluation uses, or the reason why it is invalid. */
+export type ReadEvaluationLine = (
+  line: string,
+) => { readonly prompt: EvaluationPrompt; readonly unused: readonly string[] } | { readonly problem: string };
 
 /** Sampling settings for each prompt. Null: the defaults of a chat request. */
 export interface EvaluationSettings {

@@ -1,12 +1,13 @@
 // Prompts of evaluations: lines → domain.
 import { z } from 'zod';
-import { isObject } from '#base/is-object';
+import { counted } from '#base/counted';
 import { BODY_SHAPE } from '#base/json-shape';
 import { nonEmpty } from '#base/non-empty';
 import type { EvaluationPrompt, ReadEvaluationLine } from '#domain/evaluation';
 import { parseJson } from '#validation/json-text';
 import { list } from '#validation/lax';
 import { parse } from '#validation/parse';
+import { asSent } from '#validation/read-ahead';
 import { message, tool } from './message.ts';
 import { problemOf } from './problem.ts';
 
@@ -21,7 +22,7 @@ export const promptRow = z
       "If the last message is the assistant's, it is not shown to the model: it becomes the `reference` of the prompt.",
     ),
     tools,
-    metadata: z.unknown().optional().meta({ type: 'object', description: 'Returned with the answers.' }),
+    metadata: asSent(z.record(z.string(), z.unknown())).nullish().describe('Returned with the answers.'),
   })
   .meta({ title: 'EvaluationPrompt' });
 
@@ -33,20 +34,41 @@ export const readEvaluationLine: ReadEvaluationLine = (text) => {
   }
 };
 
-export function toPrompt({
-  messages,
-  tools: own,
-  metadata,
-}: z.output<typeof promptRow>): ReturnType<ReadEvaluationLine> {
+export function toPrompt(row: z.output<typeof promptRow>): ReturnType<ReadEvaluationLine> {
+  const { messages, tools: own, metadata } = row;
   const last = messages.at(-1);
   const reference = last?.role === 'assistant' ? last : null;
   const asked = reference ? messages.slice(0, -1) : messages;
   if (asked.length === 0) return { problem: 'must contain a message that can be answered' };
-  const prompt: EvaluationPrompt = {
-    messages: asked,
-    tools: nonEmpty(own),
-    reference,
-    metadata: isObject(metadata) ? metadata : {},
+  const prompt: EvaluationPrompt = { messages: asked, tools: nonEmpty(own), reference, metadata: metadata ?? {} };
+  return { prompt, unused: unusedIn(row) };
+}
+
+/** Null counts as absent, as data sets with columns write it. */
+const unusedIn = (row: object): string[] =>
+  Object.entries(row).flatMap(([field, value]) =>
+    Object.hasOwn(promptRow.shape, field) || value === null || value === undefined ? [] : [field],
+  );
+
+const FIELDS_MAX = 20;
+/** Each prompt may have other fields. */
+const COUNTED_MAX = 1_000;
+
+/** Names what no evaluation uses of its prompts, in a sentence. */
+export function createUnusedOfPrompts() {
+  const prompts = new Map<string, number>();
+  return {
+    note(unused: readonly string[]): void {
+      for (const field of unused)
+        if (prompts.has(field) || prompts.size < COUNTED_MAX) prompts.set(field, (prompts.get(field) ?? 0) + 1);
+    },
+    warnings(): string[] {
+      if (prompts.size === 0) return [];
+      const named = [...prompts].slice(0, FIELDS_MAX).map(([field, count]) => `${field} (${counted(count, 'prompt')})`);
+      const more = prompts.size > FIELDS_MAX ? `, and ${prompts.size - FIELDS_MAX} more` : '';
+      return [
+        `Fields of the evaluation's prompts that are not used: ${named.join(', ')}${more}. What is to come back with the answers belongs into metadata.`,
+      ];
+    },
   };
-  return { prompt };
 }

@@ -1,7 +1,7 @@
 // The evaluation settings of a job: wire → domain. Reading an evaluation is in evaluation-answers.ts.
 import { z } from 'zod';
 import { nonEmpty } from '#base/non-empty';
-import { promptRow, toPrompt, tools } from '#rows/evaluation';
+import { createUnusedOfPrompts, promptRow, toPrompt, tools } from '#rows/evaluation';
 import { parseArtifactUri } from '#services/artifacts/artifact-name';
 import type { RequestedEvaluation } from '#domain/evaluation';
 import { integer, list, number, union } from '#validation/lax';
@@ -73,9 +73,11 @@ export function readEvaluation(wire: z.output<typeof evaluation>): ReadEvaluatio
   const artifact = has(url) ? parseArtifactUri(url) : null;
   if (has(url) && !artifact)
     refuse(['body', 'evaluation', 'prompts_url'], 'must look like wandb-artifact:///entity/project/name:version', url);
+  const unused = createUnusedOfPrompts();
   const inline = (prompts ?? []).map((row, i) => {
     const read = toPrompt(row);
     if ('problem' in read) refuse(['body', 'evaluation', 'prompts', i, 'messages'], read.problem, row.messages.length);
+    unused.note(read.unused);
     return read.prompt;
   });
   return {
@@ -92,6 +94,6 @@ export function readEvaluation(wire: z.output<typeof evaluation>): ReadEvaluatio
         chatTemplateKwargs: wire.chat_template_kwargs ?? {},
       },
     },
-    warnings: unknownFields(settings, wire, 'evaluation.'),
+    warnings: [...unknownFields(settings, wire, 'evaluation.'), ...unused.warnings()],
   };
 }

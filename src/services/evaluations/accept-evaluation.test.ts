@@ -8,12 +8,12 @@ import { createAcceptEvaluation } from './accept-evaluation.ts';
 const NAME = { entity: 'team', project: 'p', name: 'prompts', version: null };
 const limits = { promptsMax: 1_000, samplesMax: 4, tokensMax: 1e6, promptBytesMax: 8_000_000 };
 
-function accept(lines: readonly string[]) {
+function accept(lines: readonly (string | Buffer)[]) {
   const opened = {
     artifact: { ...NAME, version: 0, files: [{ path: 'prompts.jsonl' }] },
     open: async () => ({
       content: (async function* () {
-        yield Buffer.from(lines.join('\n'));
+        for (const each of lines) yield Buffer.concat([Buffer.from(each), Buffer.from('\n')]);
       })(),
     }),
   } as unknown as OpenArtifact;
@@ -30,7 +30,7 @@ const keys = (from: number, count: number) =>
   `{${Array.from({ length: count }, (_, i) => `"k${from + i}":0`).join(',')}}`;
 
 test('the prompts of a file have as many values and keys together as those in a body', async () => {
-  expect((await accept([line(zeros(100_000)), line(zeros(100_000))])).prompts).toHaveLength(2);
+  expect((await accept([line(zeros(100_000)), line(zeros(100_000))])).body.prompts).toHaveLength(2);
   await expect(accept([1, 2, 3].map(() => line(zeros(100_000))))).rejects.toThrow(
     'prompts.jsonl line 3 of prompts:v0 are too many at once: More than 250000 values',
   );
@@ -44,4 +44,21 @@ test('a line alone has no more', () => {
   expect(readEvaluationLine(line(zeros(300_000)))).toMatchObject({
     problem: expect.stringContaining('More than 250000 values') as string,
   });
+});
+
+test('a file is read as training data is: from behind a byte order mark, and only as UTF-8', async () => {
+  const marked = await accept([`\ufeff${line('null')}`, '\r']);
+  expect(marked).toMatchObject({ body: { prompts: [{ metadata: {} }] }, warnings: [] });
+  const latin = Buffer.from(line('{"city":"Åre"}'), 'latin1');
+  await expect(accept([line('{}'), latin])).rejects.toThrow('line 2 of prompts:v0: is not UTF-8');
+});
+
+test('fields that no evaluation uses are named, and metadata that would be lost is refused', async () => {
+  const row = { ...(JSON.parse(line('{"id":1}')) as object), reference_answer: 4, source: null };
+  const { body, warnings } = await accept([JSON.stringify(row), JSON.stringify({ ...row, functions: [] })]);
+  expect(body.prompts).toMatchObject([{ metadata: { id: 1 } }, { metadata: { id: 1 } }]);
+  expect(warnings).toEqual([
+    "Fields of the evaluation's prompts that are not used: reference_answer (2 prompts), functions (1 prompt). What is to come back with the answers belongs into metadata.",
+  ]);
+  await expect(accept([line('"task 7"')])).rejects.toThrow('metadata: must be an object');
 });

@@ -7,10 +7,11 @@ import type { Caller } from '#domain/caller';
 import { AppError } from '#domain/errors';
 import type { EvaluationBody, EvaluationPrompt, PromptFile, RequestedEvaluation } from '#domain/evaluation';
 import type { DatasetVersion } from '#domain/sft';
-import { readEvaluationLine } from '#rows/evaluation';
+import { createUnusedOfPrompts, readEvaluationLine } from '#rows/evaluation';
 import { createYielder } from '#base/yield-to-loop';
 import { splitLines } from '#base/lines';
 import type { Artifacts } from '../artifacts/artifacts.ts';
+import { readText } from '../jobs/data/sft-dataset.ts';
 
 export interface EvaluationLimits {
   readonly promptsMax: number;
@@ -27,7 +28,13 @@ export interface AcceptEvaluationDeps {
   readonly limits: EvaluationLimits;
 }
 
-export type AcceptEvaluation = (caller: Caller, requested: RequestedEvaluation) => Promise<EvaluationBody>;
+export interface AcceptedEvaluation {
+  readonly body: EvaluationBody;
+  /** What of a file of prompts is not used. */
+  readonly warnings: readonly string[];
+}
+
+export type AcceptEvaluation = (caller: Caller, requested: RequestedEvaluation) => Promise<AcceptedEvaluation>;
 
 /** Throws `invalid_request`, `artifact_not_found`. */
 export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDeps): AcceptEvaluation {
@@ -39,8 +46,9 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
         `${samples} samples are more than the ${limits.samplesMax} per prompt that this server gives`,
       );
     }
-    const { source, prompts: given } =
-      'artifact' in asked ? await readPrompts(caller, asked) : { source: null, prompts: asked };
+    const read =
+      'artifact' in asked ? await readPrompts(caller, asked) : { source: null, prompts: asked, warnings: [] };
+    const { source, prompts: given, warnings } = read;
     const prompts = given.map((prompt) => (prompt.tools ? prompt : { ...prompt, tools }));
     if (prompts.length === 0) throw refusal('prompts', 'There is no prompt to answer');
     if (prompts.length > limits.promptsMax) throw tooMany(limits.promptsMax);
@@ -54,7 +62,7 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
     }
     const body = stringifySentJson({ settings, source, prompts } satisfies EvaluationBody);
     if (Buffer.byteLength(body) > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
-    return parseSentJson(body, 'rounded') as EvaluationBody; // answers repeat tools and metadata, as JSON
+    return { body: parseSentJson(body, 'rounded') as EvaluationBody, warnings }; // answers repeat tools and metadata, as JSON
   };
 
   async function readPrompts(caller: Caller, { artifact: named, path: wanted }: PromptFile) {
@@ -66,21 +74,24 @@ export function createAcceptEvaluation({ artifacts, limits }: AcceptEvaluationDe
     const prompts: EvaluationPrompt[] = [];
     const yieldToLoop = createYielder();
     const budget = createShapeBudget(BODY_SHAPE); // as for prompts in a body: their whole list is read again for every page of answers
+    const unused = createUnusedOfPrompts();
     let [line, bytes] = [0, 0];
-    for await (const text of splitLines(content, limits.promptBytesMax)) {
+    for await (const written of splitLines(content, limits.promptBytesMax)) {
       line++;
       await yieldToLoop();
-      bytes += text.length;
+      bytes += written.length;
       if (bytes > limits.promptBytesMax) throw tooLong(limits.promptBytesMax);
-      const json = text.toString('utf8');
-      if (json.trim() === '') continue;
       const at = `${path} line ${line} of ${name}:v${version}`;
-      spend(budget, json, at);
-      const read = readEvaluationLine(json);
+      const read = readText(written, line, (json) => {
+        spend(budget, json, at);
+        return readEvaluationLine(json);
+      });
+      if (read === null) continue;
       if ('problem' in read) throw refusal('prompts_url', `${at}: ${read.problem}`);
+      unused.note(read.unused);
       if (prompts.push(read.prompt) > limits.promptsMax) throw tooMany(limits.promptsMax);
     }
-    return { source, prompts };
+    return { source, prompts, warnings: unused.warnings() };
   }
 }
 

@@ -144,7 +144,7 @@ export function createTrainingJobs({
       ...job
     }: Pick<NewJob, 'id' | 'type' | 'modelId' | 'episodes'> & { readonly klReference?: KlReference },
     caller: Caller,
-    evaluated: EvaluationBody | null,
+    evaluated: EvaluationBody | undefined,
     write: (target: Pick<BlobStore, 'put'>, bodyBlob: string) => Promise<{ sizeBytes: number }>,
     about: Readonly<Record<string, unknown>>,
   ): Promise<TrainingJob> {
@@ -210,7 +210,7 @@ export function createTrainingJobs({
   async function submitDataset<Type extends 'sft' | 'dpo'>(
     type: Type,
     caller: Caller,
-    { modelId, data, config, warnings, evaluation = null }: DatasetRequest<DatasetJobBodies[Type]['config']>,
+    { modelId, data, config, warnings: ofRequest, evaluation = null }: DatasetRequest<DatasetJobBodies[Type]['config']>,
     id: string,
   ): Promise<TrainingJob> {
     const made = await storage.jobs.find(id);
@@ -220,11 +220,13 @@ export function createTrainingJobs({
     const { artifact } = await artifacts.get(caller, data);
     const { entity, project, name, version } = artifact;
     const dataset = { entity, project, name, version, path: datasetFile(artifact) };
+    const accepted = evaluation ? await acceptEvaluation(caller, evaluation) : null;
+    const warnings = [...ofRequest, ...(accepted?.warnings ?? [])];
     const body = { dataset, config, ...(warnings.length > 0 ? { warnings } : {}) };
     return create(
       { id, type, modelId },
       caller,
-      evaluation && (await acceptEvaluation(caller, evaluation)),
+      accepted?.body,
       (target, bodyBlob) => target.put(bodyBlob, sealJson(body satisfies SftJobBody | DpoJobBody)),
       { dataset: `${project}/${name}:v${version}` },
     );
@@ -250,7 +252,8 @@ export function createTrainingJobs({
       const { klReference } = body.config;
       const rollouts =
         'episodeGroups' in body ? await findRollouts(storage.episodes, caller, model, body.episodeGroups) : null;
-      const warnings = [...body.warnings, ...(rollouts?.warnings ?? [])];
+      const accepted = evaluation ? await acceptEvaluation(caller, evaluation) : null;
+      const warnings = [...body.warnings, ...(rollouts?.warnings ?? []), ...(accepted?.warnings ?? [])];
       const groups = withBoundedMetrics('groups' in body ? recall(body.groups, model) : rollouts!.groups());
       return create(
         {
@@ -259,7 +262,7 @@ export function createTrainingJobs({
           ...(klReference ? { klReference } : {}),
         },
         caller,
-        evaluation && (await acceptEvaluation(caller, evaluation)),
+        accepted?.body,
         (target, bodyBlob) => writeGroups(target, bodyBlob, headOf({ config: body.config, warnings }), groups),
         { groups: 'groups' in body ? body.groups.length : body.episodeGroups.length },
       );

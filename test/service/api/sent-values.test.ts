@@ -174,7 +174,8 @@ test('the prompts of an evaluation are answered from storage as they were sent',
     find: () => Promise.resolve(stored),
   };
   const job = { jobId: 'j', modelId: 'm' };
-  await putEvaluationBody(blobs, job, await accept({} as never, { settings, tools: null, prompts } as never));
+  const { body } = await accept({} as never, { settings, tools: null, prompts } as never);
+  await putEvaluationBody(blobs, job, body);
   const read = await readEvaluationBody(blobs, job);
   expect(() => JSON.stringify(read)).not.toThrow();
   const made = read.prompts.map(({ messages: said, tools }) =>
