@@ -23,6 +23,10 @@ const WORDS: Readonly<Record<string, string>> = {
 function describe({ type, loc, msg, ctx }: ValidationError['items'][number]): string {
   if (type === 'json_invalid') return `is not JSON: ${String(ctx?.['error'])} at character ${loc[1]}`;
   const words =
-    WORDS[type] ?? msg.replace(/^Value error, /, '').replace(/^List should have at least 1 item$/, 'must not be empty');
+    WORDS[type] ??
+    msg
+      .replace(/^Value error, /, '')
+      .replace(/^List should have at least 1 item$/, 'must not be empty')
+      .replace(/^List should have at most (\d+) items$/, 'must have at most $1 entries');
   return loc.length > 1 ? `${loc.slice(1).join('.')}: ${words}` : words;
 }

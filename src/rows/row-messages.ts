@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import type { ChatMessage } from '#domain/chat';
 import type { UnusedField } from '#domain/sft';
+import { list } from '#validation/lax';
 import { ValidationError } from '#validation/parse';
 import { inChatForm, type Refuse } from './chat-form.ts';
 import { messageOf } from './message.ts';
@@ -84,9 +85,11 @@ function relocated<Read>(read: () => Read, move: (place: Place) => Place | null)
 /** Fields that reach every chat template; the others reach those that read them. */
 const USED = new Set(['role', 'content', 'tool_calls', 'tool_call_id']);
 
-export const rowMessages = z
-  .array(z.unknown())
-  .min(1)
+/** As in a trajectory: each turn is found in the conversation up to it, so the work grows with the square of their number. */
+const MESSAGES_MAX = 2_000;
+
+export const rowMessages = list(z.unknown(), MESSAGES_MAX)
+  .refine((messages) => messages.length > 0, 'List should have at least 1 item')
   .transform((sent, ctx): RowMessages => {
     const refuse: Refuse = (path, message) => ctx.addIssue({ code: 'custom', path, message });
     const messages: ChatMessage[] = [];

@@ -335,6 +335,11 @@ test.each([
     'has none of the fields messages, conversations, prompt with completion, and text: write messages',
   ],
   ['no messages', { messages: [] }, 'messages: must not be empty'],
+  [
+    'more messages than a template writes in time',
+    { messages: Array.from({ length: 2_002 }, (_, i) => messages[i % 2]) },
+    'messages: must have at most 2000 entries',
+  ],
   ['a user without content', { messages: [{ role: 'user' }, answer] }, 'messages.0.content: is missing'],
   [
     'a call by the user',

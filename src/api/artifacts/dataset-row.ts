@@ -59,7 +59,7 @@ export const rowResponse = z
       .array(sequence)
       .nullable()
       .describe(
-        'The sequences it would be trained as. There are several if the template rewrites earlier turns, two (chosen and rejected) for a pair, and none if nothing would be trained on. Null: the line cannot be read, or is larger than 64 kB; larger lines are tokenized only in jobs.',
+        'The sequences it would be trained as. There are several if the template rewrites earlier turns, two (chosen and rejected) for a pair, and none if nothing would be trained on. Null: the line cannot be read, is larger than 64 kB, or has more than 10,000 messages times answers; such lines are tokenized only in jobs.',
       ),
   })
   .meta({ title: 'DatasetRow' });

@@ -92,3 +92,14 @@ test('later system messages and what is said beside a call are named where the t
   ]);
   expect(warningsOf(`${SAID}{% if m.tool_calls %}{{ m.tool_calls[0].function.name }}{% endif %}`, row)).toEqual([]);
 });
+
+test('a long conversation with fields in every message is asked about a few of them', () => {
+  const messages = Array.from({ length: 400 }, (_, i) =>
+    said(i % 2 ? 'assistant' : 'user', 'Hi', { id: i, name: 'x' }),
+  );
+  let rendered = 0;
+  const unused = createUnusedFields({ renderClosed: (of) => String((rendered += of.length)) && 'text' });
+  unused.note({ row: { messages, tools: null }, unused: ['id', 'name'].map((field) => ({ of: 'message', field })) });
+  expect(rendered).toBeLessThan(40_000);
+  expect(unused.warnings()).toEqual(named('messages[].id (1 row)', 'messages[].name (1 row)'));
+});

@@ -16,6 +16,8 @@ const FIELDS_MAX = 20;
 const COUNTED_MAX = 1_000;
 /** A field that the template has not used in so many rows is not used in the others. */
 const ASKED_MAX = 20;
+/** Nor in the other messages of a row: each is asked about with the conversation before it, so the work grows with the square of their number. */
+const MESSAGES_ASKED_MAX = 8;
 
 interface ReadRow {
   readonly row: SftRow | PreferencePair;
@@ -62,14 +64,12 @@ function createReadFields(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
     const misses = known.get(key);
     if (misses === null) return true;
     if (misses !== undefined && misses >= ASKED_MAX) return false;
-    const compared = conversationsOf(row).flatMap((messages) =>
-      messages.flatMap((message, place) => {
-        const bare = message.role === role ? without(message, field) : message;
-        if (bare === message) return [];
-        const [one, other] = [message, bare].map((each) => renderedWith(row, messages, place, each, encoder));
-        return one!.length === 0 && other!.length === 0 ? [] : !isDeepStrictEqual(one, other);
-      }),
-    );
+    const compared: boolean[] = [];
+    for (const { messages, place, bare } of messagesWith(row, role, field)) {
+      const [one, other] = [messages[place]!, bare].map((each) => renderedWith(row, messages, place, each, encoder));
+      if (one!.length > 0 || other!.length > 0) compared.push(!isDeepStrictEqual(one, other));
+      if (compared.at(-1) === true) break;
+    }
     if (compared.length === 0) return true; // the template refuses the row, which is reported
     const isUsed = compared.includes(true);
     if (known.size < COUNTED_MAX) known.set(key, isUsed ? null : (misses ?? 0) + 1);
@@ -84,6 +84,17 @@ function createReadFields(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
       having.length > 0 && [...new Set(having.map(({ role }) => role))].every((role) => isReadOf(role, field, row))
     );
   };
+}
+
+/** The first messages of the role that have the field, and what each is without it. */
+function messagesWith(row: SftRow | PreferencePair, role: string, field: string) {
+  const found = conversationsOf(row).flatMap((messages) =>
+    messages.flatMap((message, place) => {
+      const bare = message.role === role ? without(message, field) : message;
+      return bare === message ? [] : { messages, place, bare };
+    }),
+  );
+  return found.slice(0, MESSAGES_ASKED_MAX);
 }
 
 const OF_FUNCTION = 'tool_calls.function.';

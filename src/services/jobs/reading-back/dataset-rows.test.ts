@@ -16,23 +16,29 @@ const said = (role: string, content: unknown, more = {}) => ({ role, content, ..
 const turns = [said('user', 'Hi'), said('assistant', 'Hello')];
 const json = JSON.stringify;
 
-/** Which lines would be trained, from each. */
-async function trainedLines(content: string) {
-  async function* file() {
-    yield Buffer.from(content);
-  }
-  const shown = { assistantTurns: 'all', shownRows: Infinity } as const;
-  const checked = await checkData(file(), model, shown);
+async function* fileOf(content: string) {
+  yield Buffer.from(content);
+}
+
+function pageOf(content: string) {
   const baseModels = { default: model, get: () => model } as unknown as DatasetRowsDeps['baseModels'];
-  const opened = { artifact: { files: [{ path: dataset.path }] }, open: () => ({ content: file() }) };
+  const opened = { artifact: { files: [{ path: dataset.path }] }, open: () => ({ content: fileOf(content) }) };
   const artifacts = { get: () => Promise.resolve(opened) } as unknown as DatasetRowsDeps['artifacts'];
   const caller = {} as Parameters<ReturnType<typeof createDatasetRows>['list']>[0];
-  const page = await createDatasetRows({ artifacts, baseModels }).list(
+  return createDatasetRows({ artifacts, baseModels }).list(
     caller,
     { ...dataset, version: '0' },
     { path: null, baseModel: null, assistantTurns: 'all' },
     { after: null, limit: 100 },
   );
+}
+
+/** Which lines would be trained, from each. */
+async function trainedLines(content: string) {
+  const file = () => fileOf(content);
+  const shown = { assistantTurns: 'all', shownRows: Infinity } as const;
+  const checked = await checkData(file(), model, shown);
+  const page = await pageOf(content);
   const limits = { trainedTurns: 'all', lengthMax: text.contextLength } as const;
   const job = await readJobData
     .sft({ dataset, limits }, file(), encoder, async () => {})
@@ -75,4 +81,16 @@ test('a job skips the lines that neither shows as trained', async () => {
     page: { trained: [1, 6], invalid: [] },
     job: 3,
   });
+});
+
+test('a conversation of very many turns is shown without its tokens, which would take a minute', async () => {
+  const of = (pairs: number) => json({ messages: Array.from({ length: pairs }, () => turns).flat() });
+  const { rows, hasMore } = await pageOf([of(1_000), of(20), of(60), of(60), of(1)].join('\n'));
+  expect(rows.map(({ row, problem, sequences }) => [row !== null, problem, sequences?.length])).toEqual([
+    [true, null, undefined],
+    [true, null, 1],
+    [true, null, 1],
+    [true, null, 1],
+  ]);
+  expect(hasMore).toBe(true);
 });

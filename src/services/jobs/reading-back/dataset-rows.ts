@@ -17,6 +17,7 @@ import type { Artifacts } from '../../artifacts/artifacts.ts';
 import type { BaseModels } from '../../models/base-models.ts';
 import { createConversationEncoder } from '../data/conversation-encoder.ts';
 import { datasetFile, readText } from '../data/sft-dataset.ts';
+import { conversationsOf } from '../data/row-renderings.ts';
 import { tokenizeRow, type RowsShown } from '../data/tokenize-row.ts';
 
 export interface DatasetRow {
@@ -28,7 +29,7 @@ export interface DatasetRow {
   readonly problem: string | null;
   /** The beginning of the line if there is no row. */
   readonly beginning: string | null;
-  /** Null: not tokenized, because there is no row or it is too long. For a pair: the chosen answer, then the rejected one. */
+  /** Null: not tokenized, because there is no row, or it is too long or has too many turns. For a pair: the chosen answer, then the rejected one. */
   readonly sequences: readonly DatasetSequence[] | null;
 }
 
@@ -60,6 +61,8 @@ export interface DatasetRowsDeps {
 /** A few tenths of a second of tokenization. A page ends after the row that exceeds this. */
 const ENCODED_BYTES = 262_144;
 const ROW_BYTES_MAX = 65_536;
+/** The same for messages that the chat template writes: each turn is found in the conversation up to it. */
+const WRITTEN_MESSAGES = 10_000;
 const SHOWN_BYTES_MAX = 1_000_000;
 const PAGE_BYTES = 4_000_000;
 const BEGINNING_CHARACTERS = 2_000;
@@ -76,16 +79,19 @@ export function createDatasetRows({ artifacts, baseModels }: DatasetRowsDeps): D
       const from = after === null ? 0 : parseLine(after);
       const yieldToLoop = createYielder();
       const rows: DatasetRow[] = [];
-      let [line, read, encoded] = [0, 0, 0];
+      let [line, read, encoded, written] = [0, 0, 0, 0];
+      const isFull = () =>
+        rows.length === limit || read > PAGE_BYTES || encoded > ENCODED_BYTES || written > WRITTEN_MESSAGES;
       for await (const bytes of splitLines(content, SHOWN_BYTES_MAX)) {
         await yieldToLoop();
         if (++line <= from) continue;
-        if (rows.length === limit || read > PAGE_BYTES || encoded > ENCODED_BYTES) return { rows, hasMore: true };
+        if (isFull()) return { rows, hasMore: true };
         const row = readRow(bytes, line);
         if (row === null) continue;
         read += bytes.length;
-        const isShort = bytes.length <= ROW_BYTES_MAX;
-        if (isShort) encoded += bytes.length;
+        const messages = row.row ? writtenMessages(row.row) : 0;
+        const isShort = bytes.length <= ROW_BYTES_MAX && messages <= WRITTEN_MESSAGES;
+        if (isShort) [encoded, written] = [encoded + bytes.length, written + messages];
         rows.push({
           ...row,
           ...(row.row && isShort ? await tokenize(row.row, shown, encoder, tokenizer) : {}),
@@ -108,6 +114,13 @@ function readRow(bytes: Buffer, line: number): DatasetRow | null {
     ? { ...place, row: read.row, problem: null, beginning: null }
     : { ...place, row: null, problem: read.problem, beginning: beginning() };
 }
+
+/** About how many messages the chat template writes to find the turns of a row. */
+const writtenMessages = (row: SftRow | PreferencePair): number =>
+  conversationsOf(row).reduce(
+    (sum, messages) => sum + messages.length * messages.filter(({ role }) => role === 'assistant').length,
+    0,
+  );
 
 /** Returns the chat template's error instead, if there is one. */
 async function tokenize(
