@@ -91,6 +91,14 @@ def cases() -> list[tuple[str, dict]]:
         made.append(case(title, "llama", {"eos_token": "<|im_end|>", "added_tokens_decoder": {}}, added_tokens__json={"<|im_end|>": 900, "<bos>": 899}))
         made.append(case(title, "llama", {}, changes={"added_tokens": [{"id": 700, **added("<|a|>", special=False)}, {"id": 3, **added("the", special=False, normalized=True)}]}))
         made.append(case(title, "llama", {"eos_token": "<|a|>", "pad_token": "the"}, changes={"added_tokens": [{"id": 700, **added("<|a|>", special=False)}, {"id": 3, **added("the", special=False, normalized=True)}]}))
+        # A token that was normalized stays so for the decoder; roles with one token; flags in tokenizer_config.json beside added_tokens.json.
+        again = {"content": "</s>", **TOKEN, "special": False}
+        made.append(case(title, "llama", {"added_tokens_decoder": {"30": {**again, "normalized": True}, "701": {**again, "lstrip": True}}}))
+        flagged = {"__type": "AddedToken", "content": "<|im_end|>", **TOKEN, "rstrip": True}
+        made.append(case(title, "llama", {"bos_token": "<|im_end|>", "eos_token": flagged, "image_token": "<|im_end|>"}))
+        made.append(case(title, "llama", {"eos_token": flagged}, added_tokens__json={"<|im_end|>": 900}))
+        made.append(case(title, "llama", {"additional_special_tokens": [flagged, "<bos>"]}, added_tokens__json={"<|im_end|>": 900, "<bos>": 901}))
+        made.append(case(title, "llama", {"additional_special_tokens": ["<bos>"], "extra_special_tokens": {"boi_token": "the"}}, added_tokens__json={"<bos>": 901}))
     # The processor, which add_bos_token and add_eos_token do not change if there is a tokenizer.json.
     for flag in ({"add_bos_token": True}, {"add_bos_token": False}, {"add_eos_token": True}, {"add_bos_token": True, "add_eos_token": True}):
         for processor in (None, level(True, trim=False), template([("<s>", 1)], []), template([("<s>", 1)], [("</s>", 2)])):

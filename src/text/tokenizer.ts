@@ -63,15 +63,19 @@ export function createTokenizer({ tokenizer, addedTokens }: TokenizerFiles, dire
 
 /** With the flags as the library has them. */
 const pipelineTokens = (tokens: readonly AddedToken[], vocabulary: ReadonlyMap<string, number>): PipelineToken[] =>
-  numbered(tokens, vocabulary).map((token) => ({
-    id: token.id,
-    content: token.content,
-    special: token.special,
-    normalized: typeof token.normalized === 'boolean' ? token.normalized : !token.special,
-    singleWord: token.single_word === true,
-    lstrip: token.lstrip === true,
-    rstrip: token.rstrip === true,
-  }));
+  numbered(tokens, vocabulary).map((token) => {
+    const normalized = typeof token.normalized === 'boolean' ? token.normalized : !token.special;
+    return {
+      id: token.id,
+      content: token.content,
+      special: token.special,
+      normalized,
+      wasNormalized: normalized || token.wasNormalized === true,
+      singleWord: token.single_word === true,
+      lstrip: token.lstrip === true,
+      rstrip: token.rstrip === true,
+    };
+  });
 
 function tokenizerOf({ encode, vocabulary, decoder, spelled }: Pipeline, added: readonly PipelineToken[]): Tokenizer {
   const addedById = new Map(added.map((token) => [token.id, token]));

@@ -18,6 +18,8 @@ export interface PipelineToken extends TokenRule {
   readonly special: boolean;
   /** Searched for after normalization, and normalized itself. */
   readonly normalized: boolean;
+  /** It is, or was before it got other flags: the decoder sees it normalized. */
+  readonly wasNormalized: boolean;
 }
 
 export interface Pipeline {
@@ -61,11 +63,13 @@ export function createPipeline(
   const split = readPreTokenizer(tokenizer.pre_tokenizer);
   const postProcess = readPostProcessor(tokenizer.post_processor);
   const decoder = readDecoder(tokenizer.decoder);
-  const spelled = ({ content, normalized }: PipelineToken) =>
-    normalized ? normalize(alignText(content)).text : content;
+  const spelled = ({ content, wasNormalized }: PipelineToken) =>
+    wasNormalized ? normalize(alignText(content)).text : content;
   const finders = [false, true].map((normalized) =>
     createTokenFinder(
-      added.filter((token) => token.normalized === normalized).map((rule) => ({ rule, spelled: spelled(rule) })),
+      added
+        .filter((token) => token.normalized === normalized)
+        .map((rule) => ({ rule, spelled: normalized ? spelled(rule) : rule.content })),
     ),
   ) as [FindTokens, FindTokens];
   let spellings: ReadonlyMap<number, string> | null = null; // most tokenizers never need it

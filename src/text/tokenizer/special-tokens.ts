@@ -1,5 +1,6 @@
 // The tokens that the files beside a tokenizer.json name, as Transformers 5 reads them: which have a role (`bos_token`, `image_token`, …), and
 // which are added to the vocabulary, in which order and with which flags. Knows the files' content, not where they lie.
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '#base/is-object';
 import type { RebuiltClass } from './rebuilt-classes.ts';
 
@@ -21,6 +22,8 @@ export interface Token {
   readonly content: string;
   readonly special: boolean;
   readonly [flag: string]: unknown;
+  /** Now, or before another file gave it other flags. */
+  readonly wasNormalized?: boolean;
 }
 
 export interface SpecialTokens {
@@ -43,7 +46,7 @@ export function readSpecialTokens(files: TokenFiles, rebuiltAs: RebuiltClass | n
   const ofFile = numberedTokens(Array.isArray(files.ofFile) ? files.ofFile : []);
   const stated = hasDecoder
     ? decoderTokens(config.added_tokens_decoder as Json)
-    : [...olderTokens(files, map, extras), ...ofFile];
+    : [...olderTokens(files, map), ...ofFile];
   const byId = [...new Map(stated)].sort(([a], [b]) => a - b).map(([, token]) => token);
   const roles = rolesOf(
     config,
@@ -54,13 +57,17 @@ export function readSpecialTokens(files: TokenFiles, rebuiltAs: RebuiltClass | n
 
   const added = new Map<string, Token>();
   const add = (token: Token) => {
-    const wasSpecial = added.get(token.content)?.special === true; // and the library never forgets it
-    added.set(token.content, { ...token, special: token.special || wasSpecial });
+    const before = added.get(token.content); // the library never forgets what a token was
+    const special = token.special || before?.special === true;
+    const wasNormalized = isNormalized(token) || before?.wasNormalized === true;
+    added.set(token.content, { ...token, special, wasNormalized });
   };
   if (!rebuiltAs) for (const [, token] of ofFile) add(token);
   const names = new Set([...roles.values()].map(({ content }) => content));
   const known = new Set([...added.keys(), ...byId.map(({ content }) => content)]);
-  const unknown = [...roles.values(), ...extras].filter(({ content }) => !known.has(content));
+  const unknown = [...roles.values(), ...extras]
+    .filter(({ content }) => !known.has(content))
+    .filter((token, i, all) => all.findIndex((other) => isDeepStrictEqual(other, token)) === i);
   for (const token of [...byId, ...unknown]) add(names.has(token.content) ? asSpecial(token) : token);
   if (rebuiltAs?.namesAgain)
     for (const token of [...roles.values(), ...extras])
@@ -71,6 +78,11 @@ export function readSpecialTokens(files: TokenFiles, rebuiltAs: RebuiltClass | n
     added: [...added.values()],
   };
 }
+
+const itemsOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []);
+
+const isNormalized = ({ normalized, special }: Token): boolean =>
+  typeof normalized === 'boolean' ? normalized : !special;
 
 /** A token that a file names by its text. */
 const plain = (content: string): Token => ({
@@ -111,10 +123,10 @@ const decoderTokens = (decoder: Json): NumberedToken[] =>
     return token === null ? [] : [[Number(id), token]];
   });
 
-/** added_tokens.json. A token with a standard role, or listed, is special. */
-function olderTokens({ older, config }: TokenFiles, map: Json, extras: readonly Token[]): NumberedToken[] {
-  const named = STANDARD.map((name) => textOf({ ...config, ...map }[name]));
-  const special = new Set([...named, ...extras.map(({ content }) => content)]);
+/** added_tokens.json. A token with a standard role, or listed, is special, but not one that tokenizer_config.json names with flags. */
+function olderTokens({ older, config }: TokenFiles, map: Json): NumberedToken[] {
+  const named = STANDARD.map((name) => (Object.hasOwn(map, name) ? textOf(map[name]) : config[name]));
+  const special = new Set([...named, ...itemsOf(listedIn(config)), ...itemsOf(map.extra_special_tokens).map(textOf)]);
   return Object.entries(older).flatMap(([content, id]): NumberedToken[] =>
     typeof id === 'number'
       ? [[id, { ...plain(content), special: special.has(content), normalized: !special.has(content) }]]
@@ -167,11 +179,19 @@ function dictionaryRoles(config: Json, texts: [string, Token][], map: Json): [st
   ];
 }
 
+const namesOlder = (config: Json): boolean => {
+  const { extra_special_tokens: newer } = config;
+  const isEmpty = !newer || (Array.isArray(newer) && newer.length === 0);
+  return isEmpty && Object.hasOwn(config, 'additional_special_tokens');
+};
+
+const listedIn = (config: Json): unknown =>
+  namesOlder(config) ? config.additional_special_tokens : config.extra_special_tokens;
+
 /** Tokens that are listed: under one name, or under the older one if there is nothing under the first. */
 function extrasOf(config: Json, map: Json): Token[] {
-  const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
-  const hasOlder = Object.hasOwn(config, 'additional_special_tokens') && isEmpty(config.extra_special_tokens);
-  const first = hasOlder ? config.additional_special_tokens : config.extra_special_tokens;
+  const hasOlder = namesOlder(config);
+  const first = listedIn(config);
   const more = map.extra_special_tokens;
   if (Array.isArray(more)) return [...tokensIn(first), ...tokensIn(more)];
   const isPresent = first !== undefined && !isObject(first) && !isObject(more);
