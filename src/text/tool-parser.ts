@@ -200,7 +200,7 @@ const xmlSyntax = (name: ToolSyntaxName, block: string): ToolSyntax => {
 
 /** `<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`; the outer tags may be missing. */
 export const QWEN3_CODER = xmlSyntax('qwen3_coder', 'tool_call');
-export const SEED_OSS = xmlSyntax('seed_oss', 'seed:tool_call');
+const SEED_OSS = xmlSyntax('seed_oss', 'seed:tool_call');
 
 const gemmaSyntax = (name: ToolSyntaxName, open: string, close: string, quote: string): ToolSyntax => ({
   name,
@@ -224,7 +224,7 @@ export const GEMMA4 = gemmaSyntax('gemma4', '<|tool_call>', '<tool_call|>', '<|"
 const PYTHON_LINES = { begin: '[', between: /^(?:,|;|(?=[A-Za-z_]))/, end: ']', bracketsOptional: true };
 
 /** `<function_calls>f(a=1)\ng()</function_calls>` */
-export const OLMO3: ToolSyntax = {
+const OLMO3: ToolSyntax = {
   name: 'olmo3',
   markers: ['<function_calls>', '</function_calls>'],
   opens: ['<function_calls>'],
