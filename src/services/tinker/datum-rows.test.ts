@@ -30,6 +30,20 @@ test('data fill rows in their order, and each gets its own log-probabilities bac
   expect(given).toHaveLength(9);
 });
 
+test('weights that are turned are refused, though there are as many', async () => {
+  const plan = (shape: readonly number[]) => {
+    const targets = { values: Int32Array.of(1, 2, 3, 4, 5, 6), shape: [2, 3] };
+    const weights = { values: Float32Array.of(1, 1, 1, 0, 0, 0), shape };
+    const inputs = new Map<string, typeof targets | typeof weights>([
+      ['target_tokens', targets],
+      ['weights', weights],
+    ]);
+    return planDatumRows([{ tokens: Int32Array.of(1, 2), inputs }], tinkerLoss('cross_entropy', {}), OPTIONS);
+  };
+  expect((await plan([2, 3])).rows).toHaveLength(1);
+  await expect(plan([3, 2])).rejects.toThrow('weights has 3 × 2 values for 2 × 3 targets');
+});
+
 test('other requests run between data', async () => {
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 20));

@@ -8,6 +8,7 @@ import { createLayout, createRowFilling, type FilledRow } from '#training/row-fi
 import type { RowLayout, Sharing } from '#training/row-layout';
 import type { TinkerLoss, TinkerLossInput } from '#training/tinker-losses';
 import type { DatumLogprobs, TinkerDatum } from './protobuf/forward-backward.ts';
+import type { WireTensor } from './protobuf/tensors.ts';
 
 export interface RowPlan {
   readonly rows: readonly PlannedRow[];
@@ -123,19 +124,24 @@ function checkDatum(
   }
   if (width !== null && wanted.includes('logprobs'))
     throw refuse(index, 'only cross_entropy supports several targets at a position');
-  const count = targets.values.length;
-  const read = wanted.map((name) => [name, readInput(inputs, name, count, index)] as const);
+  const read = wanted.map((name) => [name, readInput(inputs, name, targets, index)] as const);
   return { tokens, targets: targets.values, width, inputs: Object.fromEntries(read) };
 }
 
-function readInput(inputs: TinkerDatum['inputs'], name: TinkerLossInput, count: number, index: number): Float32Array {
+function readInput(
+  inputs: TinkerDatum['inputs'],
+  name: TinkerLossInput,
+  targets: WireTensor,
+  index: number,
+): Float32Array {
   const tensor = inputs.get(name);
   if (!tensor) {
-    if (name === 'weights') return new Float32Array(count).fill(1);
+    if (name === 'weights') return new Float32Array(targets.values.length).fill(1);
     throw refuse(index, `loss_fn_inputs has no ${name}`);
   }
-  const { values } = tensor;
-  if (values.length !== count) throw refuse(index, `${name} has ${values.length} values for ${count} targets`);
+  const { values, shape } = tensor;
+  const [own, wanted] = [shape.join(' × '), targets.shape.join(' × ')];
+  if (own !== wanted) throw refuse(index, `${name} has ${own} values for ${wanted} targets`); // also if it is turned
   const numbers = values instanceof Float32Array ? values : Float32Array.from(values);
   if (!numbers.every(Number.isFinite)) throw refuse(index, `${name} has a value that is not finite`);
   return name === 'sequence_ratio_mask' ? numbers.map((value) => Number(value !== 0)) : numbers;

@@ -67,6 +67,11 @@ test('a sparse matrix has zeros where it has no entries', () => {
   expect([...readTensor(bytes, 'weights', createReadingBudget()).values]).toEqual([0, 5, 0, 0, 0, 0, 6, 0, 7]);
 });
 
+test('a tensor without a shape is a list', () => {
+  const { values, shape } = readTensor(tensor(integers([1, 2, 3]), 2, []), 'x', createReadingBudget());
+  expect([[...values], shape]).toEqual([[1, 2, 3], [3]]);
+});
+
 test.each([
   ['a shape that is not its size', tensor(integers([1, 2]), 2, [3]), /shape has 3 numbers, but it contains 2/],
   ['half a number', tensor(Uint8Array.from([1, 2, 3]), 1, [1]), /not a whole number/],

@@ -3,7 +3,7 @@ import { AppError } from '#domain/errors';
 import type { ReadingBudget } from './reading-budget.ts';
 import { readFields, readIntegers } from './wire.ts';
 
-/** Values in row order; shape [] or [n] for a list, [n, k] for k values at each of n positions. */
+/** Values in row order; shape [n] for a list, [n, k] for k values at each of n positions. */
 export interface WireTensor {
   readonly values: Float32Array | Int32Array;
   readonly shape: readonly number[];
@@ -30,6 +30,8 @@ export function readTensor(bytes: Uint8Array, name: string, budget: ReadingBudge
   const values = sparse
     ? readSparse(sparse, type, shape, name, budget)
     : readNumbers(dense ?? new Uint8Array(0), type, name);
+  // The SDK leaves out a shape that its user did not give, and means a list.
+  if (shape.length === 0) return { values, shape: [values.length] };
   if (values.length !== cells) throw refuse(name, `its shape has ${cells} numbers, but it contains ${values.length}`);
   return { values, shape };
 }
