@@ -67,6 +67,13 @@ def forwards(client: tinker.TrainingClient) -> None:
     forward = client.forward(DATA, "cross_entropy").result()
     again = client.forward(DATA, "cross_entropy").result()
     assert near(forward.metrics["loss:sum"], again.metrics["loss:sum"])
+    inputs = {
+        "target_tokens": types.TensorData(data=TEXT[1:], dtype="int64"),  # without a shape
+        "weights": types.TensorData(data=[1.0] * 7, dtype="float32"),
+    }
+    shapeless = types.Datum(model_input=types.ModelInput.from_ints(TEXT[:-1]), loss_fn_inputs=inputs)
+    alone = client.forward([datum(TEXT, [1.0] * 8)], "cross_entropy").result().metrics["loss:sum"]
+    assert near(client.forward([shapeless], "cross_entropy").result().metrics["loss:sum"], alone)
 
 
 def samples(client: tinker.TrainingClient) -> None:
@@ -133,13 +140,21 @@ def saves(client: tinker.TrainingClient) -> None:
     sampler = service.create_sampling_client(model_path=weights)
     assert sampler.compute_logprobs(types.ModelInput.from_ints(TEXT)).result()
     rest = service.create_rest_client()
+    service.create_lora_training_client(base_model=model, rank=1, user_metadata={"rate": 0.5}).get_info()
     run_id = state.split("/")[2]
     listed = rest.list_checkpoints(run_id).result().checkpoints
     assert {each.checkpoint_id for each in listed} == {"weights/first", "sampler_weights/first"}, listed
     assert rest.get_training_run(run_id).result().base_model == model
     info = rest.get_weights_info_by_tinker_path(state).result()
     assert (info.lora_rank, info.train_unembed, info.train_mlp, info.train_attn) == (4, True, True, True), info
-    assert run_id in [run.training_run_id for run in rest.list_training_runs().result().training_runs]
+    runs = rest.list_training_runs().result().training_runs
+    assert run_id in [run.training_run_id for run in runs]
+    assert {"rate": "0.5"} in [run.user_metadata for run in runs], runs
+    try:
+        service.create_training_client_from_state_with_optimizer(weights).get_info()
+        raise AssertionError("an optimizer that was not saved was loaded")
+    except (tinker.BadRequestError, tinker.RequestFailedError) as error:
+        assert "has no optimizer state" in str(error), error
     rest.delete_checkpoint_from_tinker_path(weights).result()
     assert len(rest.list_checkpoints(run_id).result().checkpoints) == 1
 

@@ -217,7 +217,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
   // Tinker
   session_id: 'Id of the session, as returned by `create_session`.',
-  project_id: 'Project in the hosted service; it has no effect on this server.',
   'Tinker/model_id': 'Id of the training run, as returned by `create_model`.',
   'Tinker/run_id': 'Id of the training run, as returned by `create_model`.',
   request_id: 'Id of the operation. Pass it to `retrieve_future` to get the result.',

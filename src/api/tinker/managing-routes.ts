@@ -45,7 +45,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
     tinkerRoute('GET /training_runs', {
       ...read,
       summary: 'List training runs, newest first. `accessible` includes those of other teams that published weights',
-      query: wire.sliceQuery,
+      query: wire.runsQuery,
       answer: answers.runs,
       async handle({ caller, query: { limit, offset, access_scope: scope } }) {
         const { rows, total } = await sessions.listRuns(caller, scope, { limit, offset });
@@ -67,7 +67,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       ...read,
       summary:
         'List the saved weights of a training run, newest first. For a run of another team: only published weights',
-      query: wire.sliceQuery,
+      query: wire.ofRunQuery,
       answer: answers.checkpoints,
       async handle({ caller, params, query: { limit, offset } }) {
         const run = await sessions.readRun(caller, params['run_id']!);
@@ -143,7 +143,7 @@ export function managingRoutes({ sessions, saves }: Pick<Tinker, 'sessions' | 's
       answer: answers.describedSession,
       async handle({ caller, params }) {
         const { session, runIds, samplerIds } = await sessions.describe(caller, params['session_id']!);
-        return { training_run_ids: runIds, sampler_ids: samplerIds, user_metadata: session.metadata };
+        return { training_run_ids: runIds, sampler_ids: samplerIds, user_metadata: toTexts(session.metadata) };
       },
     }),
   ];
@@ -155,6 +155,12 @@ function noWeights(path: string): never {
 
 const CHECKPOINT_TYPES = { weights: 'training', sampler_weights: 'sampler', external_weights: 'external' } as const;
 
+/** The SDK sends any values and reads texts only: one number would cost it a whole list. */
+const toTexts = (metadata: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(metadata).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+
 const toCheckpoint = (checkpoint: TinkerCheckpoint) => ({
   checkpoint_id: `${checkpoint.kind}/${checkpoint.name}`,
   checkpoint_type: CHECKPOINT_TYPES[checkpoint.kind],
@@ -162,7 +168,7 @@ const toCheckpoint = (checkpoint: TinkerCheckpoint) => ({
   tinker_path: tinkerPath(checkpoint),
   size_bytes: checkpoint.sizeBytes,
   public: checkpoint.publishedAtMs !== null,
-  user_metadata: checkpoint.metadata,
+  user_metadata: toTexts(checkpoint.metadata),
   expires_at: isoOrNull(checkpoint.expiresAtMs),
 });
 
@@ -179,6 +185,6 @@ function toRun(run: TinkerRun, checkpoints: readonly TinkerCheckpoint[]) {
     last_request_time: new Date(run.usedAtMs).toISOString(),
     ...(weights ? { last_checkpoint: toCheckpoint(weights) } : {}),
     ...(sampler ? { last_sampler_checkpoint: toCheckpoint(sampler) } : {}),
-    user_metadata: run.metadata,
+    user_metadata: toTexts(run.metadata),
   };
 }

@@ -62,9 +62,11 @@ export function sessionRoutes({ sessions, names }: Pick<Tinker, 'sessions' | 'na
       access: 'any key',
       body: wire.createSession,
       answer: answers.session,
-      async handle({ caller, body: { tags, user_metadata: metadata } }) {
+      async handle({ caller, body: { tags, user_metadata: metadata, project_id: project, display_name: name } }) {
         const { id } = await sessions.create(caller, { tags: tags ?? [], metadata: metadata ?? {} });
-        return { session_id: id };
+        const dropped = [...(project ? ['project_id'] : []), ...(name ? ['display_name'] : [])].join(' and ');
+        const warning = { warning_message: `This server does not store ${dropped} of a session.` };
+        return { session_id: id, ...(dropped ? warning : {}) };
       },
     }),
     tinkerRoute('POST /session_heartbeat', {

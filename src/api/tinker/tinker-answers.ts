@@ -7,7 +7,7 @@ const texts = (description: string) => z.array(z.string()).describe(description)
 const whole = (description: string) => z.int().describe(description);
 const flag = (description: string) => z.boolean().describe(description);
 
-const metadata = z.record(z.string(), z.unknown()).describe('Your own values, returned unchanged.');
+const metadata = z.record(z.string(), z.string()).describe('Your own values; those that are not texts, as JSON text.');
 const servedName = text('Name of the base model.');
 const isLora = z.literal(true).describe('Always true: an adapter is trained, not the base model.');
 const loraRank = whole('Rank of the LoRA matrices.');
@@ -40,7 +40,10 @@ export const capabilities = z.object({
     .describe('The base models, each with its context length in tokens and its supported operations.'),
 });
 
-export const session = z.object({ session_id: z.string() });
+export const session = z.object({
+  session_id: z.string(),
+  warning_message: text('What the server does not store of the session; absent: nothing. The SDK logs it.').optional(),
+});
 export const heartbeat = z.object({ type: operation('session_heartbeat') });
 
 export const future = z.object({ request_id: z.string(), model_id: z.string() }).meta({ title: 'TinkerFuture' });

@@ -11,7 +11,9 @@ const METADATA_BYTES_MAX = 65_536;
 const metadata = ownValues(z.string().max(200))
   .superRefine(refuseLong)
   .nullish()
-  .describe(`Your own values, returned unchanged: up to ${METADATA_BYTES_MAX} bytes of JSON; null: none.`);
+  .describe(
+    `Your own values: up to ${METADATA_BYTES_MAX} bytes of JSON; null: none. The SDK reads texts only, so other values are returned as JSON text.`,
+  );
 const seq = z
   .int()
   .min(0)
@@ -51,7 +53,7 @@ export const createSession = z.strictObject({
   tags: z.array(z.string().max(200)).max(100).nullish().describe('Your own tags for the session; null: none.'),
   user_metadata: metadata,
   sdk_version: sdkVersion,
-  project_id: id.nullish(),
+  project_id: id.nullish().describe('Not stored: there are no projects.'),
   display_name: z.string().max(300).nullish().describe('Display name of the session; it is not stored.'),
   type,
 });
@@ -73,17 +75,22 @@ const adamw = z
 function refuseLong(values: Readonly<Record<string, unknown>>, ctx: z.RefinementCtx): void {
   const size = Buffer.byteLength(JSON.stringify(values));
   if (size <= METADATA_BYTES_MAX) return;
-  const msg = `These values are ${size} bytes of JSON, and may be at most ${METADATA_BYTES_MAX}. Store large values elsewhere, and their place here`;
+  const most = `and may be at most ${METADATA_BYTES_MAX}. Store large values elsewhere, and their place here`;
+  refuse(ctx, `These values are ${size} bytes of JSON, ${most}`);
+}
+
+function refuse(ctx: z.RefinementCtx, msg: string): void {
   ctx.addIssue({ code: 'custom', message: msg, params: { complaint: { type: 'value_error', msg } } });
 }
 
 /** What the cookbook's recipes ask for with their default loss: the first request in which the loss shows. */
 function refuseStability(isAsked: boolean, ctx: z.RefinementCtx): void {
   if (!isAsked) return;
-  const msg =
+  refuse(
+    ctx,
     'The loss stable_reinforce needs stability information of samples, and is not supported: its formula is not published. ' +
-    `Set another loss_fn of the recipe (${RL_LOSSES.join(', ')}), or leave out record_stability_info.`;
-  ctx.addIssue({ code: 'custom', message: msg, params: { complaint: { type: 'value_error', msg } } });
+      `Set another loss_fn of the recipe (${RL_LOSSES.join(', ')}), or leave out record_stability_info.`,
+  );
 }
 
 export const createModel = z.strictObject({
@@ -115,7 +122,7 @@ export const loadWeights = z.strictObject({
   seq_id: seq.nullish().describe(OPERATION),
   path: z.string().max(600).describe('The saved weights, `tinker://RUN/KIND/NAME`.'),
   optimizer: z.boolean().nullish().describe('Whether to load the optimizer state too; null: no.'),
-  base_model: id.nullish().describe('No effect: the base model of the saved weights is used.'),
+  base_model: id.nullish().describe('Base model of the saved weights; another one is refused. Null: not specified.'),
   user_metadata: metadata,
   optimizer_config: adamw,
   weights_access_token: z
@@ -171,7 +178,7 @@ export const saveForSampler = saveWeights.extend({
   path: name
     .nullish()
     .describe('Name of the saved weights, without a slash; null: they are available only through a sampling session.'),
-  sampling_session_seq_id: seq.nullish().describe(SAMPLER_NUMBER),
+  sampling_session_seq_id: seq.nullish().describe(`${SAMPLER_NUMBER} Required if path is null.`),
   kind: z.enum(['snapshot', 'inflight']).nullish().describe('No effect: weights are sampled from as they were saved.'),
 });
 
@@ -314,11 +321,22 @@ const access = z
   .enum(['owned', 'accessible'])
   .default('owned')
   .describe('`owned`: only those of your team. `accessible`: also those of teams that published weights.');
+const SLICE_MAX = 1_000;
 export const sliceQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  limit: z.coerce.number().int().min(1).max(SLICE_MAX).default(100),
   offset: place.default(0),
   access_scope: access,
-  project_id: z.string().max(300).optional(),
+});
+export const runsQuery = sliceQuery.extend({
+  project_id: z
+    .string()
+    .superRefine((_, ctx) => refuse(ctx, 'There are no projects here: leave out project_id'))
+    .optional()
+    .describe('Must be absent: there are no projects.'),
+});
+/** The SDK asks for all of a run's at once. */
+export const ofRunQuery = sliceQuery.extend({
+  limit: z.coerce.number().int().min(1).max(SLICE_MAX).default(SLICE_MAX),
 });
 export const scopeQuery = z.strictObject({ access_scope: access });
 

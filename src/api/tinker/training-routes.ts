@@ -7,6 +7,7 @@ import type { OperationKind } from '#domain/tinker';
 import { readForwardBackwardHead, readForwardBackwardNumber } from '#services/tinker/protobuf/forward-backward';
 import type { Tinker } from '#services/tinker/tinker';
 import { requestIdOf } from '#services/tinker/operations';
+import { noSampler } from '#services/tinker/saves';
 import type { Endpoint } from '../http/endpoint.ts';
 import * as answers from './tinker-answers.ts';
 import { notingRefusal, tinkerRoute } from './tinker-endpoint.ts';
@@ -63,7 +64,8 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
         if (!sessionId || ordinal === null || ordinal === undefined)
           throw new AppError('invalid_request', 'Send model_id and seq_id, or session_id and model_seq_id.');
         const metadata = body.user_metadata ?? {};
-        const run = await sessions.loadRun(caller, { sessionId, ordinal, path, optimizer, metadata });
+        const baseModel = body.base_model ?? null;
+        const run = await sessions.loadRun(caller, { sessionId, ordinal, baseModel, path, optimizer, metadata });
         return { request_id: requestIdOf(run.id, 0), model_id: run.id };
       },
     }),
@@ -136,8 +138,9 @@ export function trainingRoutes({ sessions, operations }: Pick<Tinker, 'sessions'
       body: wire.saveForSampler,
       onRefused: refusedAs('save_sampler'),
       async handle({ caller, body }) {
-        const ordinal = body.sampling_session_seq_id ?? null;
-        const id = await save(caller, 'save_sampler', body, body.path ?? null, ordinal);
+        const [name, ordinal] = [body.path ?? null, body.sampling_session_seq_id ?? null];
+        if (name === null && ordinal === null) throw noSampler();
+        const id = await save(caller, 'save_sampler', body, name, ordinal);
         return { request_id: id, model_id: body.model_id };
       },
     }),

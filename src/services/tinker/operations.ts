@@ -139,14 +139,16 @@ export function createOperations(deps: OperationsDeps): Operations {
     },
 
     async retrieve(caller, requestId, signal) {
-      const [, runId = '', number = ''] = /^(.*)\/(\d{1,10})$/.exec(requestId) ?? [];
+      const [, runId, number] = /^(.+)\/(\d{1,10})$/.exec(requestId) ?? [];
+      const unknown = () => new AppError('not_found', `No request ${requestId.slice(0, 200)}.`);
+      if (runId === undefined) throw unknown();
       await sessions.getRun(caller, runId);
       const seq = Number(number);
       if (seq === 0) return { state: 'json', json: JSON.stringify({ model_id: runId }) };
       const untilMs = performance.now() + waitMs;
       for (;;) {
         const operation = await storage.tinker.findOperation(runId, seq);
-        if (!operation) throw new AppError('not_found', `No request ${requestId.slice(0, 200)}.`);
+        if (!operation) throw unknown();
         const leftMs = untilMs - performance.now();
         if (operation.status === 'failed') note(runId, seq);
         if (operation.status !== 'queued' || leftMs <= 0 || signal.aborted)

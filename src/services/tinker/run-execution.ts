@@ -203,7 +203,7 @@ export async function executeRun(
 
   /** Abandons the current training; the state is saved at once, so that nothing before it is replayed. */
   async function load(seq: number, { path, optimizer }: LoadBody): Promise<void> {
-    const from = await deps.saves.filesOf(claimed, path);
+    const from = await deps.saves.filesOf(claimed, path, optimizer);
     await drop();
     const start = { from, resetOptimizer: !optimizer };
     session = await openRunSession(

@@ -16,13 +16,13 @@ import type { TinkerSessions } from './tinker-sessions.ts';
 export interface NewSampler {
   readonly sessionId: string;
   readonly ordinal: number;
-  /** Exactly one of them is set. */
+  /** One of them is set. With both, the weights must be of the base model. */
   readonly baseModel: string | null;
   readonly modelPath: string | null;
 }
 
 export interface Samplers {
-  /** Idempotent per position in the session. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`. */
+  /** Idempotent per position in the session. Throws `checkpoint_not_found`, `base_model_not_found`, `not_found`, `invalid_request`. */
   create(caller: Caller, sampler: NewSampler): Promise<TinkerSampler>;
   get(caller: Caller, id: string): Promise<TinkerSampler>;
   /** How many tokens a prompt and its sample may have together; 0: its base model is not hosted here. */
@@ -52,20 +52,24 @@ export function createSamplers({ storage, blobs, baseModels, names, saves, sessi
     async create(caller, { sessionId, ordinal, baseModel, modelPath }) {
       const session = await sessions.get(caller, sessionId);
       const weights = modelPath === null ? null : await weightsOf(caller, modelPath);
+      if (weights) names.refuseOther(baseModel, weights.run.baseModel);
       const base = weights ? baseModels.get(weights.run.baseModel) : names.get(baseModel ?? '');
-      return storage.tinker.createSampler({
+      const sampler = await storage.tinker.createSampler({
         id: `${session.id}:sampler:${ordinal}`,
         sessionId: session.id,
         ordinal,
         entity: caller.entity,
         baseModel: base.id,
-        servedAs: baseModel ?? base.id,
+        servedAs: baseModel ?? weights?.run.servedAs ?? base.id,
         modelPath,
         modelId: weights?.named.modelId ?? null,
         step: weights?.named.step ?? null,
         blob: null,
         createdAtMs: clock.now(),
       });
+      if (sampler.baseModel === base.id && sampler.modelPath === modelPath && sampler.blob === null) return sampler;
+      const message = `${sampler.id} is another sampling session. Send another sampling_session_seq_id.`;
+      throw new AppError('invalid_request', message, { param: 'sampling_session_seq_id' });
     },
 
     async get(caller, id) {

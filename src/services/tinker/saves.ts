@@ -31,8 +31,10 @@ export interface Saves {
     body: SaveBody,
     session: Pick<RunSession, 'save'>,
   ): Promise<string>;
-  /** Weights that the run's entity may read, of the same base model. Throws `checkpoint_not_found`, `model_conflict`. */
-  filesOf(run: Pick<TinkerRun, 'entity' | 'baseModel'>, path: string): Promise<string>;
+  /** Weights that the run's entity may read, of the same base model and rank. Throws as `startingPoint`, and `model_conflict`. */
+  filesOf(run: Pick<TinkerRun, 'entity' | 'baseModel' | 'lora'>, path: string, optimizer: boolean): Promise<string>;
+  /** What training goes on from. Throws `checkpoint_not_found`; `invalid_request` for an optimizer state that was not saved. */
+  startingPoint(entity: string, path: string, optimizer: boolean): Promise<SavedWeights>;
   /** Returns null if there is none, or it belongs to another entity and is not published. */
   find(entity: string, path: string): Promise<SavedWeights | null>;
   /** Which layers they train: a run may have loaded weights with other layers than it was created with. */
@@ -148,12 +150,16 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
   async function saveUnnamed(
     run: TinkerRun,
     seq: number,
-    ordinal: number,
+    ordinal: number | null,
     session: Pick<RunSession, 'save'>,
   ): Promise<string> {
     const { sessionId, modelId, entity } = run;
+    if (ordinal === null) throw noSampler();
     const id = `${sessionId}:sampler:${ordinal}`;
-    if (!(await tinker.findSampler(id))) {
+    const existing = await tinker.findSampler(id);
+    if (existing && !existing.blob?.startsWith(tinkerSamplerBlob(modelId, `${seq}.`)))
+      throw new AppError('invalid_request', `${id} is another sampling session. Send another sampling_session_seq_id.`);
+    if (!existing) {
       const blob = tinkerSamplerBlob(modelId, `${seq}.${run.attempt}`);
       const stored = await session.save(blob, false);
       await storage.accounts.addBlob({ blob, entity, keyId: run.keyId, ...stored });
@@ -195,29 +201,47 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
     throw new AppError('checkpoint_not_found', `There are no saved weights ${path.slice(0, 300)}.`);
   }
 
+  async function startingPoint(entity: string, path: string, optimizer: boolean): Promise<SavedWeights> {
+    const found = await get(entity, path);
+    if (!optimizer || found.named.kind === 'weights') return found;
+    throw new AppError(
+      'invalid_request',
+      `${path} has no optimizer state, because it was not saved with save_state. Load such weights, or these without the optimizer.`,
+    );
+  }
+
+  async function describe({ named, checkpoint }: SavedWeights): Promise<TrainedParts> {
+    const adapter = await findCheckpointLora(blobs, checkpoint);
+    if (!adapter) throw new AppError('damaged_data', `The files of ${named.name} are gone from the blob store.`);
+    const parts = new Set(adapter.target_modules.map(partOf));
+    return {
+      rank: adapter.r,
+      attention: parts.has('attention'),
+      mlp: parts.has('mlp'),
+      unembed: parts.has('unembed'),
+    };
+  }
+
   return {
-    save(run, operation, body, session) {
+    async save(run, operation, body, session) {
       if (body.name !== null) return saveNamed(run, operation, { ...body, name: body.name }, session);
-      return saveUnnamed(run, operation.seq, body.samplerOrdinal ?? operation.seq, session);
+      return saveUnnamed(run, operation.seq, body.samplerOrdinal, session);
     },
-    async filesOf({ entity, baseModel }, path) {
-      const found = await get(entity, path);
+    startingPoint,
+    async filesOf({ entity, baseModel, lora }, path, optimizer) {
+      const found = await startingPoint(entity, path, optimizer);
       if (found.run.baseModel !== baseModel)
         throw new AppError('model_conflict', `${path} is of ${found.run.baseModel}, not of ${baseModel}.`);
+      const { rank } = await describe(found);
+      if (rank !== lora.rank)
+        throw new AppError(
+          'model_conflict',
+          `${path} has the rank ${rank}, and this run ${lora.rank}. Start a run from the weights: create_training_client_from_state.`,
+        );
       return getCheckpointFiles(blobs, found.checkpoint);
     },
     find,
-    async describe({ named, checkpoint }) {
-      const adapter = await findCheckpointLora(blobs, checkpoint);
-      if (!adapter) throw new AppError('damaged_data', `The files of ${named.name} are gone from the blob store.`);
-      const parts = new Set(adapter.target_modules.map(partOf));
-      return {
-        rank: adapter.r,
-        attention: parts.has('attention'),
-        mlp: parts.has('mlp'),
-        unembed: parts.has('unembed'),
-      };
-    },
+    describe,
     async findOwn(entity, path) {
       const named = await findNamed(path);
       return named?.entity === entity ? named : null;
@@ -261,6 +285,12 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
     },
   };
 }
+
+/** Two runs of one session would have the same default. */
+export const noSampler = (): AppError =>
+  new AppError('invalid_request', 'Unnamed weights need the number of their sampling session.', {
+    param: 'sampling_session_seq_id',
+  });
 
 function partOf(target: string): 'attention' | 'mlp' | 'unembed' {
   if (target === 'lm_head') return 'unembed';

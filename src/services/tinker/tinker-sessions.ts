@@ -25,6 +25,8 @@ export interface FreshRun extends NewRun {
 }
 
 export interface LoadedRun extends NewRun {
+  /** Null: that of the weights. */
+  readonly baseModel: string | null;
   readonly path: string;
   readonly optimizer: boolean;
 }
@@ -38,7 +40,7 @@ export interface TinkerSessions {
   end(caller: Caller, id: string): Promise<void>;
   /** Ids. */
   list(caller: Caller, slice: Slice): Promise<Sliced<string>>;
-  /** Idempotent per position in the session. */
+  /** Idempotent per position in the session. Throws `invalid_request` if another run has the position. */
   createRun(caller: Caller, run: FreshRun): Promise<TinkerRun>;
   /** Starts from saved weights. Throws `checkpoint_not_found`. */
   loadRun(caller: Caller, run: LoadedRun): Promise<TinkerRun>;
@@ -58,7 +60,7 @@ export interface TinkerSessionsDeps {
   readonly storage: Storage;
   readonly models: Pick<Models, 'register'>;
   readonly names: TinkerNames;
-  readonly saves: Pick<Saves, 'find'>;
+  readonly saves: Pick<Saves, 'startingPoint' | 'describe'>;
   readonly clock: Clock;
 }
 
@@ -150,24 +152,27 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
     list: ({ entity }, slice) => tinker.listSessions(entity, slice),
 
     async createRun(caller, run) {
-      const existing = await findRun(caller, runIdOf(run));
-      if (existing) return existing;
       const base = names.get(run.baseModel);
+      const existing = await findRun(caller, runIdOf(run));
+      if (existing) return sameOrThrow(existing, { baseModel: base.id, lora: run.lora, resetsOptimizer: false });
       const lora = { ...run.lora, seed: run.lora.seed ?? randomInt(2 ** 31) };
       return store(caller, run, { base: base.id, servedAs: run.baseModel, lora, source: null, resetsOptimizer: false });
     },
 
     async loadRun(caller, run) {
+      const resetsOptimizer = !run.optimizer;
       const existing = await findRun(caller, runIdOf(run));
-      if (existing) return existing;
-      const found = await saves.find(caller.entity, run.path);
-      if (!found) throw new AppError('checkpoint_not_found', `There are no saved weights ${run.path.slice(0, 300)}.`);
+      if (existing)
+        return sameOrThrow(existing, { baseModel: existing.baseModel, lora: existing.lora, resetsOptimizer });
+      const found = await saves.startingPoint(caller.entity, run.path, run.optimizer);
+      const { baseModel, servedAs, lora } = found.run;
+      names.refuseOther(run.baseModel, baseModel);
       return store(caller, run, {
-        base: found.run.baseModel,
-        servedAs: found.run.servedAs,
-        lora: found.run.lora,
+        base: baseModel,
+        servedAs: run.baseModel ?? servedAs,
+        lora: { seed: lora.seed, ...(await saves.describe(found)) }, // the run may have loaded others than it began with
         source: found.checkpoint,
-        resetsOptimizer: !run.optimizer,
+        resetsOptimizer,
       });
     },
 
@@ -180,6 +185,24 @@ export function createTinkerSessions({ storage, models, names, saves, clock }: T
     },
     listRuns: ({ entity }, scope, slice) => tinker.listRuns(entity, scope, slice),
   };
+}
+
+/** A repeat asks for what there is already. */
+function sameOrThrow(
+  existing: TinkerRun,
+  asked: Pick<TinkerRun, 'baseModel' | 'resetsOptimizer'> & { readonly lora: FreshRun['lora'] },
+): TinkerRun {
+  const { lora } = asked;
+  const has: FreshRun['lora'] = { ...existing.lora, unembed: existing.lora.unembed ?? lora.unembed ?? false };
+  const isSame =
+    existing.baseModel === asked.baseModel &&
+    existing.resetsOptimizer === asked.resetsOptimizer &&
+    (lora.seed === null || lora.seed === has.seed) &&
+    (['rank', 'attention', 'mlp', 'unembed'] as const).every((each) => lora[each] === has[each]);
+  if (isSame) return existing;
+  throw new AppError('invalid_request', `${existing.id} was already created with other settings. Use another number.`, {
+    param: 'model_seq_id',
+  });
 }
 
 function noRun(id: string): never {

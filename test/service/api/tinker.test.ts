@@ -2,6 +2,7 @@
 // tested in test/python/clients/tinker-sdk.test.ts.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createMessage } from '../../../src/services/tinker/protobuf/wire.ts';
+import { saveWeights } from '../../support/api/saved-weights.ts';
 import { BASE, BOOTSTRAP_KEY, containing, send, shareTestServer } from '../../support/api/test-server.ts';
 
 const server = await shareTestServer();
@@ -10,6 +11,7 @@ let run: string;
 
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
   send(server, { url: `/tinker/api/v1/${path}`, body, headers });
+const get = (path: string) => send(server, { url: `/tinker/api/v1/${path}` });
 const adam = (seq_id: number, learning_rate = 0.1) => ({ model_id: run, seq_id, adam_params: { learning_rate } });
 const sample = (seq_id: number, about: object = {}, sampling: object = {}) => ({
   sampling_session_id: `${session}:sampler:0`,
@@ -208,11 +210,86 @@ describe('a Tinker client', () => {
       .toMatchObject({ category: 'user', error: containing('maximum context length') });
   });
 
-  test('gets its own values back, whatever integers they have', async () => {
-    const made = await post('create_session', { user_metadata: { a: 2 ** 53, b: [1] } });
-    const { session_id } = made.json<{ session_id: string }>();
-    const read = (await send(server, { url: `/tinker/api/v1/sessions/${session_id}` })).json<object>();
-    expect(read).toMatchObject({ user_metadata: { a: '9007199254740992', b: [1] } });
+  test('gets its own values back as texts, the only ones that the SDK reads', async () => {
+    const user_metadata = { a: 2 ** 53, b: [1], c: 0.5, d: 'text', e: null };
+    const texts = { a: '9007199254740992', b: '[1]', c: '0.5', d: 'text', e: 'null' };
+    const { session_id } = (await post('create_session', { user_metadata })).json<{ session_id: string }>();
+    const model = { session_id, model_seq_id: 0, base_model: BASE, user_metadata };
+    const { model_id } = (await post('create_model', model)).json<{ model_id: string }>();
+    for (const path of [`sessions/${session_id}`, `training_runs/${model_id}`])
+      expect((await get(path)).json()).toMatchObject({ user_metadata: texts });
+  });
+
+  test('is told what of a session is not stored, and no list is answered as if it were of a project', async () => {
+    const made = (await post('create_session', { project_id: 'p', display_name: 'n' })).json<object>();
+    expect(made).toMatchObject({ warning_message: containing('project_id and display_name') });
+    expect((await post('create_session', {})).json()).not.toHaveProperty('warning_message');
+    const listed = await get('training_runs?project_id=p');
+    expect([listed.statusCode, listed.body]).toEqual([422, containing('There are no projects here')]);
+  });
+
+  test('gets all saved weights of a run when it names no number', async () => {
+    expect((await get(`training_runs/${run}/checkpoints`)).json()).toMatchObject({ cursor: { limit: 1_000 } });
+  });
+
+  describe('does not get other weights or runs than it asked for', () => {
+    let path: Record<'weights' | 'sampler_weights', string>;
+    beforeAll(async () => {
+      path = {
+        weights: await saveWeights(server, run, 'weights', 'w'),
+        sampler_weights: await saveWeights(server, run, 'sampler_weights', 'w'),
+      };
+    });
+    const about = () => ({ session_id: session, model_seq_id: 20, sampling_session_seq_id: 20 });
+    const load = (change: object) => {
+      const { session_id, model_seq_id } = about();
+      return post('load_weights', { session_id, model_seq_id, path: path.weights, optimizer: false, ...change });
+    };
+    const sampler = (change: object) => {
+      const { session_id, sampling_session_seq_id } = about();
+      return post('create_sampling_session', {
+        session_id,
+        sampling_session_seq_id,
+        model_path: path.weights,
+        ...change,
+      });
+    };
+
+    test.each([
+      ['weights of another base model', () => load({ base_model: 'a/b' }), 404, 'does not host'],
+      [
+        'an optimizer that was not saved',
+        () => load({ path: path.sampler_weights, optimizer: true }),
+        400,
+        'save_state',
+      ],
+      ['a sampler of another base model', () => sampler({ base_model: 'a/b' }), 404, 'does not host'],
+      [
+        'a sampler of two runs',
+        () => post('save_weights_for_sampler', { model_id: run, seq_id: 61 }),
+        400,
+        'number of',
+      ],
+    ])('%s', async (_, attempt, status, words) => {
+      const refused = await attempt();
+      expect([refused.statusCode, refused.body]).toEqual([status, containing(words)]);
+    });
+
+    test('under a number that it has used', async () => {
+      for (let i = 0; i < 2; i++) expect((await load({})).statusCode).toBe(200);
+      expect((await load({ optimizer: true })).body).toContain('with other settings');
+      for (let i = 0; i < 2; i++) expect((await sampler({ base_model: BASE })).statusCode).toBe(200);
+      expect((await sampler({ model_path: path.sampler_weights })).body).toContain('another sampling session');
+      const model = { session_id: session, model_seq_id: 21, base_model: BASE, lora_config: { rank: 4 } };
+      for (let i = 0; i < 2; i++) expect((await post('create_model', model)).statusCode).toBe(200);
+      const other = await post('create_model', { ...model, lora_config: { rank: 8 } });
+      expect([other.statusCode, other.body]).toEqual([400, containing('with other settings')]);
+    });
+  });
+
+  test('asks for a result under a name that is none', async () => {
+    const { body } = await post('retrieve_future', { request_id: 'garbage' });
+    expect(body).toContain('No request garbage');
   });
 
   test('ends its session, once', async () => {

@@ -19,6 +19,7 @@ const ANSWERED: Readonly<Record<string, number>> = {
   'POST /v1/preview/training-jobs/{training_job_id}/evaluation/cancel': 409,
   'GET /v1/workers/connect': 426, // no WebSocket
   'GET /v1/workers/files/{sha256}': 404, // no worker asked for one
+  'GET /tinker/api/v1/training_runs project_id': 422, // there are no projects
   'GET /docs/{file}': 404, // names change with versions
   'GET /assets/{file}': 404,
 };
