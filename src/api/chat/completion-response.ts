@@ -89,11 +89,13 @@ export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswe
 
   function chunk(text: string, more: object): object {
     const promptTokenIds = isFirst && format.returnTokenIds ? answer.promptTokens : null;
+    const told = isFirst && index === 0 ? warned(format.warnings) : {};
     isFirst = false;
     return {
       ...headOf(head),
       choices: [{ index, text, logprobs: null, finish_reason: null, prompt_token_ids: promptTokenIds, ...more }],
       ...(format.continuousUsage ? { usage: usageOf([answer], tokens, 0) } : {}),
+      ...told,
     };
   }
 
@@ -132,5 +134,4 @@ export const completionUsageChunk = (head: CompletionHead, completionTokens: num
   ...headOf(head),
   choices: [],
   usage: usageOf(head.answers, completionTokens, 0),
-  ...warned(head.format.warnings),
 });

@@ -96,7 +96,9 @@ export function createGeneratedChunks(head: GeneratedHead, choices: number) {
     delta(delta: ChatDelta): object {
       const { choiceIndex } = delta;
       tokens[choiceIndex]! += countTokens([delta]);
-      const opening = isFirst && format.returnTokenIds ? { prompt_token_ids: answer.promptTokens } : {};
+      const opening = isFirst
+        ? { ...(format.returnTokenIds ? { prompt_token_ids: answer.promptTokens } : {}), ...warned(format.warnings) }
+        : {};
       isFirst = false;
       const ended = { ...policyStep(answer), ...weightVersions(answer, tokens[choiceIndex]!) };
       return {
@@ -113,7 +115,7 @@ export function createGeneratedChunks(head: GeneratedHead, choices: number) {
     },
     usage(): object {
       const sum = tokens.reduce((all, count) => all + count, 0);
-      return { ...headOf(head), choices: [], usage: usageOf([answer], sum, 0), ...warned(format.warnings) };
+      return { ...headOf(head), choices: [], usage: usageOf([answer], sum, 0) };
     },
   };
 }

@@ -29,6 +29,7 @@ const text = async (fields: object = {}) => (await complete(fields)).choices[0]!
 interface Chunk {
   choices: (Completion['choices'][number] & { index: number })[];
   usage?: Completion['usage'];
+  warnings?: string[];
   error?: { message: string };
 }
 
@@ -192,6 +193,13 @@ describe('a stream', () => {
       expect(own.flatMap(({ logprobs }) => logprobs?.tokens ?? [])).toEqual(choice.logprobs?.tokens ?? []);
       expect(own.at(-1)!.finish_reason).toBe(choice.finish_reason);
       if (choice.prompt_token_ids) expect(own[0]!.prompt_token_ids).toEqual(choice.prompt_token_ids);
+    }
+  });
+
+  test('says once what was not used', async () => {
+    for (const fields of [{}, { echo: true }, { prompt: [PROMPT, 'Another day'], n: 2 }]) {
+      const told = (await stream({ ...fields, paint: 'blue' })).flatMap(({ warnings }) => warnings ?? []);
+      expect(told).toEqual([containing('paint')]);
     }
   });
 

@@ -217,9 +217,12 @@ describe('a stream', () => {
     expect((await stream({ max_tokens: 1 }, {})).map(({ usage }) => usage)).toEqual([null]);
   });
 
-  test('says at its end what was not used', async () => {
-    const chunks = await stream({ paint: 1, max_tokens: 1 }, { stream_options: { include_usage: true } });
-    expect(chunks.at(-1)!.warnings).toEqual([containing('sampling_params.paint is not a field')]);
+  test('says in its first chunk what was not used', async () => {
+    const chunks = await stream({ paint: 1, max_tokens: 2, n: 2 });
+    expect(chunks.map(({ warnings }) => warnings)).toEqual([
+      [containing('sampling_params.paint is not a field')],
+      ...Array.from({ length: 3 }, () => undefined),
+    ]);
   });
 });
 
