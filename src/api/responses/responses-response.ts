@@ -151,9 +151,12 @@ export async function* responseEvents(
   yield event(`response.${state.status}`, { response: responseOf(head, state) });
 }
 
-/** The last event of a failed stream, after the last one that was sent. */
+/**
+ * The last event of a failed stream, after the last one that was sent. OpenAI's clients throw for an object `error` alone; its fields are
+ * those of the event too, as they are described.
+ */
 export const errorEvent = (
-  error: { message: string; code: string | null; param: string | null },
+  error: { message: string; type: string; code: string | null; param: string | null },
   sequenceNumber: number,
 ) => ({
   type: 'error',
@@ -161,6 +164,7 @@ export const errorEvent = (
   code: error.code,
   message: error.message,
   param: error.param,
+  error,
 });
 
 function endOf(finish: Finish | null): Pick<State, 'status' | 'error'> {

@@ -244,7 +244,9 @@ describe('an engine that fails', () => {
     const body = { model: BASE, input: 'Hi', max_output_tokens: 16, stream: true };
     const response = await send(server, { url: '/v1/responses', body });
     const numbers = [...response.body.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
-    expect(response.body).toContain('event: error');
+    const [, event] = /^event: error\ndata: (.*)$/m.exec(response.body)!;
+    const told = { message: 'The engine failed.', param: null, code: 'engine_failed' };
+    expect(JSON.parse(event!)).toMatchObject({ ...told, type: 'error', error: { ...told, type: 'server_error' } });
     expect(numbers.length).toBeGreaterThan(2);
     expect(numbers).toEqual(Array.from(numbers, (_, index) => index));
     await server.close();
