@@ -1,5 +1,6 @@
 // POST /v1/embeddings in OpenAI's format, with the fields that vLLM adds, and its answer.
 import { z } from 'zod';
+import { lazily } from '#base/lazy-list';
 import type { Embedded, EmbeddingRequest } from '#services/chat/embeddings';
 import { EMBEDDING_DECISIONS } from './chat-decisions.ts';
 import { applyDecisions } from './field-decisions.ts';
@@ -100,13 +101,14 @@ export const embeddingListSchema = z
   .meta({ title: 'EmbeddingRequest' })
   .meta({ title: 'EmbeddingList' });
 
+/** Has a lazy list: two thousand vectors are millions of numbers. */
 export function embeddingList(
   { servedName, vectors, promptTokenCount }: Embedded,
   { isBase64, warnings: told }: EmbeddingFormat,
-): z.output<typeof embeddingListSchema> {
+) {
   return {
     object: 'list',
-    data: vectors.map((vector, index) => ({
+    data: lazily([...vectors.entries()], ([index, vector]) => ({
       object: 'embedding',
       index,
       embedding: isBase64 ? base64(vector) : Array.from(vector),

@@ -2,6 +2,7 @@
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { Generations } from '../http/generations.ts';
+import { sendLarge } from '../http/large-answer.ts';
 import {
   embeddingList,
   embeddingListSchema,
@@ -26,7 +27,7 @@ export function embeddingRoutes({ embed }: Pick<ApiServices, 'embed'>, generatio
       async handle({ body: { request, format }, ...call }) {
         const { context, because } = generations.begin(call, 'embeddings', format.requestId, null);
         try {
-          return embeddingList(await embed(context, request), format);
+          return await sendLarge(call.reply, embeddingList(await embed(context, request), format));
         } catch (error) {
           throw because(error);
         }

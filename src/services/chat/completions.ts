@@ -80,7 +80,8 @@ export function createCompletions({ sampledTokens, settings, ...deps }: Completi
       }
       const { vocabSize } = model.base.inference;
       const prompts = planned.map(({ asked }) => asked);
-      checkListed(prompts, vocabSize, request.output.topLogprobsField);
+      const echoes = request.output.echo && request.output.logprobs ? request.n : 0;
+      checkListed(prompts, vocabSize, request.output.topLogprobsField, echoes);
       const choice = choiceOptions(model, request);
       const { beamSearch } = request;
       if (context.episode && request.bestOf > request.n) refuseUnseenChoices();

@@ -31,3 +31,16 @@ test('alternatives to the tokens of a prompt count as well', () => {
   const sampling = { ...PLAIN_SAMPLING, maxTokens: 1, promptLogprobs: -1 };
   expect(() => checkListed([{ n: 1, promptTokens, sampling }], VOCABULARY, 'logprobs')).toThrow('5050000');
 });
+
+test('tokens of a prompt that every choice repeats count with each', () => {
+  const promptTokens = Array.from({ length: 20_000 }, () => 1);
+  const echoing = (echoes: number, promptLogprobs: number) => () =>
+    checkListed(
+      [{ n: 128, promptTokens, sampling: { ...PLAIN_SAMPLING, maxTokens: 1, promptLogprobs } }],
+      VOCABULARY,
+      'logprobs',
+      echoes,
+    );
+  expect(echoing(128, 0)).not.toThrow();
+  expect(echoing(128, 1)).toThrow('5120000');
+});
