@@ -20,7 +20,7 @@ import { drainOnDemand } from './http/draining.ts';
 import { takeTurns, whenOver } from './http/ended-answers.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { episodeOf, episodePrefix, withoutEpisode } from './http/episode-address.ts';
-import { dialectOf, sendError } from './http/error-response.ts';
+import { dialectOf, inDialect, sendError } from './http/error-response.ts';
 import { createGenerations } from './http/generations.ts';
 import { describeApi } from './description/openapi.ts';
 import type { Reference } from './description/reference.ts';
@@ -353,13 +353,10 @@ function notFound(paths: PathIndex, request: FastifyRequest, reply: FastifyReply
     return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${asked}. ${advice}`));
   }
   const message = `Method Not Allowed: ${request.method}. ${path.slice(0, 200)} takes ${allowed.join(', ')}.`;
-  return reply
-    .code(405)
-    .header('allow', allowed.join(', '))
-    .send({
-      detail: message,
-      error: { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' },
-    });
+  const error = { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' };
+  const refusal = { status: 405, headers: {}, body: { detail: message, error } };
+  const { status, body } = inDialect(refusal, dialectOf(request), request.id);
+  return reply.code(status).header('allow', allowed.join(', ')).send(body);
 }
 
 /** The client's own id if it is harmless, otherwise 32 hex characters. */

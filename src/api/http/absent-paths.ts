@@ -1,8 +1,7 @@
 // Paths of OpenAI's and Anthropic's APIs that clients ask for and that are not served: what to do instead, in words. Knows no endpoint.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#domain/errors';
-import { anthropicError } from './anthropic-error.ts';
-import { errorResponse } from './error-response.ts';
+import { sendError } from './error-response.ts';
 
 const BATCHES =
   'Batches are not supported. Send the requests one by one; those in the background with POST /v1/responses.';
@@ -28,9 +27,5 @@ const ABSENT: readonly (readonly [RegExp, string])[] = [
 export function refuseAbsent(path: string, request: FastifyRequest, reply: FastifyReply): FastifyReply | null {
   const words = ABSENT.find(([pattern]) => pattern.test(path))?.[1];
   if (words === undefined) return null;
-  const response = errorResponse(
-    new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. ${words}`),
-  );
-  const { status, body } = path.startsWith('/v1/messages') ? anthropicError(response, request.id) : response;
-  return reply.code(status).send(body);
+  return sendError(reply, new AppError('not_found', `Not Found: ${request.method} ${path.slice(0, 200)}. ${words}`));
 }

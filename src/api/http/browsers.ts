@@ -25,7 +25,7 @@ export function guardAgainstPages(app: FastifyInstance, hosts: AllowedHosts | nu
   void app.register(fastifyCors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'retry-after', 'x-whetstone-model'],
+    exposedHeaders: ['x-request-id', 'request-id', 'retry-after', 'x-whetstone-model'],
     maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false,
   });

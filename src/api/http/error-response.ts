@@ -98,7 +98,11 @@ declare module 'fastify' {
   }
 }
 
-export function dialectOf({ headers, routeOptions }: FastifyRequest): Dialect | undefined {
+/** Where Anthropic's clients call, also if no endpoint has the path or the method. */
+const OF_ANTHROPIC = /\/v1\/messages(?:\/|$)/;
+
+export function dialectOf({ headers, routeOptions, url }: FastifyRequest): Dialect | undefined {
+  if (routeOptions?.url === undefined) return OF_ANTHROPIC.test(url.split('?')[0]!) ? 'anthropic' : undefined;
   const { dialect, isAnthropicToo } = routeOptions?.config ?? {};
   return isAnthropicToo && headers['anthropic-version'] !== undefined ? 'anthropic' : dialect;
 }
@@ -117,7 +121,7 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   return reply.code(status).headers(response.headers).send(body);
 }
 
-function inDialect(
+export function inDialect(
   response: ErrorResponse,
   dialect: Dialect | undefined,
   id: string,

@@ -47,6 +47,17 @@ test.each([
 });
 
 test.each([
+  ['POST', '/v1/messages/nope?beta=true', 404, 'not_found_error'],
+  ['POST', '/v1/v1/messages', 404, 'not_found_error'],
+  ['GET', '/v1/messages', 405, 'invalid_request_error'],
+] as const)('%s %s is answered in Anthropic’s format', async (method, url, status, type) => {
+  const answer = await send(server, { method, url, ...(method === 'POST' ? { body: {} } : {}) });
+  expect(answer.statusCode).toBe(status);
+  const id = answer.headers['request-id'];
+  expect(answer.json()).toMatchObject({ type: 'error', error: { type }, request_id: id });
+});
+
+test.each([
   ['/v1/batches', 'Batches are not supported.'],
   ['/v1/batches/batch_1/cancel', 'Batches are not supported.'],
   ['/v1/messages/batches', 'Batches are not supported.'],
