@@ -68,7 +68,9 @@ export const samplingFields = {
   seed,
   use_beam_search: boolean()
     .optional()
-    .describe('Beam search with n beams instead of n samples; temperature, penalties and stops do not apply.'),
+    .describe(
+      'Beam search with n beams instead of n samples. Temperature, top_p, top_k and min_p have no effect; penalties, stop strings and lists of tokens are refused.',
+    ),
   length_penalty: number()
     .optional()
     .describe('Beam search: beams are ranked by log-probability / length ^ length_penalty. Default: 1.'),

@@ -11,6 +11,7 @@ import type {
   stoppingFields,
   truncationFields,
 } from './generation-fields.ts';
+import { isEmpty } from './field-decisions.ts';
 import { constraintOf, formatConstraint } from './structured-output.ts';
 import { refuse, type Complaint } from '#validation/parse';
 
@@ -79,8 +80,26 @@ export function samplingOptions(
 export const listedIds = ({ logprob_token_ids: ids }: Wire): readonly number[] | null =>
   ids && ids.length > 0 ? [...new Set(ids)] : null;
 
+/** What would change the probabilities by which beams are compared, or end one early; and the value that asks for nothing. */
+const NOT_IN_BEAMS = {
+  ...{ allowed_token_ids: null, bad_words: null, logit_bias: null, min_tokens: 0, stop: null },
+  ...{ frequency_penalty: 0, presence_penalty: 0, repetition_penalty: 1, thinking_token_budget: -1 },
+} as const satisfies Partial<Record<keyof Wire, unknown>>;
+
+/** As vLLM’s, beam search would leave them out without a word. */
+function refuseBesideBeams(wire: Wire): void {
+  for (const [field, nothing] of Object.entries(NOT_IN_BEAMS))
+    if (!isEmpty(wire[field]) && wire[field] !== nothing)
+      refuse(
+        ['body', field],
+        `Beam search ranks texts by the model's own probabilities and cannot follow ${field}. Leave it or use_beam_search out.`,
+        wire[field],
+      );
+}
+
 /** All options except sampling and output. */
 export function servingOptions(wire: Wire): Omit<GenerationOptions, 'sampling' | 'output'> {
+  if (wire.use_beam_search) refuseBesideBeams(wire);
   return {
     model: wire.model || null,
     n: wire.n ?? 1,

@@ -1,5 +1,6 @@
 // Beam search over an engine that samples: each step asks for one token after every beam, with its most likely alternatives,
-// and keeps the best. Beams share their prompts through the engine's prefix cache. Penalties, temperature and stops do not apply.
+// and keeps the best. Beams share their prompts through the engine's prefix cache. Nothing is sampled, so temperature does not apply, and the
+// API refuses penalties and stop strings.
 // A finished beam's score is its log-probability / length^penalty, not counting the end token (as in Transformers and vLLM;
 // arXiv:1609.08144 §7 has another denominator).
 import { AppError } from '#domain/errors';
@@ -31,7 +32,7 @@ export function searchBeams(
       param: 'use_beam_search',
     });
   const { n: width, sampling } = request;
-  const { stopTokenIds, topLogprobs, maxTokens } = sampling;
+  const { stopTokenIds, topLogprobs, promptLogprobs, maxTokens } = sampling;
   const candidates = 2 * width; // at most half of them end here
   let report: PromptReport | null = null;
 
@@ -41,7 +42,11 @@ export function searchBeams(
       ...request,
       n: 1,
       promptTokens: [...request.promptTokens, ...tokens],
-      sampling: { ...PLAIN_SAMPLING, temperature: 0, maxTokens: 1, topLogprobs: Math.max(candidates, topLogprobs) },
+      sampling: {
+        ...PLAIN_SAMPLING,
+        ...{ temperature: 0, maxTokens: 1, topLogprobs: Math.max(candidates, topLogprobs) },
+        promptLogprobs: beam === START ? promptLogprobs : null,
+      },
     };
     for await (const event of generate(step)) {
       report ??= event.prompt ?? null;

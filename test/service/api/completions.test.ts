@@ -173,7 +173,24 @@ test('stop strings, constraints and beams work as in chat', async () => {
     stop_reason: stop,
   });
   expect(['red', 'green']).toContain(await text({ structured_outputs: { choice: ['red', 'green'] } }));
-  expect((await complete({ use_beam_search: true, n: 2 })).choices).toHaveLength(2);
+  const neutral = {
+    stop: [],
+    bad_words: [],
+    logit_bias: {},
+    min_tokens: 0,
+    repetition_penalty: 1,
+    frequency_penalty: 0,
+  };
+  expect((await complete({ use_beam_search: true, n: 2, ...neutral })).choices).toHaveLength(2);
+});
+
+test('a search for beams lists the log-probabilities of the prompt as sampling does', async () => {
+  const fields = { prompt_logprobs: 1, echo: true, logprobs: 1, max_tokens: 2 };
+  const listed = async (more: object) => {
+    const { prompt_logprobs: all, logprobs } = (await complete({ ...fields, ...more })).choices[0]!;
+    return [all, logprobs!.token_logprobs.slice(0, -2)];
+  };
+  expect(await listed({ use_beam_search: true })).toEqual(await listed({}));
 });
 
 describe('a stream', () => {
@@ -224,6 +241,11 @@ refused('no prompt at all', { prompt: [] }, 'body.prompt value_error');
 refused('a crowd', { prompt: Array.from({ length: 65 }, () => 'a'), n: 2 }, 'body.prompt value_error');
 refused('a stream’s option without a stream', { stream_options: { include_usage: true } }, 'body value_error');
 refused('a prompt in vectors', { prompt_embeds: 'AAAA' }, 'body.prompt_embeds value_error');
+refused(
+  'what beams cannot follow',
+  { use_beam_search: true, allowed_token_ids: [5] },
+  'body.allowed_token_ids value_error',
+);
 refused('the parameter of another server', { guided_json: { type: 'object' } }, 'body.guided_json value_error');
 refused('a negative id', { prompt: [1, -1] }, 'body.prompt.1 greater_than_equal');
 
