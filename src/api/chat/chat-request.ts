@@ -18,6 +18,7 @@ import {
   truncationFields,
 } from './generation-fields.ts';
 import { answerFormat, listedIds, samplingOptions, servingOptions, type AnswerFormat } from './generation-options.ts';
+import { sentEffort, sentKwargs, type SentVariable } from './unread-variables.ts';
 import { boolean, integer, sentTexts, union } from '#validation/lax';
 import { message, tool } from '#rows/message';
 import { parse } from '#validation/parse';
@@ -118,6 +119,8 @@ type Wire = z.output<typeof chatRequestSchema>;
 
 export interface ChatFormat extends AnswerFormat {
   readonly warnings: readonly string[];
+  /** Whether they had an effect is known with the model. */
+  readonly variables: readonly SentVariable[];
 }
 
 export function parseChatRequest(body: unknown): { request: ChatRequest; format: ChatFormat } {
@@ -125,7 +128,15 @@ export function parseChatRequest(body: unknown): { request: ChatRequest; format:
   const wire = parse(chatRequestSchema, body, 'body');
   const warnings = [...applyDecisions(chatRequestSchema, CHAT_DECISIONS, wire), ...shapeWarnings(wire)];
   for (const [index, each] of wire.messages.entries()) applyNested(MESSAGE_DECISIONS, each, ['messages', index]);
-  return { request: toRequest(wire), format: { ...answerFormat(wire), warnings } };
+  return { request: toRequest(wire), format: { ...answerFormat(wire), warnings, variables: variablesOf(wire) } };
+}
+
+/** A template that the request brings knows its own. */
+function variablesOf(wire: Wire): SentVariable[] {
+  if (wire.chat_template) return [];
+  const documents = nonEmpty(wire.documents) ? [{ field: 'documents', names: ['documents'] }] : [];
+  const effort = sentEffort('reasoning_effort', wire.reasoning_effort);
+  return [...sentKwargs(wire.chat_template_kwargs), ...documents, ...effort];
 }
 
 function toRequest(wire: Wire): ChatRequest {

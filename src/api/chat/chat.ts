@@ -9,6 +9,7 @@ import { countThinking, countTokens } from './answer-fields.ts';
 import { chatRequestSchema, parseChatRequest } from './chat-request.ts';
 import * as wire from './chat-response.ts';
 import { completionSchema } from './chat-response-schema.ts';
+import { unreadVariables } from './unread-variables.ts';
 import { SSE_DONE, sseFrame } from '../http/sse.ts';
 
 export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Generations): Endpoint[] {
@@ -31,7 +32,8 @@ export function chatRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: Gen
         try {
           const id = wire.chatId(context.requestId);
           const answer = await chat.start({ ...context, answerId: id }, request);
-          const head: wire.AnswerHead = { id, createdAtMs: startMs, answer, format };
+          const warnings = [...format.warnings, ...unreadVariables(answer, format.variables)];
+          const head: wire.AnswerHead = { id, createdAtMs: startMs, answer, format: { ...format, warnings } };
           const deltas = generation.measured(answer, request.n);
           if (!format.stream)
             return await sendLarge(call.reply, wire.completion(head, await collectChoices(deltas, request.n)));

@@ -32,6 +32,8 @@ export const structuredOutputs = z
   })
   .superRefine((value, ctx) => {
     const set = KINDS.filter((kind) => value[kind] !== undefined && value[kind] !== null);
+    if (set[0] === 'json_object' && set.length === 1 && value.json_object === false)
+      complain(ctx, ['json_object'], 'json_object is true or left out: false would constrain nothing.');
     if (set.length === 1) return;
     const found = set.length === 0 ? 'none is set' : `${set.join(' and ')} are set`;
     complain(ctx, [], `Exactly one of ${KINDS.join(', ')} must be set: ${found}.`);

@@ -8,6 +8,7 @@ import { OF_VLLM } from './chat-decisions.ts';
 import { applyDecisions } from './field-decisions.ts';
 import { MAX_MESSAGES, MAX_TOOLS } from './chat-request.ts';
 import { modelField } from './generation-fields.ts';
+import { sentKwargs, type SentVariable } from './unread-variables.ts';
 import { boolean, integer, list } from '#validation/lax';
 import { message, tool } from '#rows/message';
 import { unknownFields, warnings } from '#validation/unknown-fields';
@@ -72,6 +73,7 @@ export interface TokenizeRequest {
     { readonly model: string | null; readonly text: string; readonly addSpecialTokens: boolean } | Conversation;
   readonly returnTexts: boolean;
   readonly warnings: readonly string[];
+  readonly variables: readonly SentVariable[];
 }
 
 export function parseTokenize(body: unknown): TokenizeRequest {
@@ -100,6 +102,7 @@ export function parseTokenize(body: unknown): TokenizeRequest {
         },
     returnTexts: wire.return_token_strs ?? false,
     warnings: applyDecisions(tokenizeSchema, OF_VLLM, wire),
+    variables: isText || wire.chat_template ? [] : sentKwargs(wire.chat_template_kwargs),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   tokenizerInfoSchema,
   tokenizeSchema,
 } from './tokenize-schema.ts';
+import { unreadVariables } from './unread-variables.ts';
 import { warned } from '#validation/unknown-fields';
 
 export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' | 'tokenization'>): Endpoint[] {
@@ -28,7 +29,7 @@ export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' 
       errors: [400, 404, 429, 503],
       body: { schema: tokenizeSchema, read: parseTokenize },
       answer: tokenizedSchema,
-      async handle({ caller, body: { input, returnTexts, warnings }, reply }) {
+      async handle({ caller, body: { input, returnTexts, warnings, variables }, reply }) {
         const context = { caller, signal: answerSignal(reply) };
         const { model, tokens } =
           'text' in input ? await tokenization.tokenize(context, input) : await chat.prompt(context, input);
@@ -38,7 +39,7 @@ export function tokenizeRoutes({ chat, tokenization }: Pick<ApiServices, 'chat' 
           max_model_len: Math.min(text.contextLength, inference.contextLength),
           tokens,
           token_strs: returnTexts ? textsOf(tokens, (id) => text.tokenizer.tokenText(id)) : null,
-          ...warned(warnings),
+          ...warned([...warnings, ...unreadVariables({ model }, variables)]),
         };
       },
     }),

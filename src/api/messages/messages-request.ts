@@ -9,6 +9,7 @@ import { PLAIN_OUTPUT, PLAIN_PROMPT } from '#services/chat/plain-options';
 import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
+import { sentEffort, sentKwargs, type SentVariable } from '../chat/unread-variables.ts';
 import { parse, refuse, type Loc } from '#validation/parse';
 import { COUNT_DECISIONS, MESSAGES_DECISIONS, unsupportedStrategy } from './messages-decisions.ts';
 import {
@@ -27,6 +28,8 @@ export interface MessagesRequest {
   readonly request: ChatRequest;
   readonly stream: boolean;
   readonly warnings: readonly string[];
+  /** Whether they had an effect is known with the model. Without those of `thinking`, which is sent to any model. */
+  readonly variables: readonly SentVariable[];
 }
 
 export function parseMessagesRequest(body: unknown): MessagesRequest {
@@ -58,6 +61,7 @@ export function parseMessagesRequest(body: unknown): MessagesRequest {
     },
     stream: wire.stream ?? false,
     warnings: [...decided, ...new Set(warnings)],
+    variables: variablesOf(wire),
   };
 }
 
@@ -95,12 +99,19 @@ function refuseEdits({ model, ['context_management']: management }: Conversing):
   throw new AppError('invalid_request', message, { param: 'context_management' });
 }
 
-export function parseCountTokens(body: unknown): { conversation: Conversation; warnings: readonly string[] } {
+const variablesOf = (wire: Conversing): SentVariable[] => [
+  ...sentKwargs(wire.chat_template_kwargs),
+  ...sentEffort('output_config.effort', wire.output_config?.effort),
+];
+
+export function parseCountTokens(
+  body: unknown,
+): { conversation: Conversation } & Pick<MessagesRequest, 'warnings' | 'variables'> {
   const wire = parse(countTokensSchema, body, 'body');
   refuseEdits(wire);
   const decided = applyDecisions(countTokensSchema, COUNT_DECISIONS, wire);
   const { conversation, warnings } = readConversation(wire);
-  return { conversation, warnings: [...decided, ...new Set(warnings)] };
+  return { conversation, warnings: [...decided, ...new Set(warnings)], variables: variablesOf(wire) };
 }
 
 function readConversation(wire: Conversing): { conversation: Conversation; warnings: string[] } {

@@ -4,6 +4,7 @@ import { anthropicError } from '../http/anthropic-error.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Generations } from '../http/generations.ts';
+import { unreadVariables } from '../chat/unread-variables.ts';
 import { countTokensSchema, messagesRequestSchema } from './messages-fields.ts';
 import { parseCountTokens, parseMessagesRequest } from './messages-request.ts';
 import * as wire from './messages-response.ts';
@@ -26,12 +27,13 @@ export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: 
       body: { schema: messagesRequestSchema, read: parseMessagesRequest },
       answer: messageSchema,
       alsoStreams: true,
-      async handle({ body: { request, stream, warnings }, ...call }) {
+      async handle({ body: { request, stream, warnings: known, variables }, ...call }) {
         const generation = generations.begin(call, 'chat', null, wire.messageId);
         const { context, because } = generation;
         const id = wire.messageId(context.requestId);
         try {
           const answer = await chat.start({ ...context, answerId: id }, request);
+          const warnings = [...known, ...unreadVariables(answer, variables)];
           const head = { id, answer, maxTokens: request.sampling.maxTokens!, warnings };
           const deltas = generation.measured(answer, 1);
           if (!stream) {
@@ -58,9 +60,9 @@ export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: 
       dialect: 'anthropic',
       body: { schema: countTokensSchema, read: parseCountTokens },
       answer: tokenCountSchema,
-      async handle({ caller, body: { conversation, warnings }, reply }) {
-        const { tokens } = await chat.prompt({ caller, signal: answerSignal(reply) }, conversation);
-        return { input_tokens: tokens.length, ...warned(warnings) };
+      async handle({ caller, body: { conversation, warnings, variables }, reply }) {
+        const { model, tokens } = await chat.prompt({ caller, signal: answerSignal(reply) }, conversation);
+        return { input_tokens: tokens.length, ...warned([...warnings, ...unreadVariables({ model }, variables)]) };
       },
     }),
   ];

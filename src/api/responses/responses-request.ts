@@ -30,6 +30,7 @@ import { refuseOtherChoices } from '../chat/chat-rules.ts';
 import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
+import { sentEffort, sentKwargs, type SentVariable } from '../chat/unread-variables.ts';
 import { parse, refuse } from '#validation/parse';
 
 /** Previous conversation, from stored responses. */
@@ -51,6 +52,8 @@ export interface ResponsesRequest {
   readonly stream: boolean;
   readonly logprobs: boolean;
   readonly namespaces: Namespaces;
+  /** Whether they had an effect is known with the model. */
+  readonly variables: readonly SentVariable[];
   /** The full input of the model, without the instructions: the conversation, then its own items. */
   inputOf(recalled: Recalled): readonly Item[];
   /** Throws if the input cannot be read. */
@@ -87,6 +90,7 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
     stream: wire.stream ?? false,
     logprobs,
     namespaces: offered.namespaces,
+    variables: [...sentKwargs(wire.chat_template_kwargs), ...sentEffort('reasoning.effort', wire.reasoning?.effort)],
     inputOf,
     complete(recalled) {
       const warnings = new Set(found);

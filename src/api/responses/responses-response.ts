@@ -6,6 +6,7 @@ import type { Finish } from '#services/chat/choice-text';
 import type { ResponseEvent, ResponseWriter, WireObject } from '#services/responses/response-content';
 import { countThinking, countTokens, policyStep, seconds } from '../chat/answer-fields.ts';
 import { finite } from '../chat/chat-logprobs.ts';
+import { unreadVariables, type SentVariable } from '../chat/unread-variables.ts';
 import type { EchoedRequest } from './responses-echo.ts';
 import { itemId } from './responses-items.ts';
 import type { Namespaces } from './responses-tools.ts';
@@ -22,8 +23,9 @@ export interface ResponseHead {
   readonly previousId: string | null;
   readonly echoed: EchoedRequest;
   readonly logprobs: boolean;
-  /** Absent in heads that earlier versions stored. */
+  /** Both are absent in heads that earlier versions stored. */
   readonly namespaces?: Namespaces;
+  readonly variables?: readonly SentVariable[];
   readonly warnings: readonly string[];
 }
 
@@ -125,7 +127,8 @@ export async function* responseEvents(
   deltas: AsyncIterable<ChatDelta>,
   now: () => number,
 ): AsyncGenerator<ResponseEvent> {
-  const head: BegunHead = { ...asked, answer, now };
+  const warnings = [...asked.warnings, ...unreadVariables(answer, asked.variables ?? [])];
+  const head: BegunHead = { ...asked, warnings, answer, now };
   let number = asked.background ? OPENING_COUNT : 0;
   let isBegun = false;
   const event = (type: string, more: object): ResponseEvent => ({ type, sequence_number: number++, ...more });

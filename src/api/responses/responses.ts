@@ -6,6 +6,7 @@ import type { NewResponse } from '#services/responses/responses';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { GenerationCall, Generations } from '../http/generations.ts';
+import { unreadVariables } from '../chat/unread-variables.ts';
 import { refuseLargeConversation } from './conversation-bounds.ts';
 import { responsesRequestSchema } from './responses-fields.ts';
 import type { Item } from './responses-input.ts';
@@ -110,8 +111,9 @@ export function responseRoutes(
       answer: inputTokensSchema,
       async handle({ caller, body: asked, reply }) {
         const { request, warnings } = asked.complete(await recall({ caller, reply }, asked));
-        const { tokens } = await chat.prompt({ caller, signal: answerSignal(reply) }, request);
-        return { object: 'response.input_tokens', input_tokens: tokens.length, ...warned(warnings) };
+        const { model, tokens } = await chat.prompt({ caller, signal: answerSignal(reply) }, request);
+        const told = warned([...warnings, ...unreadVariables({ model }, asked.variables)]);
+        return { object: 'response.input_tokens', input_tokens: tokens.length, ...told };
       },
     }),
   ];
@@ -160,10 +162,10 @@ function refuseRepeats(): never {
 }
 
 function headOf(
-  { background, previousId, echoed, logprobs, namespaces }: ResponsesRequest,
+  { background, previousId, echoed, logprobs, namespaces, variables }: ResponsesRequest,
   known: Pick<wire.ResponseHead, 'id' | 'createdAtMs' | 'store' | 'warnings' | 'model'>,
 ): wire.ResponseHead {
-  return { ...known, background, previousId, echoed, logprobs, namespaces };
+  return { ...known, background, previousId, echoed, logprobs, namespaces, variables };
 }
 
 async function lastResponse(events: AsyncIterable<ResponseEvent>): Promise<unknown> {

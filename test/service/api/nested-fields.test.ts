@@ -61,6 +61,25 @@ describe('chat', () => {
     const outputs = { choice: ['yes'], backend: 'xgrammar' };
     expect((await ask({ structured_outputs: outputs })).warnings).toEqual([containing('structured_outputs.backend')]);
   });
+
+  test('names variables that no template reads, whole and in a stream', async () => {
+    const chat_template_kwargs = { enable_thinking: false, enable_thinkng: false, unset: null };
+    const fields = { chat_template_kwargs, documents: [{ title: 'a', text: 'b' }], reasoning_effort: 'low' };
+    const told = [containing('chat_template_kwargs.enable_thinkng was not used'), containing('documents was not used')];
+    expect((await ask(fields)).warnings).toEqual(told);
+    const body = { model: BASE, messages: [user('Hi')], max_tokens: 20, stream: true, ...fields };
+    const { body: streamed } = await send(server, { url: '/v1/chat/completions', body });
+    expect(JSON.parse(/^data: (.*)$/m.exec(streamed)![1]!)).toMatchObject({ warnings: told });
+    const asked = { model: BASE, messages: [user('Hi')], chat_template_kwargs };
+    const tokenized = await send(server, { url: '/tokenize', body: asked });
+    expect(tokenized.json<Answer>().warnings).toEqual(told.slice(0, 1));
+  });
+
+  test('does not constrain an answer by a constraint that is off', async () => {
+    expect(await refusal({ structured_outputs: { json_object: false } })).toContain(
+      'body.structured_outputs.json_object',
+    );
+  });
 });
 
 describe('Messages', () => {
@@ -127,6 +146,20 @@ describe('Messages', () => {
     ]);
   });
 
+  test('names variables that no template reads, also for a count', async () => {
+    const fields = {
+      chat_template_kwargs: { mood: 'good' },
+      output_config: { effort: 'low' },
+      thinking: { type: 'adaptive' },
+    };
+    const told = [containing('chat_template_kwargs.mood was not used')];
+    expect((await ask(fields)).warnings).toEqual(told);
+    const counting = { model: BASE, messages: [user('Hi')], ...fields };
+    expect((await send(server, { url: '/v1/messages/count_tokens', body: counting })).json<Answer>().warnings).toEqual(
+      told,
+    );
+  });
+
   test('says nothing about what the SDKs add to earlier answers', async () => {
     const said = [
       { type: 'thinking', thinking: 'Hm.', signature: 'x' },
@@ -150,6 +183,15 @@ describe('Responses', () => {
     id: 'rs_1',
     summary: [],
     content: [{ type: 'reasoning_text', text }],
+  });
+
+  test('names variables that no template reads, also for a count', async () => {
+    const fields = { chat_template_kwargs: { mood: 'good' }, reasoning: { effort: 'low' } };
+    const told = [containing('chat_template_kwargs.mood was not used')];
+    expect((await ask(fields)).warnings).toEqual(told);
+    const counting = { model: BASE, input: 'Hi', ...fields };
+    const counted = await send(server, { url: '/v1/responses/input_tokens', body: counting });
+    expect(counted.json<Answer>().warnings).toEqual(told);
   });
 
   test('gives the schema of results to the model, and refuses tools for programs alone', async () => {
