@@ -143,23 +143,19 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'Two', content: [{ text: 'One. ' }] });
   });
 
-  const reasonOf = async (text: string, fields: object) => {
-    const { stop_reason: reason, stop_sequence: sequence } = await ask(text, fields);
-    const events = await stream(text, fields);
-    expect(events.at(-2)!.delta).toMatchObject({ stop_reason: reason, stop_sequence: sequence });
-    return [reason, sequence];
-  };
-
-  test('that is a forced call ends in tool_use, as any other call', async () => {
-    const forced = { tools, tool_choice: { type: 'tool', name: 'get_time' } };
-    expect(await reasonOf(call('get_time', '{}'), forced)).toEqual(['tool_use', null]);
-  });
-
-  test('that ends at a stop sequence has a call to run only if it is complete', async () => {
-    const stop = (sequence: string) => ({ tools, stop_sequences: [sequence] });
-    expect(await reasonOf(call('get_time', '{}'), stop('</tool_call>'))).toEqual(['tool_use', null]);
-    const cut = call('get_weather', '{"city": "Oslo"}');
-    expect(await reasonOf(cut, stop('Oslo'))).toEqual(['stop_sequence', 'Oslo']);
+  test.each([
+    ['was forced', call('get_time', '{}'), { tool_choice: { type: 'tool', name: 'get_time' } }, ['tool_use', null]],
+    ['a stop sequence follows', call('get_time', '{}'), { stop_sequences: ['</tool_call>'] }, ['tool_use', null]],
+    [
+      'a stop sequence cut',
+      call('get_weather', '{"city": "Oslo"'),
+      { stop_sequences: ['Oslo'] },
+      ['stop_sequence', 'Oslo'],
+    ],
+  ])('with a call that %s says whether it is to run', async (_, text, fields, ends) => {
+    const whole = await ask(text, { tools, ...fields });
+    const { delta } = (await stream(text, { tools, ...fields })).at(-2)!;
+    for (const end of [whole, delta!]) expect([end.stop_reason, end.stop_sequence]).toEqual(ends);
   });
 
   test('that is cut by the context, not by max_tokens, says so', async () => {
