@@ -1,4 +1,5 @@
-// Trajectory groups as RL clients send them → domain/trajectory.ts. Extra keys are accepted everywhere.
+// Trajectory groups as RL clients send them → domain/trajectory.ts. Extra keys are accepted everywhere; those of groups, trajectories and
+// histories are noted beside what was made of them, for the warnings.
 import { z } from 'zod';
 import { isObject } from '#base/is-object';
 import { nonEmpty } from '#base/non-empty';
@@ -113,32 +114,60 @@ const metrics = record(metricValue).nullish();
 
 const logs = z.array(z.string()).nullish();
 
-const trajectoryFields = z
-  .looseObject({
-    ...historyFields,
-    exchanges: z.unknown().optional().meta({
-      type: 'object',
-      description:
-        'Instead of messages_and_choices: the calls that ART’s recorder kept (chat_completions, completions, responses, messages). They become histories.',
-    }),
-    additional_histories: list(readHistory, HISTORIES_MAX)
-      .nullish()
-      .describe('Other conversations that share the reward.'),
-    reward: number().default(0).describe('Default: 0, for clients that omit zeros.'),
-    metrics,
-    auto_metrics: metrics.describe('Metrics measured by a client library.'),
-    metadata,
-    initial_policy_version: integer().nullish(),
-    final_policy_version: integer().nullish(),
-    logs,
-    start_time: z.iso.datetime({ offset: true, local: true }).nullish(),
+/** What nothing reads of a group or a trajectory, by the object that was made of it. */
+const unread = new WeakMap<object, readonly string[]>();
+
+/** Of one object: whoever reads warnings needs no more. */
+const UNREAD_MAX = 20;
+
+function noteUnread(read: object, fields: readonly string[]): void {
+  if (fields.length > 0) unread.set(read, [...new Set(fields)].slice(0, UNREAD_MAX));
+}
+
+/** Null counts as absent: some clients send every field that they know. */
+const unreadIn = (wire: object, { shape }: { readonly shape: object }, at = ''): string[] =>
+  Object.entries(wire).flatMap(([field, value]) =>
+    Object.hasOwn(shape, field) || value === null || value === undefined ? [] : [`${at}${field}`],
+  );
+
+/** Fields of a request's groups that nothing reads, each once, as `trajectories[].rewards`. */
+export const unreadFields = (groups: readonly TrajectoryGroup[]): string[] => [
+  ...new Set(groups.flatMap((group) => [group, ...group.trajectories].flatMap((each) => unread.get(each) ?? []))),
+];
+
+const trajectoryShape = z.looseObject({
+  ...historyFields,
+  exchanges: z.unknown().optional().meta({
+    type: 'object',
+    description:
+      'Instead of messages_and_choices: the calls that ART’s recorder kept (chat_completions, completions, responses, messages). They become histories.',
+  }),
+  additional_histories: list(readHistory, HISTORIES_MAX)
+    .nullish()
+    .describe('Other conversations that share the reward.'),
+  reward: number().default(0).describe('Default: 0, for clients that omit zeros.'),
+  metrics,
+  auto_metrics: metrics.describe('Metrics measured by a client library.'),
+  metadata,
+  initial_policy_version: integer().nullish(),
+  final_policy_version: integer().nullish(),
+  logs,
+  start_time: z.iso.datetime({ offset: true, local: true }).nullish(),
+});
+
+const trajectoryFields = trajectoryShape
+  .transform((wire): Trajectory => {
+    const others = wire.additional_histories ?? [];
+    const read: Trajectory = {
+      histories: [wire, ...others].map(toHistory),
+      reward: wire.reward,
+      metrics: { ...wire.auto_metrics, ...wire.metrics },
+      ...trajectoryNotes(wire),
+    };
+    const ofOthers = others.flatMap((other) => unreadIn(other, history, 'trajectories[].additional_histories[].'));
+    noteUnread(read, [...unreadIn(wire, trajectoryShape, 'trajectories[].'), ...ofOthers]);
+    return read;
   })
-  .transform((wire): Trajectory => ({
-    histories: [wire, ...(wire.additional_histories ?? [])].map(toHistory),
-    reward: wire.reward,
-    metrics: { ...wire.auto_metrics, ...wire.metrics },
-    ...trajectoryNotes(wire),
-  }))
   .meta({ title: 'Trajectory' });
 
 const trajectory = z.preprocess(withHistories, trajectoryFields);
@@ -199,20 +228,25 @@ async function checkHistories(wire: unknown, yieldToLoop: () => Promise<void>): 
 
 const readTrajectory = readAhead(trajectory, (value) => (value instanceof CheckedTrajectory ? value.trajectory : null));
 
-export const trajectoryGroup = z
-  .looseObject({
-    trajectories: z.array(readTrajectory).describe('Answers to the same prompt, each with its reward.'),
-    exceptions: z.array(z.unknown()).nullish().describe('Failed rollouts. They count only toward exception_rate.'),
-    metrics,
-    metadata,
-    logs,
+const groupShape = z.looseObject({
+  trajectories: z.array(readTrajectory).describe('Answers to the same prompt, each with its reward.'),
+  exceptions: z.array(z.unknown()).nullish().describe('Failed rollouts. They count only toward exception_rate.'),
+  metrics,
+  metadata,
+  logs,
+});
+
+export const trajectoryGroup = groupShape
+  .transform((wire): TrajectoryGroup => {
+    const read: TrajectoryGroup = {
+      trajectories: wire.trajectories,
+      exceptionCount: wire.exceptions?.length ?? 0,
+      metrics: wire.metrics ?? {},
+      ...groupNotes(wire),
+    };
+    noteUnread(read, unreadIn(wire, groupShape));
+    return read;
   })
-  .transform((wire): TrajectoryGroup => ({
-    trajectories: wire.trajectories,
-    exceptionCount: wire.exceptions?.length ?? 0,
-    metrics: wire.metrics ?? {},
-    ...groupNotes(wire),
-  }))
   .meta({ title: 'TrajectoryGroup' });
 
 function toHistory({ messages_and_choices: turns, tools: sent }: z.output<typeof history>): History {

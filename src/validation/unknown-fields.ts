@@ -12,8 +12,14 @@ export const warnings = z
   .describe('Parts of the request that were not used, or not used as sent; absent if there are none.');
 
 /** `at` is the location shown to users: `config.` */
-export function unknownFields({ shape }: { readonly shape: object }, sent: object, at = ''): string[] {
-  const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(shape, name));
+export const unknownFields = ({ shape }: { readonly shape: object }, sent: object, at = ''): string[] =>
+  sayUnknown(
+    Object.keys(sent).filter((name) => !Object.hasOwn(shape, name)),
+    at,
+  );
+
+/** The same for fields that were found elsewhere. */
+export function sayUnknown(unknown: readonly string[], at = ''): string[] {
   const named = unknown.slice(0, NAMED_MAX).map((name) => `${at}${name.slice(0, NAME_LENGTH_MAX)}`);
   return [
     ...named.map((name) => `${name} is not a field that this server knows: it was not used.`),

@@ -5,8 +5,9 @@ import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { answerWithFile } from '../http/file-answer.ts';
 import { envelope, longPageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from './model.ts';
-import { logRequest } from '../training/training-job.ts';
+import { logRequest, readLog } from '../training/training-job.ts';
 import { parse, refuse } from '#validation/parse';
+import { warned, warnings } from '#validation/unknown-fields';
 import { createTrajectoryBodyParser } from '../training/training-body.ts';
 
 const listQuery = z.looseObject({ ...longPageFields, order: z.enum(['asc', 'desc']).default('asc') });
@@ -81,14 +82,15 @@ export function checkpointRoutes({
       bodySize: 'large',
       createBodyParser: createTrajectoryBodyParser,
       creates: true,
-      body: { schema: logRequest, read: (raw) => parse(logRequest, raw, 'body') },
-      answer: z.object({ step: z.int(), metrics: z.record(z.string(), z.number()) }),
+      body: { schema: logRequest, read: readLog },
+      answer: z.object({ step: z.int(), metrics: z.record(z.string(), z.number()), warnings }),
       async handle({ caller, params, body, newId }) {
         const { model_id: modelId, split, step = null, trajectory_groups: groups } = body;
         if (modelId && modelId !== params.model_id)
           refuse(['body', 'model_id'], `must be the model of the path, ${params.model_id!}, or left out`, modelId);
         const evaluationJobId = body.evaluation_job_id ?? null;
-        return logTrajectories(caller, params.model_id!, { split, groups, step, evaluationJobId }, newId);
+        const logged = await logTrajectories(caller, params.model_id!, { split, groups, step, evaluationJobId }, newId);
+        return { ...logged, ...warned(body.warnings) };
       },
     }),
   ];

@@ -123,6 +123,13 @@ export function readDatasetJob<Config extends BatchConfigInput>(
   if (text === null || text === undefined) {
     throw new ValidationError([{ type: 'missing', loc: ['body', field], msg: 'Field required', input: raw }]);
   }
+  const folder = body.training_folder_url;
+  if (body.training_data_url && folder && folder !== text)
+    refuse(
+      ['body', 'training_folder_url'],
+      'is another name for training_data_url, which differs: send one of them',
+      folder,
+    );
   const data = parseArtifactUri(text);
   if (!data) refuse(['body', field], 'must look like wandb-artifact:///entity/project/name:version', text);
   const { config = {} as Config, warnings: ofConfig = [] } = body.config ?? {};

@@ -5,6 +5,14 @@ import { boolean } from '#validation/lax';
 import { unknownFields } from '#validation/unknown-fields';
 import { batchFields, batchSize, datasetJobFields, rates, readBatchConfig, readDatasetJob } from './dataset-job.ts';
 
+const metricLogging = z.looseObject({
+  enabled: boolean().nullish().describe('Whether it is enabled.'),
+  target_training_step: z
+    .unknown()
+    .optional()
+    .meta({ type: ['integer', 'null'], description: 'Sent by ART. Lines are logged for the step that the job makes.' }),
+});
+
 const wireConfig = z.looseObject({
   batch_size: batchSize.describe(
     'Number of rows per gradient step, packed or not; `auto` is 2. The last batch of an epoch may have fewer.',
@@ -16,8 +24,7 @@ const wireConfig = z.looseObject({
   ),
   ...batchFields,
   assistant_turns: z.enum(['all', 'last']).nullish().describe('Which assistant turns are trained on. Default all.'),
-  metric_logging: z
-    .looseObject({ enabled: boolean().nullish().describe('Whether it is enabled.') })
+  metric_logging: metricLogging
     .nullish()
     .describe(
       'If enabled, each gradient step adds a line to the run named like the model, with the prefix `sft/`, and the metrics of the last step become metrics of the checkpoint, as `sft/NAME`.',
@@ -30,7 +37,8 @@ const config = wireConfig.transform((wire): { config: SftConfigInput; warnings: 
     ...(wire.assistant_turns ? { assistantTurns: wire.assistant_turns } : {}),
     ...(wire.metric_logging?.enabled ? { logsMetrics: true } : {}),
   };
-  return { config, warnings: unknownFields(wireConfig, wire, 'config.') };
+  const ofLogging = unknownFields(metricLogging, wire.metric_logging ?? {}, 'config.metric_logging.');
+  return { config, warnings: [...unknownFields(wireConfig, wire, 'config.'), ...ofLogging] };
 });
 
 export const createSftJob = z

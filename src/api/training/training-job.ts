@@ -8,7 +8,7 @@ import {
   type TrainingJob,
   type WaitingFor,
 } from '#domain/training-job';
-import type { EpisodeJobBody, RlJobBody } from '#domain/trajectory';
+import type { EpisodeJobBody, RlJobBody, TrajectoryGroup } from '#domain/trajectory';
 import type { DescribedJob } from '#services/jobs/describe-jobs';
 import type { RequestedEvaluation } from '#domain/evaluation';
 import { evaluation, readEvaluation } from './evaluation-request.ts';
@@ -17,8 +17,8 @@ import { rlConfig } from './rl-config.ts';
 import { envelope } from '../http/listing.ts';
 import { isoOrNull } from '../http/time.ts';
 import { integer } from '#validation/lax';
-import { trajectoryGroup } from '#rows/trajectory';
-import { unknownFields, warnings } from '#validation/unknown-fields';
+import { trajectoryGroup, unreadFields } from '#rows/trajectory';
+import { sayUnknown, unknownFields, warnings } from '#validation/unknown-fields';
 import { parse, ValidationError } from '#validation/parse';
 
 export const createRlJob = z
@@ -49,8 +49,8 @@ export function readRlJob(raw: unknown): RlJob {
   const wire = parse(createRlJob, raw, 'body');
   const { config = {}, warnings = [] } = wire.experimental_config ?? {};
   const asked = readEvaluation(wire.evaluation);
-  const all = [...unknownFields(createRlJob, wire), ...warnings, ...asked.warnings];
   const { model_id: modelId, trajectory_groups: groups, episode_groups: episodeGroups } = wire;
+  const all = [...unknownFields(createRlJob, wire), ...unreadOf(groups ?? []), ...warnings, ...asked.warnings];
   const { evaluation } = asked;
   if (groups && episodeGroups) {
     const msg = 'Send trajectory_groups or episode_groups, not both';
@@ -79,6 +79,15 @@ export const logRequest = z
     trajectory_groups: z.array(trajectoryGroup),
   })
   .meta({ title: 'LogTrajectoriesRequest' });
+
+/** Throws ValidationError. */
+export function readLog(raw: unknown) {
+  const body = parse(logRequest, raw, 'body');
+  return { ...body, warnings: [...unknownFields(logRequest, body), ...unreadOf(body.trajectory_groups)] };
+}
+
+const unreadOf = (groups: readonly TrajectoryGroup[]): string[] =>
+  sayUnknown(unreadFields(groups), 'trajectory_groups[].');
 
 export const createdJob = z.object({ id: z.guid(), warnings }).meta({ title: 'CreatedJob' });
 

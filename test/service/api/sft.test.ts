@@ -71,7 +71,7 @@ describe('submitting', () => {
       batch_size: 3,
       learning_rate: [1e-4, '2e-4', 0],
       assistant_turns: 'last',
-      metric_logging: { enabled: true, target_training_step: 1 },
+      metric_logging: { enabled: true, target_training_step: 1, every: 10 },
       validation_split: 0.1,
       epochs: 3,
       packing: false,
@@ -90,7 +90,11 @@ describe('submitting', () => {
     });
     expect(response.statusCode, response.body).toBe(200);
     const { id, warnings } = response.json<{ id: string; warnings: string[] }>();
-    expect(warnings).toEqual([containing('config.unheard_of'), containing('experimental_config.seed')]);
+    expect(warnings).toEqual([
+      containing('config.unheard_of'),
+      containing('config.metric_logging.every'),
+      containing('experimental_config.seed'),
+    ]);
     expect((await send(server, { url: `/v1/preview/training-jobs/${id}` })).json()).toMatchObject({
       type: 'sft',
       status: 'queued',
@@ -135,6 +139,11 @@ describe('submitting', () => {
   test.each([
     ['no data', {}, ['body', 'training_data_url']],
     ['what is no artifact', { training_data_url: 's3://bucket/train.jsonl' }, ['body', 'training_data_url']],
+    [
+      'two artifacts',
+      { training_data_url: 'artifact:///default/p/x:v0', training_folder_url: 'artifact:///default/p/y:v0' },
+      ['body', 'training_folder_url'],
+    ],
     [
       'a negative learning rate',
       { training_data_url: 'artifact:///default/p/x:v0', config: { learning_rate: -1e-5 } },

@@ -237,6 +237,22 @@ describe('submitting a job', () => {
     expect((await submit(many)).warnings).toHaveLength(21);
   });
 
+  test('names fields of groups that nothing reads, each once: a reward under another name is no reward of 0', async () => {
+    const { reward, ...unrewarded } = trajectory;
+    const other = { messages_and_choices: [choice], score: 1 };
+    const rewards = { ...unrewarded, rewards: reward, additional_histories: [other, other], advantage: null };
+    const trajectory_groups = [{ trajectories: [rewards, rewards], group_id: 7 }];
+    const response = await send(server, { url, body: { model_id, trajectory_groups } });
+    const { id, warnings } = response.json<{ id: string; warnings: string[] }>();
+    const names = ['group_id', 'trajectories[].rewards', 'trajectories[].additional_histories[].score'];
+    expect(warnings).toEqual(names.map((name) => containing(`trajectory_groups[].${name} is not a field`)));
+    expect((await storedJob(server, id)).warnings).toEqual(warnings);
+    await send(server, { method: 'POST', url: `${url}/${id}/cancel` });
+    const body = { split: 'val', trajectory_groups, metrics: { accuracy: 1 } };
+    const logged = (await send(server, { url: `/v1/preview/models/${model_id}/log`, body })).json<object>();
+    expect(logged).toMatchObject({ step: 0, warnings: [containing('metrics is not a field'), ...warnings] });
+  });
+
   const withConfig = (config: Readonly<Record<string, unknown>>) => ({
     model_id: createId(),
     trajectory_groups: [],
