@@ -50,7 +50,12 @@ test('messages: an answer that was sent back continues its history, streamed or 
 test('messages: calls and tools have the form of chat, and carried tokens are trained', async () => {
   const use = { type: 'tool_use', id: 'c1', name: 'find', input: { q: 'x' }, caller: null };
   const call = message('msg_1', [user('a')], [use], { tools: [{ name: 'find', input_schema: { type: 'object' } }] });
-  Object.assign(call.response, { token_ids: [7, 8], logprobs: [-1, -2], prompt_token_ids: [5] });
+  Object.assign(call.response, {
+    stop_reason: 'tool_use',
+    token_ids: [7, 8],
+    logprobs: [-1, -2],
+    prompt_token_ids: [5],
+  });
   const [history] = await histories({ messages: [call] });
   expect(history!.tools).toMatchObject([{ function: { name: 'find' } }]);
   expect(history!.turns[1]).toMatchObject({
@@ -59,6 +64,22 @@ test('messages: calls and tools have the form of chat, and carried tokens are tr
     logprobs: [-1, -2],
     promptTokenIds: [5],
   });
+});
+
+test('a call that the model chose is not taken for one that it had to make', async () => {
+  const use = { type: 'tool_use', id: 'c1', name: 'find', input: {} };
+  const tools = [{ name: 'find', input_schema: { type: 'object' } }];
+  const ofMessages = message('msg_1', [user('a')], [use], { tools });
+  Object.assign(ofMessages.response, { stop_reason: 'tool_use' });
+  const ofResponses = response('r1', 'a', '', { tools: [{ type: 'function', name: 'find', parameters: {} }] });
+  const called = { type: 'function_call', id: 'fc1', call_id: 'c1', name: 'find', arguments: '{}' };
+  Object.assign(ofResponses.response, { output: [called] });
+  const read = await histories({ messages: [ofMessages], responses: [ofResponses] });
+  for (const { turns } of read) {
+    expect(turns[1]).toMatchObject({ finishReason: 'tool_calls', message: { tool_calls: [{}] } });
+    expect(turns[1]).not.toHaveProperty('isConstrained');
+  }
+  expect(read).toHaveLength(2);
 });
 
 const response = (id: string, input: unknown, text: string, fields: object = {}) => ({

@@ -89,16 +89,22 @@ function readMessage({ request, response }: Recorded): ChatCall {
   const said = { role: 'assistant', content: listOf(response['content']).map(withoutNulls) };
   const { conversation } = parseCountTokens({ ...request, messages: [...listOf(request['messages']), said] });
   const messages = conversation.messages.slice(0, -1);
-  const finish = response['stop_reason'] === 'max_tokens' ? 'length' : 'stop';
+  const answer = conversation.messages.at(-1)!;
   return callOf({ messages, tools: conversation.tools }, response, [
     {
       index: 0,
-      finish_reason: finish,
-      message: conversation.messages.at(-1)!,
+      finish_reason: finishOf(answer, response['stop_reason'] === 'max_tokens'),
+      message: answer,
       ...carriedTokens(response),
       ...stepOf(response),
     },
   ]);
+}
+
+/** In chat's words: `stop` would say of a call that the client forced it. */
+function finishOf({ tool_calls: calls }: ChatMessage, isCut: boolean): string {
+  if (isCut) return 'length';
+  return calls && calls.length > 0 ? 'tool_calls' : 'stop';
 }
 
 /** Fields that the SDKs' models add to a block. */
@@ -131,7 +137,7 @@ function readResponse({ request, response }: Recorded, earlier: Conversations): 
   if (typeof response['id'] === 'string') earlier.byId.set(response['id'], [...input, ...output]);
   const answer = parseResponsesRequest({ ...request, instructions: null, input: [...output] });
   const said = answer.complete({ conversation: [], items: earlier.items }).request.messages.at(-1)!;
-  const finish = response['status'] === 'incomplete' ? 'length' : 'stop';
+  const finish = finishOf(said, response['status'] === 'incomplete');
   const tokens = before ? carriedTokens(response) : {};
   return callOf({ messages: chat.messages, tools: chat.tools }, response, [
     { index: 0, finish_reason: finish, message: said, ...tokens, ...stepOf(response) },

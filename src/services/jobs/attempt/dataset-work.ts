@@ -1,7 +1,9 @@
 // What SFT and DPO jobs have in common: the rows of an artifact are tokenized into a file of the work directory, so that memory does not
 // grow with their number, neither in preparation nor in training. Each kind defines its rows and how they are trained.
+import { counted } from '#base/counted';
 import { AppError } from '#domain/errors';
 import type { DatasetVersion } from '#domain/sft';
+import type { Skipped } from '#domain/training-job';
 import type { BatchConfig } from '#training/sft-config';
 import { planSftJob, type SftPlan } from '#training/sft-plan';
 import type { EncodedSftData } from '#training/sft-rows';
@@ -41,9 +43,6 @@ interface Trained extends Pick<JobWork, 'logsToRun' | 'prepare' | 'measure'> {
   readonly evaluate: HeldOutRows['evaluate'];
 }
 
-const NOTHING_HELD_OUT =
-  'config.eval_steps was not used, because no rows are held out. Hold some out with validation_split.';
-
 export async function readDatasetWork<Input, Config extends BatchConfig>(
   { job, limits, capabilities, storage, blobs, workDirectory }: WorkContext,
   kind: DatasetKind<Input, Config>,
@@ -73,7 +72,7 @@ export async function readDatasetWork<Input, Config extends BatchConfig>(
       steps: plan.steps,
       rowsDigest: plan.digest,
       skipped: plan.skipped,
-      warnings: [...warnings, ...plan.warnings, ...(schedule && !isHeldOut ? [NOTHING_HELD_OUT] : [])],
+      warnings: [...warnings, ...plan.warnings, ...emptyPlanWarnings(plan)],
       config: kind.resolved(config, plan.warmupSteps),
       counts: plan.counts,
       recorder: null,
@@ -89,3 +88,42 @@ export async function readDatasetWork<Input, Config extends BatchConfig>(
     throw error;
   }
 }
+
+/** A checkpoint that equals the one before, and metrics that are missing: nobody must take them for a result. */
+export function emptyPlanWarnings({
+  steps,
+  skipped,
+  validation,
+  counts,
+  config,
+}: Pick<SftPlan<BatchConfig>, 'steps' | 'skipped' | 'validation' | 'counts' | 'config'>): string[] {
+  const { validationSplit: split, evaluation } = config;
+  const { num_rows: rows, num_validation_rows: held } = counts;
+  const why =
+    held === 0
+      ? `no rows are held out: ${split} of ${counted(rows, 'row')} is less than one`
+      : `no token of the ${counted(held, 'row')} that are held out can be learnt`;
+  const field = evaluation ? 'config.eval_steps' : 'config.validation_split';
+  return [
+    ...(steps === 0 ? [nothingTrained(skipped)] : []),
+    ...(split > 0 && validation.trainedTokens === 0
+      ? [`${field} was not used, because ${why}. Hold more out with validation_split.`]
+      : []),
+  ];
+}
+
+function nothingTrained(skipped: Skipped): string {
+  const reasons = Object.entries(skipped).map(([reason, count]) => `${count} ${reason}`);
+  const remedies = Object.keys(skipped).flatMap((reason) => REMEDIES[reason] ?? []);
+  return [
+    `Nothing was trained: no row has a token to learn${reasons.length > 0 ? ` (${reasons.join(', ')})` : ''}, so the checkpoint has the weights of the one before.`,
+    ...remedies,
+  ].join(' ');
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  too_long: 'Send shorter rows: theirs are longer than the context, or than the trainer’s longest row.',
+  no_trainable_tokens: 'Let rows have answers that are trained: not empty, and without weight 0 or train false.',
+  equal_answers: 'Let the two answers of a pair differ.',
+  rewritten_history: 'Send pairs whose answers are one turn each: the chat template writes the others in another way.',
+};
