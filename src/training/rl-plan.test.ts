@@ -162,6 +162,23 @@ test('prompts that the server does not know are counted and reported, if their r
   expect(kept.warnings).toEqual([]);
 });
 
+test('choices that are only context in a trained trajectory are named with the reason', async () => {
+  const [turn] = rollout(1, 'a').histories[0]!.turns.slice(1);
+  const lost = { tokens: null } as const;
+  const uneven = { logprobs: [-1, -2] } as const;
+  const trajectoryOf = (reward: number, ...changes: readonly object[]): Trajectory => ({
+    ...rollout(reward, 'a'),
+    histories: [{ turns: [...changes.map((change) => ({ ...turn, ...change }) as SampledTurn), turn!], tools: null }],
+  });
+  const groups = [group(trajectoryOf(1, lost, uneven), trajectoryOf(0, lost), rollout(4, 'c'))];
+  const { skipped, warnings } = await plan({ groups });
+  expect(skipped).toEqual({});
+  expect(warnings).toEqual([
+    '3 choices of trained trajectories were context and not trained (2 no_logprobs, 1 logprob_count_mismatch). Send choices as they came from the chat endpoint.',
+  ]);
+  expect((await plan({ groups: [group(trajectoryOf(1, lost), trajectoryOf(1, lost))] })).warnings).toEqual([]);
+});
+
 test('turns with log-probabilities of a masked distribution are counted and reported, if no policy recomputes them', async () => {
   const masked = { isConstrained: true, logprobs: [-1] } as const;
   const groups = [

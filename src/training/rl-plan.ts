@@ -1,6 +1,7 @@
 // Turns an RL job's groups into rows to train on, and an account of everything that is not trained. Reads the groups once, one at a time;
 // the same groups and seed give the same plan, so that a job can be replayed after a crash.
 import { createHash } from 'node:crypto';
+import { counted } from '#base/counted';
 import { createYielder } from '#base/yield-to-loop';
 import { createRandom } from '#base/random';
 import type { Skipped } from '#domain/training-job';
@@ -69,6 +70,8 @@ interface ReadRollout {
   readonly renderedPrompts: number;
   readonly constrainedTurns: number;
   readonly reshapedTurns: readonly (readonly string[])[];
+  /** Why choices of it are only context. */
+  readonly untrainedTurns: readonly string[];
 }
 
 interface Rollout extends ReadRollout {
@@ -138,6 +141,7 @@ export async function planRlJob(
   const renderedPrompts = sumOf(trained, (rollout) => rollout.renderedPrompts);
   const constrainedTurns = sumOf(trained, (rollout) => rollout.constrainedTurns);
   const reshapedTurns = trained.flatMap((rollout) => rollout.reshapedTurns);
+  const untrainedTurns = trained.flatMap((rollout) => rollout.untrainedTurns);
   const sequences = byGroup.flat(2);
   const rows = packRows(byGroup, rowLength, createRandom(seedOf(seed())), budget.sharing);
   return {
@@ -150,6 +154,7 @@ export async function planRlJob(
         ? []
         : [
             ...rowLengthWarnings(config.rowLength, budget, rowLength),
+            ...untrainedTurnWarnings(untrainedTurns),
             ...renderedPromptWarnings(renderedPrompts),
             ...constraintWarnings(config.loss.precalculates ? 0 : constrainedTurns),
             ...reshapingWarnings(reshapedTurns),
@@ -224,9 +229,11 @@ async function readTrajectory(
   const reshapedTurns = tokenized.flatMap((each) => each.reshapedTurns);
   const isStale = (run: TrainedRun) => maxStaleness !== null && (stalenessOf(run, startStep) ?? 0) > maxStaleness;
   if (runsOf({ sequences }).some(isStale)) return 'stale';
-  if (sequences.length > 0) return { sequences, isTruncated, renderedPrompts, constrainedTurns, reshapedTurns };
-  if (isTruncated) return 'too_long';
-  return tokenized.flatMap(({ problems }) => problems)[0] ?? 'no_trainable_tokens';
+  const problems = tokenized.flatMap((each) => each.problems);
+  const untrainedTurns = problems.filter((problem) => problem !== 'no_trainable_tokens');
+  if (sequences.length > 0)
+    return { sequences, isTruncated, renderedPrompts, constrainedTurns, reshapedTurns, untrainedTurns };
+  return isTruncated ? 'too_long' : (problems[0] ?? 'no_trainable_tokens');
 }
 
 /** Where a turn does not say which step sampled it: the step at which its rollout began. */
@@ -262,6 +269,18 @@ function weigh(rollouts: readonly Rollout[], balance: number): WeighedRollout[] 
     });
     return { ...rollout, parts, data };
   });
+}
+
+/** Of trajectories that count as trained: whoever sent the choices expects all of them to be. */
+function untrainedTurnWarnings(problems: readonly string[]): string[] {
+  if (problems.length === 0) return [];
+  const reasons = createSkipCount();
+  for (const problem of problems) reasons.add(problem);
+  const named = Object.entries(reasons.counts()).map(([reason, count]) => `${count} ${reason}`);
+  return [
+    `${counted(problems.length, 'choice')} of trained trajectories ${problems.length === 1 ? 'was' : 'were'} context and not trained (${named.join(', ')}). ` +
+      'Send choices as they came from the chat endpoint.',
+  ];
 }
 
 /** What a client can do so that its tokens are trained after the prompt they were sampled after (decision 13). */

@@ -29,6 +29,7 @@ export type TokenProblem =
 export interface TokenizedHistory {
   /** The sequences that have something to train within the length. */
   readonly sequences: readonly TokenSequence[];
+  /** One for each choice that gives nothing; without any choice, one for the history. */
   readonly problems: readonly TokenProblem[];
   /** Turns that came with their tokens but without a known prompt: it was rendered again. */
   readonly renderedPrompts: number;
@@ -85,14 +86,12 @@ export async function tokenizeHistory(
       }
       open ??= { tokens: [], sampled: [], turns: [] };
       addTurn(open, read, turn);
-    }
+    } else if (turn.kind === 'sampled') problems.push('no_logprobs');
     messages.push(turn.message);
     await yieldToLoop();
   }
   if (open) close(open);
-  else if (problems.length === 0) {
-    problems.push(turns.some(({ kind }) => kind === 'sampled') ? 'no_logprobs' : 'no_trainable_tokens');
-  }
+  else if (problems.length === 0) problems.push('no_trainable_tokens');
   return { sequences, problems, renderedPrompts, constrainedTurns, reshapedTurns, cut };
 }
 
