@@ -27,7 +27,7 @@ import type { AcceptEvaluation } from '../evaluations/accept-evaluation.ts';
 import { putEvaluationBody } from '../evaluations/stored-answers.ts';
 import { getLatestCheckpoint, getNamedCheckpoint } from '../models/named-checkpoint.ts';
 import { findRollouts } from '../episodes/episode-rollouts.ts';
-import { getOwnModel } from '../models/own-model.ts';
+import { getOwnModel, unlessModelGone } from '../models/own-model.ts';
 import { sealJson } from './data/sealed-json.ts';
 import { datasetFile } from './data/sft-dataset.ts';
 import { describeJobs, type DescribedJob } from './describe-jobs.ts';
@@ -190,7 +190,8 @@ export function createTrainingJobs({
       return made;
     }
     return limits.queueing(caller, queuedJobsMax, (place) =>
-      submit(place).catch(async (error: unknown) => {
+      submit(place).catch(async (cause: unknown) => {
+        const error = await unlessModelGone(storage, job.modelId, cause);
         const isRefused = error instanceof AppError && !UNCERTAIN.includes(error.code);
         if (isRefused) await discard().catch((err: unknown) => log.warn('job.not_discarded', { jobId: job.id, err }));
         throw error;

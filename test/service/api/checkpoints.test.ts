@@ -1,7 +1,7 @@
 // Checkpoints over HTTP: listing, calling, downloading and deleting them. The tests write them as the job runner does.
 import { extract } from 'tar-stream';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createId } from '#base/ids';
 import { register, type List } from '../../support/api/registered-model.ts';
 import { BASE, chat, containing, faults, shareTestServer, runScenarios, send } from '../../support/api/test-server.ts';
@@ -279,5 +279,27 @@ describe('checkpoints', () => {
     });
     expect((await send(server, request)).statusCode).toBe(404);
     expect(await server.blobs.list(`checkpoints/${gone}`)).toEqual([]);
+  });
+
+  test.each([
+    ['a job', '/v1/preview/training-jobs', 'jobs'],
+    ['a log', '/v1/preview/models/ID/log', 'logs'],
+  ])('%s of a model that is deleted while its body is stored is a 404, and leaves nothing', async (_, path, stored) => {
+    const gone = await register(server, `gone-${stored}`);
+    const before = await server.blobs.list(stored);
+    const put = server.blobs.put.bind(server.blobs);
+    const deleting = vi.spyOn(server.blobs, 'put').mockImplementationOnce(async (...body) => {
+      const written = await put(...body);
+      await send(server, { method: 'DELETE', url: `/v1/preview/models/${gone}` });
+      return written;
+    });
+    onTestFinished(() => deleting.mockRestore());
+    const url = path.replace('ID', gone);
+    const response = await send(server, { url, body: { model_id: gone, split: 'val', trajectory_groups: [] } });
+    expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([
+      404,
+      'model_not_found',
+    ]);
+    expect(await server.blobs.list(stored)).toEqual(before);
   });
 });

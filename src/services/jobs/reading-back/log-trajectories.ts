@@ -14,7 +14,7 @@ import type { Storage } from '#storage/storage';
 import { groupMetrics } from '#training/rl-metrics';
 import type { AccountLimits } from '../../accounts/account-limits.ts';
 import { holdBlobs } from '../../accounts/stored-bytes.ts';
-import { getOwnModel } from '../../models/own-model.ts';
+import { getOwnModel, unlessModelGone } from '../../models/own-model.ts';
 import { createMetricNames } from '../data/metric-names.ts';
 import { writeGroups } from '../data/stored-groups.ts';
 
@@ -62,7 +62,7 @@ export function createLogTrajectories({ storage, blobs, limits, clock }: LogTraj
       const { sizeBytes } = await writeGroups(target, blob, { step: checkpoint.step, split }, groups);
       return { metrics, sizeBytes };
     });
-    await storage.trajectoryLogs.create({
+    const log = {
       id,
       modelId,
       split,
@@ -73,6 +73,11 @@ export function createLogTrajectories({ storage, blobs, limits, clock }: LogTraj
       sizeBytes,
       createdAtMs: clock.now(),
       evaluationJobId,
+    };
+    await storage.trajectoryLogs.create(log).catch(async (cause: unknown) => {
+      const error = await unlessModelGone(storage, modelId, cause);
+      if (error instanceof AppError && error.code === 'model_not_found') await blobs.delete(blob);
+      throw error;
     });
     await storage.checkpoints.mergeMetrics(checkpoint.id, metrics);
     return { step: checkpoint.step, metrics };
