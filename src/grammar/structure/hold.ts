@@ -7,8 +7,13 @@ import { bounds, dependencies, isEqual, itemsOf, stepOf, typesOf, valuesOf } fro
 import type { Choice, Reading, Work } from './reading.ts';
 import { countOf, namesOf, refusal } from './refusal.ts';
 
+/** Later drafts have other names for these, and other readers may enforce them. */
+const OF_DRAFT_3 = ['divisibleBy', 'disallow', 'extends'];
+
 /** Returns the remaining work and choices. */
 export function hold(reading: Reading, to: Alternative, outer: Owners): { work: Work[]; choices: Choice[] } {
+  const old = OF_DRAFT_3.find((key) => reading.says(key));
+  if (old) throw refusal(reading.at(old), `\`${old}\` is a keyword of draft 3, which is not supported`);
   const owners = holdUnevaluated(reading, to, outer);
   holdValues(reading, to);
   holdNumbers(reading, to);
@@ -114,6 +119,8 @@ function holdArrays(reading: Reading, to: Alternative, owners: Owners): void {
     const max = countOf(raw, 'maxContains', pointer) ?? Infinity;
     if (min > 0 || max < Infinity) to.contains.push({ lit, opposite: context.literals.opposite(lit), min, max });
   }
+  if (reading.says('uniqueItems') && typeof raw.uniqueItems !== 'boolean')
+    throw refusal(reading.at('uniqueItems'), 'the value must be true or false');
   if (raw.uniqueItems === true) to.unique ??= reading.at('uniqueItems');
 }
 

@@ -234,6 +234,10 @@ describe('a keyword that cannot be enforced is refused with its place in the sch
     [{ minLength: -1 }, '/minLength'],
     [{ type: 'integer', minimum: '9007199254740993' }, '/minimum'],
     [{ const: Infinity }, '/const'],
+    [{ type: 'array', uniqueItems: 'true' }, '/uniqueItems'],
+    [{ properties: { a: { type: 'integer', divisibleBy: 3 } } }, '/properties/a/divisibleBy'],
+    [{ disallow: 'string' }, '/disallow'],
+    [{ extends: { type: 'string' } }, '/extends'],
   ] as const)('%j', async (schema, place) => {
     const source = JSON.stringify(schema, (_, value: unknown) => (value === Infinity ? '1e400' : value)).replace(
       '"1e400"',
