@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseDecoderConfig } from '../decoder-config.ts';
 import { configOf } from './architectures.ts';
 import type { GgufTensor, GgufValue } from './gguf-header.ts';
+import { llama3Factors } from './llama3-factors.ts';
 import { readMetadata } from './metadata.ts';
 
 const SIZES = {
@@ -23,6 +24,19 @@ function decoderOf(architecture: string, values: Readonly<Record<string, GgufVal
   const tensors = new Map([[EMBEDDING.name, EMBEDDING]]);
   return parseDecoderConfig(configOf(metadata, { tensors, ropeFactors: null }), 'model.gguf');
 }
+
+const configWith = (
+  short: readonly number[],
+  long: readonly number[],
+  values: Readonly<Record<string, GgufValue>> = {},
+) => {
+  const entries = Object.entries<GgufValue>({ ...SIZES, ...values }).map(
+    ([key, value]) => [`llama.${key}`, value] as const,
+  );
+  const metadata = readMetadata(new Map([['general.architecture', 'llama'], ...entries]), 'model.gguf');
+  const ropeFactors = { short, long };
+  return configOf(metadata, { tensors: new Map([[EMBEDDING.name, EMBEDDING]]), ropeFactors })['rope_scaling'];
+};
 
 const windowsOf = (...given: Parameters<typeof decoderOf>) => decoderOf(...given).attention.map(({ window }) => window);
 const YARN = {
@@ -86,4 +100,26 @@ test.each([
   ['gemma2', { 'rope.freq_base_swa': 10_000 }, /\(rope\.freq_base_swa\)/],
 ] as const)('%s with %j is refused', (architecture, values, reason) => {
   expect(() => decoderOf(architecture, values)).toThrow(reason);
+});
+
+test('factors of rotary positions are Llama 3’s scaling again, or those of LongRoPE in full', () => {
+  const usual = { factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalMaxPositions: 8192 };
+  const factors = [...Float32Array.from(llama3Factors(usual, 500_000, 16))];
+  expect(factors.slice(0, 2)).toEqual([1, 1]);
+  expect(new Set(factors).size).toBeGreaterThan(2);
+  expect(configWith(factors, factors)).toEqual({
+    rope_type: 'llama3',
+    factor: 32,
+    low_freq_factor: 1,
+    high_freq_factor: 4,
+    original_max_position_embeddings: 8192,
+  });
+  const longRope = { rope_type: 'longrope', original_max_position_embeddings: 4096, attention_factor: 1 };
+  const twice = factors.map((factor) => 2 * factor);
+  for (const [short, long] of [
+    [twice, twice],
+    [factors, twice],
+  ] as const)
+    expect(configWith(short, long)).toEqual({ ...longRope, short_factor: short, long_factor: long });
+  expect(configWith(factors, factors, { 'rope.scaling.attn_factor': 1.5 })).toMatchObject({ attention_factor: 1.5 });
 });

@@ -2,6 +2,7 @@
 // (gguf-py/gguf/constants.py), and mean what its graphs do with them.
 import { isNumber, LAYERS_MAX } from '../config-json.ts';
 import type { GgufTensor } from './gguf-header.ts';
+import { findLlama3Scaling } from './llama3-factors.ts';
 import type { Metadata } from './metadata.ts';
 
 export interface Architecture {
@@ -22,8 +23,14 @@ export interface Architecture {
 /** Parts of the file other than metadata that determine config.json. */
 export interface GgufParts {
   readonly tensors: ReadonlyMap<string, GgufTensor>;
-  /** One per frequency; null: the model has none. */
-  readonly ropeFactors: readonly number[] | null;
+  /** Null: the model has none. */
+  readonly ropeFactors: RopeFactors | null;
+}
+
+/** A divisor for each frequency, up to the original number of positions and beyond it. */
+export interface RopeFactors {
+  readonly short: readonly number[];
+  readonly long: readonly number[];
 }
 
 const biases = (_: Metadata, { tensors }: GgufParts) => ({
@@ -66,6 +73,22 @@ const gemma = (metadata: Metadata, largestLayers: number, usual: Windows) => ({
       ? metadata.needed('embedding_length') / metadata.needed('attention.head_count')
       : headDim(metadata),
 });
+
+/** By which vLLM knows a family; Transformers needs only its name. */
+const CLASSES: Readonly<Record<string, string>> = {
+  llama: 'LlamaForCausalLM',
+  mixtral: 'MixtralForCausalLM',
+  qwen2: 'Qwen2ForCausalLM',
+  qwen3: 'Qwen3ForCausalLM',
+  qwen3_moe: 'Qwen3MoeForCausalLM',
+  olmo2: 'Olmo2ForCausalLM',
+  olmo3: 'Olmo3ForCausalLM',
+  smollm3: 'SmolLM3ForCausalLM',
+  granite: 'GraniteForCausalLM',
+  gemma2: 'Gemma2ForCausalLM',
+  gemma3_text: 'Gemma3ForCausalLM',
+  phi3: 'Phi3ForCausalLM',
+};
 
 const hasExperts = (metadata: Metadata): boolean => (metadata.own('expert_count') ?? 0) > 0;
 
@@ -159,6 +182,8 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 const headDim = (metadata: Metadata): number =>
   metadata.own('attention.key_length') ?? metadata.needed('embedding_length') / metadata.needed('attention.head_count');
 
+const baseOf = (metadata: Metadata): number => metadata.own('rope.freq_base') ?? 10_000;
+
 /** The contents of config.json. Throws `bad_model_files` for unsupported architectures. */
 export function configOf(metadata: Metadata, parts: GgufParts): Record<string, unknown> {
   const architecture = architectureOf(metadata);
@@ -169,7 +194,7 @@ export function configOf(metadata: Metadata, parts: GgufParts): Record<string, u
   refuseOtherGraphs(metadata, architecture);
   const embedding = parts.tensors.get('token_embd.weight');
   if (!embedding) throw metadata.refuse('it has no tensor token_embd.weight');
-  return {
+  const config: Record<string, unknown> = {
     model_type: architecture.modelType,
     hidden_size: metadata.needed('embedding_length'),
     intermediate_size: metadata.needed('feed_forward_length'),
@@ -179,13 +204,15 @@ export function configOf(metadata: Metadata, parts: GgufParts): Record<string, u
     head_dim: headDim(metadata),
     max_position_embeddings: metadata.needed('context_length'),
     rms_norm_eps: metadata.needed('attention.layer_norm_rms_epsilon'),
-    rope_theta: metadata.own('rope.freq_base') ?? 10_000,
+    rope_theta: baseOf(metadata),
     rope_scaling: ropeScaling(metadata, parts),
     tie_word_embeddings: !parts.tensors.has('output.weight'),
     vocab_size: embedding.shape[0]!,
     dtype: 'float32',
+    pad_token_id: null, // else Transformers takes the family's own, which may lie beyond the vocabulary
     ...architecture.config(metadata, parts),
   };
+  return { architectures: [CLASSES[config['model_type'] as string]], ...config };
 }
 
 /** What llama.cpp would compute otherwise than the family does. */
@@ -220,31 +247,46 @@ function architectureOf(metadata: Metadata): Architecture {
   );
 }
 
-/** GGUF keeps only factors per frequency of Llama 3's scaling and of LongRoPE; both are returned in LongRoPE's form. */
+/** GGUF keeps only factors per frequency of Llama 3's scaling and of LongRoPE. What is not Llama 3's is returned in LongRoPE's form. */
 function ropeScaling(metadata: Metadata, { ropeFactors }: GgufParts): Record<string, unknown> | null {
   const context = metadata.needed('context_length');
   const original = metadata.own('rope.scaling.original_context_length') ?? context;
   if (ropeFactors !== null) {
-    const attention = metadata.own('rope.scaling.attn_factor');
-    return {
-      rope_type: 'longrope',
-      short_factor: ropeFactors,
-      original_max_position_embeddings: original,
-      attention_factor: attention ?? 1,
-    };
+    const attention = metadata.own('rope.scaling.attn_factor') ?? 1;
+    return (
+      (attention === 1 ? llama3Scaling(metadata, ropeFactors) : null) ?? {
+        rope_type: 'longrope',
+        short_factor: ropeFactors.short,
+        long_factor: ropeFactors.long,
+        original_max_position_embeddings: original,
+        attention_factor: attention,
+      }
+    );
   }
   const type = metadata.ownText('rope.scaling.type') ?? 'none';
   const factor = metadata.own('rope.scaling.factor') ?? metadata.own('rope.scale_linear');
-  if (type === 'yarn')
-    return {
-      rope_type: 'yarn',
-      factor,
-      original_max_position_embeddings: original,
+  if (type === 'yarn') {
+    const given = Object.entries({
       attention_factor: metadata.own('rope.scaling.yarn_attn_factor'),
       beta_fast: metadata.own('rope.scaling.yarn_beta_fast'),
       beta_slow: metadata.own('rope.scaling.yarn_beta_slow'),
-    };
+    }).filter(([, value]) => value !== null);
+    return { rope_type: 'yarn', factor, original_max_position_embeddings: original, ...Object.fromEntries(given) };
+  }
   if (type !== 'none' && type !== 'linear' && type !== 'longrope')
     throw metadata.refuse(`rope scaling ${JSON.stringify(type)} is not supported`);
   return isNumber(factor) && factor !== 1 && factor !== 0 ? { rope_type: 'linear', factor } : null;
+}
+
+function llama3Scaling(metadata: Metadata, { short, long }: RopeFactors): Record<string, unknown> | null {
+  const scaling = short === long ? findLlama3Scaling(short, baseOf(metadata)) : null;
+  return (
+    scaling && {
+      rope_type: 'llama3',
+      factor: scaling.factor,
+      low_freq_factor: scaling.lowFrequencyFactor,
+      high_freq_factor: scaling.highFrequencyFactor,
+      original_max_position_embeddings: scaling.originalMaxPositions,
+    }
+  );
 }

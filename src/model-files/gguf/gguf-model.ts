@@ -8,7 +8,7 @@ import { pathExists } from '#base/path-exists';
 import { AppError } from '#domain/errors';
 import { parseDecoderConfig, readDecoderConfig, type DecoderConfig } from '../decoder-config.ts';
 import type { TensorSource } from '../safetensors.ts';
-import { ARCHITECTURES, configOf } from './architectures.ts';
+import { ARCHITECTURES, configOf, type RopeFactors } from './architectures.ts';
 import { ggmlTypeName } from './ggml-types.ts';
 import { openGgufFile, readGgufFile, type GgufBytes, type GgufFile } from './gguf-file.ts';
 import type { GgufTensor } from './gguf-header.ts';
@@ -56,13 +56,18 @@ async function describe(path: string, file: GgufFile, name = path): Promise<Reco
     const pointer: GgufPointer = { file: path, architecture: metadata.architecture };
     const model = { 'config.json': config, 'generation_config.json': generationConfig, [GGUF_POINTER]: pointer };
     const all = { ...model, 'tokenizer.json': tokenizer, 'tokenizer_config.json': tokenizerConfig };
-    return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, `${JSON.stringify(value)}\n`]));
+    const texts = Object.entries(all).map(([name, value]) => [name, `${JSON.stringify(value)}\n`] as const);
+    return Object.fromEntries(texts.map(([name, text]) => [name, name === 'config.json' ? withFloats(text) : text]));
   } finally {
     await file.close();
   }
 }
 
-const ROPE_FACTORS = ['rope_factors_short.weight', 'rope_factors_long.weight', 'rope_freqs.weight'];
+/** Transformers refuses 30 where it expects a float. */
+const withFloats = (config: string): string =>
+  config.replace(/("(?:\w+_softcapping|rms_norm_eps|(?:\w+_)?factor|beta_\w+)":-?\d+)(?=[,}])/g, '$1.0');
+
+const ROPE_FACTORS = ['rope_factors_long.weight', 'rope_factors_short.weight', 'rope_freqs.weight'];
 
 /** Like llama.cpp, takes no file with a tensor that nothing reads: the model would compute something else. */
 function refuseUnread(metadata: Metadata, { tensors }: GgufFile, config: DecoderConfig): void {
@@ -76,10 +81,12 @@ function refuseUnread(metadata: Metadata, { tensors }: GgufFile, config: Decoder
   );
 }
 
-/** For LongRoPE the short factors, which apply up to the original number of positions. */
-async function readRopeFactors(file: GgufFile): Promise<readonly number[] | null> {
-  const name = ['rope_factors_short.weight', 'rope_freqs.weight'].find((each) => file.tensors.has(each));
-  return name === undefined ? null : [...(await file.read(name))];
+async function readRopeFactors(file: GgufFile): Promise<RopeFactors | null> {
+  const [long, short, same] = await Promise.all(
+    ROPE_FACTORS.map(async (name) => (file.tensors.has(name) ? [...(await file.read(name))] : null)),
+  );
+  const used = short ?? same;
+  return used ? { short: used, long: long ?? used } : null;
 }
 
 /** Null: `directory` does not belong to a GGUF file. */

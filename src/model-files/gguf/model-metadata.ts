@@ -4,6 +4,7 @@ import type { Rope, RopeScaling } from '../block.ts';
 import type { ConfigJson } from '../config-json.ts';
 import type { DecoderConfig } from '../decoder-config.ts';
 import { ARCHITECTURES } from './architectures.ts';
+import { llama3Factors } from './llama3-factors.ts';
 import type { TypedValue } from './write-gguf.ts';
 
 export const u32 = (value: number): TypedValue => ({ type: 'u32', value });
@@ -233,19 +234,3 @@ const isUsualYarn = ({
   attentionFactor,
 }: RopeScaling & { kind: 'yarn' }): boolean =>
   betaFast === 32 && betaSlow === 1 && truncate && Math.abs(attentionFactor / (1 + 0.1 * Math.log(factor)) - 1) < 1e-6;
-
-/** The divisor of each frequency; smooth between the two wavelengths (`rope_type: llama3` of Transformers). */
-function llama3Factors(
-  { factor, lowFrequencyFactor, highFrequencyFactor, originalMaxPositions }: RopeScaling & { kind: 'llama3' },
-  theta: number,
-  dim: number,
-): number[] {
-  return Array.from({ length: dim / 2 }, (_, i) => {
-    const wavelength = 2 * Math.PI * theta ** ((2 * i) / dim);
-    if (wavelength < originalMaxPositions / highFrequencyFactor) return 1;
-    if (wavelength > originalMaxPositions / lowFrequencyFactor) return factor;
-    const smooth =
-      (originalMaxPositions / wavelength - lowFrequencyFactor) / (highFrequencyFactor - lowFrequencyFactor);
-    return 1 / ((1 - smooth) / factor + smooth);
-  });
-}
