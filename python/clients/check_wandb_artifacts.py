@@ -88,6 +88,10 @@ linked.add_reference("https://example.com/train.jsonl", checksum=False)
 refused(lambda: run.log_artifact(linked).wait(), "not references")
 run.finish()
 
+listed = {file.name: file.size for file in api.artifact(f"{NAME}:v1").files()}
+assert listed == {path: len(content) for path, content in second.items()}, listed
+(one,) = api.artifact(f"{NAME}:v1").files(names=[next(iter(second))])
+assert one.name in second, one
 for version, files in (("v0", first), ("first", first), ("v1", second), ("best", second), ("latest", second)):
     assert download(api.artifact(f"{NAME}:{version}", type="dataset")) == files, version
 assert api.artifact(NAME).version == "v1"

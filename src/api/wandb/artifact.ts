@@ -1,6 +1,6 @@
 // A version of an artifact as the library reads it: of a stored artifact, or a checkpoint of a model. Fields that require reading the
 // files are resolved only if they are requested.
-import { manifestDigest } from '#base/manifest-digest';
+import { base64OfHex, manifestDigest } from '#base/manifest-digest';
 import { sizeOf, type ArtifactName, type ArtifactVersion } from '#domain/artifact';
 import { AppError } from '#domain/errors';
 import type { ArtifactUse, RunName } from '#domain/run';
@@ -55,7 +55,7 @@ export function artifactFields(context: RequestContext, found: OpenArtifact) {
       id,
       file: { id, directUrl: (await context.fileUrls())(manifestLink(id)) },
     }),
-    files: (page: PageArguments) => filesPage(context, found, page),
+    files: (page: FileArguments) => filesPage(context, found, page),
     createdBy: async () => (await runsOf(context, id, 'logged'))[0] ?? null,
     usedBy: async () => connection((await runsOf(context, id, 'used')).map((run) => ({ node: run, cursor: run.id }))),
     artifactMemberships: () => ({ edges: [{ node: membershipFields(context, found) }] }),
@@ -100,22 +100,43 @@ export const artifactsOfRun = (context: RequestContext, run: RunName) => {
   return { inputArtifacts: list('used'), outputArtifacts: list('logged') };
 };
 
-async function filesPage(
-  context: RequestContext,
-  { artifact: { id, files } }: OpenArtifact,
-  { after, first }: PageArguments,
-) {
+export interface FileArguments extends PageArguments {
+  /** Null: all. */
+  readonly names?: readonly string[] | null;
+}
+
+async function filesPage(context: RequestContext, found: OpenArtifact, { after, first, names }: FileArguments) {
+  const { id, files, createdAtMs } = found.artifact;
+  const wanted = names ? new Set(names) : null;
+  const asked = wanted ? files.filter(({ path }) => wanted.has(path)) : files;
   const from = after ? Number(after) : 0;
-  const page = files.slice(from, from + Math.min(first ?? FILES_MAX, FILES_MAX));
+  const page = asked.slice(from, from + Math.min(first ?? FILES_MAX, FILES_MAX));
   context.budget.items(page.length);
   const url = await context.fileUrls();
   const next = from + page.length;
+  let reading: ReturnType<OpenArtifact['md5s']> | null = null;
+  const md5s = () => {
+    if (!reading) context.budget.files.spend(files.length);
+    return (reading ??= found.md5s());
+  };
   return {
-    edges: page.map(({ path }) => ({
-      node: { __typename: 'File', id: path, name: path, directUrl: () => url(fileLink(id, path)) },
-      cursor: String(next),
-    })),
-    pageInfo: pageInfo(String(next), next < files.length),
+    totalCount: asked.length,
+    edges: page.map(({ path, sizeBytes }) => {
+      const directUrl = () => url(fileLink(id, path));
+      const md5 = async () => base64OfHex((await md5s()).get(path) ?? '');
+      const about = { id: path, name: path, displayName: path, storagePath: path, mimetype: null, sizeBytes };
+      const node = {
+        __typename: 'File',
+        ...about,
+        updatedAt: time(createdAtMs),
+        directUrl,
+        url: directUrl,
+        md5,
+        digest: md5,
+      };
+      return { node, cursor: String(next) };
+    }),
+    pageInfo: pageInfo(String(next), next < asked.length),
   };
 }
 

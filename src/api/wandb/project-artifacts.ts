@@ -78,6 +78,10 @@ export const artifactsOfProject = (context: RequestContext, entity: string, proj
     id: type,
     name: type,
     description: null,
+    async artifact(which: Named) {
+      const found = await look(which);
+      return found?.artifact.type === type ? artifactFields(context, found) : null;
+    },
     artifactCollection: async ({ name }: Named, _: unknown, info: GraphQLResolveInfo) =>
       (await collectionOfType(name, type)) ??
       (selects(info, ['artifacts']) ? collectionFields(context, { entity, project, name }, type) : null),
@@ -108,7 +112,7 @@ export const artifactsOfProject = (context: RequestContext, entity: string, proj
       const types = await services.artifacts.types(caller, { entity, project });
       const found = types.find((each) => each.type === type);
       if (found) return listedType(found);
-      return selects(info, ['artifactCollection', 'artifactCollections']) ? typeFields(type) : null;
+      return selects(info, ['artifact', 'artifactCollection', 'artifactCollections']) ? typeFields(type) : null;
     },
   };
 };

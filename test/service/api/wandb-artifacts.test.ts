@@ -170,6 +170,22 @@ test('a version made through the other API has the same digest here, and deletin
   expect((await fetchLink(read.files.edges[0]!.node.directUrl)).statusCode).toBe(404);
 });
 
+test('the files of a version are listed with their sizes and MD5s: all, or those that are named', async () => {
+  await upload('several', { 'a.txt': 'a', 'sub/b.txt': 'bb', c: 'ccc' });
+  const LIST = `query($names: [String!]) { project(name: "p") { artifactCollection(name: "several") { artifactMembership(aliasName: "v0") {
+    files(names: $names, first: 2) { totalCount pageInfo { hasNextPage } edges { node { name: displayName sizeBytes md5 url } } } } } } }`;
+  const list = async (names: readonly string[] | null) =>
+    (await ask<{ project: { artifactCollection: { artifactMembership: { files: object } } } }>(LIST, { names })).data
+      .project.artifactCollection.artifactMembership.files;
+  const node = { name: 'sub/b.txt', sizeBytes: 2, md5: md5('bb'), url: containing('/wandb/files?link=') };
+  expect(await list(null)).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
+  expect(await list(['sub/b.txt', 'none'])).toEqual({
+    totalCount: 1,
+    pageInfo: { hasNextPage: false },
+    edges: [{ node }],
+  });
+});
+
 test('an entity learns nothing of another’s artifacts, and a link to one thing opens nothing else', async () => {
   const files = { 'secret.txt': 'secret' };
   const { id } = await upload('mine', files);
