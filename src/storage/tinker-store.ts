@@ -100,8 +100,9 @@ export interface TinkerStore {
   /** Of each of these runs the newest of each kind that the entity may read. */
   listNewestCheckpoints(entity: string, runIds: readonly string[]): Promise<readonly TinkerCheckpoint[]>;
   listExpired(nowMs: number, limit: number): Promise<readonly TinkerCheckpoint[]>;
+  /** These three change this one, not another that was saved under its name since. */
   setExpiry(checkpoint: TinkerCheckpoint, expiresAtMs: number | null): Promise<void>;
   /** Null: it is private. */
   setPublished(checkpoint: TinkerCheckpoint, publishedAtMs: number | null): Promise<void>;
-  deleteCheckpoint(runId: string, kind: TinkerCheckpoint['kind'], name: string): Promise<void>;
+  deleteCheckpoint(checkpoint: TinkerCheckpoint): Promise<void>;
 }

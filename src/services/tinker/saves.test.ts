@@ -16,7 +16,8 @@ async function openSaves() {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { storage, blobs, addRun } = await openTinkerWorld();
   const baseModels = { find: () => null } as unknown as SavesDeps['baseModels'];
-  const saves = createSaves({ storage, blobs, baseModels, clock: systemClock });
+  const clock = { ...systemClock, later: 0, now: () => systemClock.now() + clock.later };
+  const saves = createSaves({ storage, blobs, baseModels, clock });
   const session = (rank: number) => ({
     async save(blob: string) {
       await writeFile(join(directory, 'adapter_config.json'), JSON.stringify({ r: rank, target_modules: ['q_proj'] }));
@@ -27,8 +28,22 @@ async function openSaves() {
     const kind = body.name === undefined ? ('save_sampler' as const) : ('save_weights' as const);
     return saves.save(run, { seq, kind }, { ...BODY, ...body }, session(rank));
   };
-  return { addRun, saves, save };
+  return { addRun, saves, save, clock };
 }
+
+test('weights end when their time is over, not when they are deleted, and their name is free', async () => {
+  const { addRun, saves, save, clock } = await openSaves();
+  const run = await addRun();
+  const path = `tinker://${run.id}/weights/w`;
+  await save(run, 1, { name: 'w', ttlSeconds: 60 });
+  expect(await saves.find(run.entity, path)).not.toBeNull();
+  await expect(save(run, 2, { name: 'w' })).rejects.toThrow('exists already');
+  clock.later = 61_000;
+  expect([await saves.find(run.entity, path), await saves.findOwn(run.entity, path)]).toEqual([null, null]);
+  await save(run, 3, { name: 'w' });
+  await saves.deleteExpired();
+  expect(await saves.find(run.entity, path)).toMatchObject({ named: { expiresAtMs: null } });
+});
 
 test('a number of a sampling session is of the weights that were saved under it first', async () => {
   const { addRun, save } = await openSaves();

@@ -89,7 +89,8 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
 
   async function findNamed(path: string): Promise<TinkerCheckpoint | null> {
     const parsed = parseTinkerPath(path);
-    return parsed && tinker.findCheckpoint(parsed.runId, parsed.kind, parsed.name);
+    const named = parsed && (await tinker.findCheckpoint(parsed.runId, parsed.kind, parsed.name));
+    return named && (named.expiresAtMs ?? Infinity) > clock.now() ? named : null; // it is deleted some time later
   }
 
   async function find(entity: string, path: string): Promise<SavedWeights | null> {
@@ -191,7 +192,7 @@ export function createSaves({ storage, blobs, baseModels, clock }: SavesDeps): S
   }
 
   async function deleteNamed(checkpoint: TinkerCheckpoint): Promise<void> {
-    await tinker.deleteCheckpoint(checkpoint.runId, checkpoint.kind, checkpoint.name);
+    await tinker.deleteCheckpoint(checkpoint);
     await dropStep(checkpoint);
   }
 

@@ -1,5 +1,6 @@
 // Saved weights of Tinker's training runs, by run, kind and name.
 import { sql, type Kysely } from 'kysely';
+import type { TinkerCheckpoint } from '#domain/tinker';
 import type { TinkerStore } from '../tinker-store.ts';
 import type { Tables } from './rows.ts';
 import { sliced } from './tinker-lists.ts';
@@ -9,6 +10,10 @@ import { transactionOf } from './transaction.ts';
 
 const named = (runId: string, kind: string, name: string) =>
   sql<boolean>`run_id = ${runId} and kind = ${kind} and name = ${name}`;
+
+/** Each save under a name is a step of its own. */
+const same = ({ runId, kind, name, step }: TinkerCheckpoint) =>
+  sql<boolean>`${named(runId, kind, name)} and step = ${step}`;
 
 export const checkpointsOfTinker = (
   db: Kysely<Tables>,
@@ -73,24 +78,17 @@ export const checkpointsOfTinker = (
       .execute();
     return found.map(rows.toNamedCheckpoint);
   },
-  async setExpiry({ runId, kind, name }, expiresAtMs) {
-    await db
-      .updateTable('tinker_checkpoints')
-      .set({ expires_at_ms: expiresAtMs })
-      .where(named(runId, kind, name))
-      .execute();
+  async setExpiry(checkpoint, expiresAtMs) {
+    await db.updateTable('tinker_checkpoints').set({ expires_at_ms: expiresAtMs }).where(same(checkpoint)).execute();
   },
-  async setPublished({ runId, kind, name }, publishedAtMs) {
+  async setPublished(checkpoint, publishedAtMs) {
     await db
       .updateTable('tinker_checkpoints')
       .set({ published_at_ms: publishedAtMs })
-      .where(named(runId, kind, name))
+      .where(same(checkpoint))
       .execute();
   },
-  async deleteCheckpoint(runId, kind, name) {
-    await db
-      .deleteFrom('tinker_checkpoints')
-      .where(named(runId, kind, name))
-      .execute();
+  async deleteCheckpoint(checkpoint) {
+    await db.deleteFrom('tinker_checkpoints').where(same(checkpoint)).execute();
   },
 });

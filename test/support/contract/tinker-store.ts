@@ -220,9 +220,13 @@ export function tinkerContract(
     expect(await tinker.listCheckpoints({ entity: 'others' }, ALL)).toEqual({ rows: [], total: 0 });
     expect(await tinker.listExpired(NOW + 49, 10)).toEqual([]);
     expect(await tinker.listExpired(NOW + 50, 10)).toEqual([second]);
+    await tinker.setExpiry(first, null); // its name is another's now
+    await tinker.setPublished(first, NOW);
+    await tinker.deleteCheckpoint(first);
+    expect(await tinker.findCheckpoint(run.id, 'weights', 'a')).toEqual(second);
     await tinker.setExpiry(second, null);
     expect(await tinker.listExpired(NOW + 50, 10)).toEqual([]);
-    await tinker.deleteCheckpoint(run.id, 'weights', 'a');
+    await tinker.deleteCheckpoint(second);
     expect(await tinker.findCheckpoint(run.id, 'weights', 'a')).toBeNull();
   });
 
