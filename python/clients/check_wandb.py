@@ -48,6 +48,8 @@ shown = read.history(samples=100, pandas=False)
 assert (len(shown), shown[0]["_step"], shown[-1]["_step"]) == (100, 0, POINTS), shown[-1]
 runs = api.runs("default/scripts")
 assert len(runs) >= 1 and NAME in [each.id for each in runs]
+assert NAME in [each.id for each in api.runs("default/scripts", filters={"state": "finished"}, order="-created_at")]
+assert NAME not in [each.id for each in api.runs("default/scripts", filters={"state": "running"})]
 
 run = wandb.init(project="scripts", id=f"{NAME}-sparse")
 for step in range(0, 1_001, 100):  # every page of a scan begins at a step that was logged

@@ -7,6 +7,7 @@ import type { ArtifactUse, RunName } from '#domain/run';
 import type { OpenArtifact } from '#services/artifacts/artifact-content';
 import { time, type RequestContext } from './request-context.ts';
 import { fileLink, manifestLink } from './file-link.ts';
+import { directionOf } from './list-arguments.ts';
 import { entityFields, projectNumber } from './names.ts';
 import { runFields } from './run.ts';
 
@@ -198,7 +199,7 @@ export function collectionFields(context: RequestContext, { entity, project, nam
       if (!/^(?:\{\}|\{"state": ?"COMMITTED"\})?$/.test(filters ?? ''))
         throw new AppError('invalid_request', 'Filters of artifacts are not supported. Leave them out.');
       const page = { after: after ?? null, limit: upTo(first) };
-      const direction = order?.startsWith('+') ? 'asc' : 'desc';
+      const direction = directionOf(order);
       const { rows, hasMore } = await context.services.artifacts.versions(
         context.caller,
         { entity, project, name },

@@ -1,11 +1,11 @@
 // A run as the library reads it: for resuming, and for `Api().run(...)`. JSON text contains NaN and Infinity as quoted strings, except
 // text that the library itself wrote and reads again when it resumes.
 import { AppError } from '#domain/errors';
-import type { Order } from '#domain/page';
 import type { Run, RunName } from '#domain/run';
 import { quoteBare, readLoggedObject, valueAt } from '#services/runs/run-json';
 import { time, type RequestContext } from './request-context.ts';
 import { runHistoryFields } from './run-history.ts';
+import { directionOf, readRunFilters } from './list-arguments.ts';
 import { entityFields, projectNumber, readRunNodeId, runNodeId } from './names.ts';
 
 /** The end of the history of a resumed run: its last line has the step to continue from. */
@@ -21,43 +21,23 @@ export const runField =
 
 export function runsField(context: RequestContext, project: string) {
   const { caller, services } = context;
-  const count = async () => {
+  const count = async ({ state }: ReturnType<typeof readRunFilters>) => {
     const byState = await services.runs.countByState(caller, { project });
-    return Object.values(byState).reduce((sum, runs) => sum + runs, 0);
+    return state ? byState[state] : Object.values(byState).reduce((sum, runs) => sum + runs, 0);
   };
   return {
     async runs({ after, first, order, filters }: { after?: string; first?: number; order?: string; filters?: string }) {
-      refuseFilters(filters);
+      const filter = readRunFilters(filters);
       const page = { after: after ?? null, limit: Math.min(Math.max(first ?? RUNS_MAX, 1), RUNS_MAX) };
-      const { rows, hasMore } = await services.runs.list(caller, { project }, page, directionOf(order));
+      const { rows, hasMore } = await services.runs.list(caller, { project, ...filter }, page, directionOf(order));
       return {
-        totalCount: count,
+        totalCount: () => count(filter),
         edges: rows.map((run) => ({ node: runFields(context, run), cursor: run.id })),
         pageInfo: { __typename: 'PageInfo', endCursor: rows.at(-1)?.id ?? null, hasNextPage: hasMore },
       };
     },
-    runCount({ filters }: { filters?: string }) {
-      refuseFilters(filters);
-      return count();
-    },
+    runCount: ({ filters }: { filters?: string }) => count(readRunFilters(filters)),
   };
-}
-
-function refuseFilters(filters: string | null | undefined): void {
-  if (filters && filters !== '{}') throw refused('Filters of runs are not supported. Leave them out.', 'filters');
-}
-
-/** Without a sign the library means ascending. */
-const DIRECTIONS: Readonly<Record<string, Order>> = { '+created_at': 'asc', created_at: 'asc', '-created_at': 'desc' };
-
-function directionOf(order: string | null | undefined): Order {
-  if (!order) return 'desc';
-  const direction = Object.hasOwn(DIRECTIONS, order) ? DIRECTIONS[order] : undefined;
-  if (direction) return direction;
-  throw refused(
-    `Runs cannot be ordered by ${order.slice(0, 200)}, only by +created_at or -created_at. Sort them in your program.`,
-    'order',
-  );
 }
 
 export function runFields(context: RequestContext, run: Run) {

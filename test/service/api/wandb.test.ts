@@ -215,6 +215,32 @@ test('runs are counted, and listed in the order that was asked for or not at all
   expect(other.json()).toMatchObject({ errors: [{ message: containing('-summary_metrics.loss, only by') }] });
 });
 
+test('runs of one state are counted and listed, and other filters are refused', async () => {
+  for (const name of ['a', 'b', 'c']) await ask(UPSERT, { name, project: 'filtered' });
+  await send(server, {
+    url: '/files/default/filtered/b/file_stream',
+    headers: basic(BOOTSTRAP_KEY),
+    body: { complete: true, exitcode: 0 },
+  });
+  const query = `query($filters: JSONString) { project(name: "filtered") {
+    runCount(filters: $filters) runs(filters: $filters) { totalCount edges { node { name } } } } }`;
+  const list = (filters: unknown) => ask(query, { filters: JSON.stringify(filters) });
+  const shown = (count: number, names: readonly string[]) => ({
+    data: {
+      project: { runCount: count, runs: { totalCount: count, edges: names.map((name) => ({ node: { name } })) } },
+    },
+  });
+  expect((await list({})).json()).toEqual(shown(3, ['c', 'b', 'a']));
+  expect((await list({ state: 'finished' })).json()).toEqual(shown(1, ['b']));
+  for (const [filters, word] of [
+    [{ state: 'crashed' }, 'running, finished, failed'],
+    [{ 'config.lr': 0.1 }, 'only'],
+    [{ state: 'running', tags: 'a' }, 'only'],
+    [[], 'only'],
+  ] as const)
+    expect((await list(filters)).json()).toMatchObject({ errors: [{ message: containing(word) }] });
+});
+
 test.each([
   ['of several processes', {}, { 'x-wandb-use-async-filestream': 'true' }, 'mode="shared"'],
   ['that is a fork', { config: '{"_wandb":{"value":{"branch_point":{"run_id":"r","step":2}}}}' }, {}, 'fork_from'],
