@@ -10,7 +10,7 @@ import { applyDecisions } from '../chat/field-decisions.ts';
 import { extensionOptions, samplingOptions } from '../chat/generation-options.ts';
 import { formatConstraint } from '../chat/structured-output.ts';
 import { sentEffort, sentKwargs, type SentVariable } from '../chat/unread-variables.ts';
-import { parse, refuse, type Loc } from '#validation/parse';
+import { parse, refuse, ValidationError, type Loc } from '#validation/parse';
 import { COUNT_DECISIONS, MESSAGES_DECISIONS, unsupportedStrategy } from './messages-decisions.ts';
 import {
   blocks,
@@ -243,14 +243,26 @@ function toTurns(role: string, parts: readonly Block[], loc: Loc): ChatMessage[]
   return texts.some(({ text: words }) => words !== '') ? [...results, { role, content: content(texts) }] : results;
 }
 
+/** Only blocks of this type have blocks within, so that the schema leaves them to be read here. Throws a ValidationError with their place. */
+function blocksAt(loc: Loc, value: unknown): readonly Block[] {
+  try {
+    return parse(blocks.nullish(), value ?? null, 'body') ?? [];
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(error.items.map((item) => ({ ...item, loc: [...loc, ...item.loc.slice(1)] })));
+  }
+}
+
 /** Its texts are lines, as in vLLM. The error flag is passed on, because templates may read it. */
 function toResult({ tool_use_id: id, content: result, is_error: isError }: Block, loc: Loc): ChatMessage {
   if (id === undefined)
     refuse([...loc, 'tool_use_id'], 'A tool_result block must have the tool_use_id of its call.', null);
-  const parts = typeof result === 'string' ? result : parse(blocks.nullish(), result ?? null, 'body');
+  const here = [...loc, 'content'];
   const said =
-    typeof parts === 'string'
-      ? parts
-      : (parts ?? []).map((each, index) => textBlock(each, [...loc, 'content', index]).text).join('\n');
+    typeof result === 'string'
+      ? result
+      : blocksAt(here, result)
+          .map((each, index) => textBlock(each, [...here, index]).text)
+          .join('\n');
   return { role: 'tool', tool_call_id: id, content: said, ...(isError ? { is_error: true } : {}) };
 }
