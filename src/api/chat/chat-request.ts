@@ -28,9 +28,15 @@ const MAX_DOCUMENTS = 1024;
 export const MAX_MESSAGES = 2_000; // as in a trajectory: templates iterate over them
 export const MAX_TOOLS = 2_000; // OpenAI's limit is 128; templates write out each of them
 
-const namedTool = z.looseObject({
-  type: z.literal('function').default('function'),
-  function: z.looseObject({ name: z.string() }),
+const namedFunction = z.looseObject({ name: z.string() });
+const namedTool = z.looseObject({ type: z.literal('function').default('function'), function: namedFunction });
+const allowedTools = z.looseObject({
+  mode: z.enum(['auto', 'required']),
+  tools: z.array(namedTool).min(1).max(MAX_TOOLS),
+});
+const allowingTools = z.looseObject({
+  type: z.literal('allowed_tools'),
+  allowed_tools: allowedTools.describe('The tools that the model may call, and whether it must call one.'),
 });
 export const chatRequestSchema = z
   .looseObject({
@@ -100,12 +106,7 @@ export const chatRequestSchema = z
     tool_choice: union({
       str: z.enum(['none', 'auto', 'required']),
       ToolChoiceNamed: namedTool,
-      ToolChoiceAllowed: z.looseObject({
-        type: z.literal('allowed_tools'),
-        allowed_tools: z
-          .looseObject({ mode: z.enum(['auto', 'required']), tools: z.array(namedTool).min(1).max(MAX_TOOLS) })
-          .describe('The tools that the model may call, and whether it must call one.'),
-      }),
+      ToolChoiceAllowed: allowingTools,
     })
       .nullish()
       .describe('Whether the model must call a tool, and which one. Default: auto with tools, none without.'),
@@ -126,9 +127,28 @@ export interface ChatFormat extends AnswerFormat {
 export function parseChatRequest(body: unknown): { request: ChatRequest; format: ChatFormat } {
   if (isObject(body)) refuseForbiddenCombinations(body);
   const wire = parse(chatRequestSchema, body, 'body');
-  const warnings = [...applyDecisions(chatRequestSchema, CHAT_DECISIONS, wire), ...shapeWarnings(wire)];
+  const warnings = [
+    ...applyDecisions(chatRequestSchema, CHAT_DECISIONS, wire),
+    ...shapeWarnings(wire),
+    ...choiceWarnings(wire.tool_choice),
+  ];
   for (const [index, each] of wire.messages.entries()) applyNested(MESSAGE_DECISIONS, each, ['messages', index]);
   return { request: toRequest(wire), format: { ...answerFormat(wire), warnings, variables: variablesOf(wire) } };
+}
+
+/** About fields of the object that says what may be called. */
+function choiceWarnings(choice: Wire['tool_choice']): string[] {
+  if (typeof choice !== 'object' || choice === null) return [];
+  const at = ['tool_choice'];
+  if (choice.type === 'allowed_tools')
+    return [
+      ...applyDecisions(allowingTools, {}, choice, at),
+      ...applyDecisions(allowedTools, {}, choice.allowed_tools, [...at, 'allowed_tools']),
+    ];
+  return [
+    ...applyDecisions(namedTool, {}, choice, at),
+    ...applyDecisions(namedFunction, {}, choice.function, [...at, 'function']),
+  ];
 }
 
 /** A template that the request brings knows its own. */

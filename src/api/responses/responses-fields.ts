@@ -54,6 +54,12 @@ export const allowedTools = z.looseObject({
   tools: z.array(functionChoice).min(1).max(MAX_TOOLS),
 });
 
+export const streamOptions = z.looseObject({
+  include_obfuscation: boolean()
+    .nullish()
+    .describe('Whether to pad events to hide their length. It has no effect: events are not padded.'),
+});
+
 export const responsesRequestSchema = z
   .looseObject({
     ...extensionFields,
@@ -103,14 +109,7 @@ export const responsesRequestSchema = z
     stream: boolean()
       .nullish()
       .describe('Stream the answer as server-sent events, each with a type and a sequence number.'),
-    stream_options: z
-      .looseObject({
-        include_obfuscation: boolean()
-          .nullish()
-          .describe('Whether to pad events to hide their length. It has no effect: events are not padded.'),
-      })
-      .nullish()
-      .describe('No effect: nothing is obfuscated.'),
+    stream_options: streamOptions.nullish().describe('No effect: nothing is obfuscated.'),
     metadata: keyed(text.max(64), text.max(512))
       .refine((value) => Object.keys(value).length <= METADATA_MAX, { message: `At most ${METADATA_MAX} pairs.` })
       .nullish()

@@ -15,10 +15,13 @@ import {
   TOOL_DECISIONS,
 } from './responses-decisions.ts';
 import {
+  allowedTools,
   format,
+  functionChoice,
   functionTool,
   reasoningConfig,
   responsesRequestSchema,
+  streamOptions,
   textConfig,
   tool,
   type Wire,
@@ -162,13 +165,16 @@ function responseFormat({
 }
 
 /** About fields of the objects within the request. */
-function noteNested({ text: shape, reasoning, include, tools }: Wire, items: readonly Item[], warnings: Set<string>) {
+function noteNested(wire: Wire, items: readonly Item[], warnings: Set<string>) {
+  const { text: shape, reasoning, include, tools, tool_choice: choice, stream_options: options } = wire;
   const note = (...of: Parameters<typeof applyDecisions>) => {
     for (const warning of applyDecisions(...of)) warnings.add(warning);
   };
   note(textConfig, TEXT_DECISIONS, shape ?? {}, ['text']);
   note(format, {}, shape?.format ?? {}, ['text', 'format']);
   note(reasoningConfig, REASONING_DECISIONS, reasoning ?? {}, ['reasoning']);
+  note(streamOptions, {}, options ?? {}, ['stream_options']);
+  if (isObject(choice)) note(choice.type === 'function' ? functionChoice : allowedTools, {}, choice, ['tool_choice']);
   for (const [index, each] of items.entries()) note(inputItem, ITEM_DECISIONS, each, ['input', index]);
   for (const [index, each] of (tools ?? []).entries()) {
     if (each.type !== 'function' && each.type !== 'namespace') continue;

@@ -62,6 +62,19 @@ describe('chat', () => {
     expect((await ask({ structured_outputs: outputs })).warnings).toEqual([containing('structured_outputs.backend')]);
   });
 
+  test('names what it does not know of a choice of tools', async () => {
+    const tools = [{ type: 'function', function: { name: 'get_time' } }];
+    const choice = { type: 'function', function: { name: 'get_time', mood: 1 }, disable_parallel_tool_use: true };
+    const named = await ask({ tools, tool_choice: choice });
+    expect(named.warnings).toEqual([
+      containing('tool_choice.disable_parallel_tool_use'),
+      containing('tool_choice.function.mood'),
+    ]);
+    const allowed = { mode: 'auto', tools, mood: 1 };
+    const some = await ask({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
+    expect(some.warnings).toEqual([containing('tool_choice.allowed_tools.mood')]);
+  });
+
   test('names variables that no template reads, whole and in a stream', async () => {
     const chat_template_kwargs = { enable_thinking: false, enable_thinkng: false, unset: null };
     const fields = { chat_template_kwargs, documents: [{ title: 'a', text: 'b' }], reasoning_effort: 'low' };
@@ -92,6 +105,17 @@ describe('Messages', () => {
     });
     expect(prompt()).toContain('"examples": [{"city": "Oslo"}]');
     expect(prompt()).toContain('"defer_loading": true');
+  });
+
+  test('refuses what is no block in the result of a tool, with its place', async () => {
+    for (const [content, place] of [
+      [5, 'messages.0.content.0.content:'],
+      [['x'], 'messages.0.content.0.content.0:'],
+      [[{ text: 'x' }], 'messages.0.content.0.content.0.type:'],
+    ])
+      expect(await refusal({ messages: [user([{ type: 'tool_result', tool_use_id: 'a', content }])] })).toContain(
+        place,
+      );
   });
 
   test('refuses a tool that only programs may call', async () => {
@@ -192,6 +216,12 @@ describe('Responses', () => {
     const counting = { model: BASE, input: 'Hi', ...fields };
     const counted = await send(server, { url: '/v1/responses/input_tokens', body: counting });
     expect(counted.json<Answer>().warnings).toEqual(told);
+  });
+
+  test('names what it does not know of a choice of tools and of streams', async () => {
+    const choice = { type: 'function', name: 'get_weather', mood: 1 };
+    const { warnings } = await ask({ tools: [tool], tool_choice: choice, stream_options: { include_usage: true } });
+    expect(warnings).toEqual([containing('stream_options.include_usage'), containing('tool_choice.mood')]);
   });
 
   test('gives the schema of results to the model, and refuses tools for programs alone', async () => {
