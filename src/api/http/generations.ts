@@ -9,6 +9,7 @@ import type { ApiLimits, ApiServices } from './api-services.ts';
 import { serverStopping } from './draining.ts';
 import { whenOver } from './ended-answers.ts';
 import { episodeOf } from './episode-address.ts';
+import { headerText } from './header-text.ts';
 import { clientSignal, sendEvents } from './sse.ts';
 
 export type GenerationServices = Pick<ApiServices, 'metrics' | 'clock' | 'log'>;
@@ -48,9 +49,6 @@ export interface Generations {
 
 /** Names of checkpoints are addresses of artifacts. */
 const SCHEME = /^wandb-artifact:\/+/;
-
-/** Names may have letters of any script, and headers have none beyond ASCII: others are percent-encoded. */
-const asHeader = (name: string): string => name.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 /** `cut` aborts when a shutdown has waited long enough for answers. */
 export function createGenerations(
@@ -116,7 +114,7 @@ export function createGenerations(
         requestId,
         ...(episode ? { episode: { ...episode, answerId: answerId(requestId) } } : {}),
         signal: clientSignal(reply, cut),
-        onModel: ({ servedName }) => void reply.header('x-whetstone-model', asHeader(servedName.replace(SCHEME, ''))),
+        onModel: ({ servedName }) => void reply.header('x-whetstone-model', headerText(servedName.replace(SCHEME, ''))),
       },
       startMs,
       because,

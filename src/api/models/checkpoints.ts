@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { attachment } from '../http/header-text.ts';
 import { answerWithFile } from '../http/file-answer.ts';
 import { envelope, longPageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { checkpointResponse, deleteCheckpoints, deletedCheckpoints, toCheckpointResponse } from './model.ts';
@@ -67,7 +68,7 @@ export function checkpointRoutes({
         const { step } = parse(stepPath, params, 'path');
         const { fileName, from, ...tar } = await checkpoints.download(caller, params.model_id!, step);
         const file = { ...tar, name: fileName, open: async (start: number) => from(start) };
-        const about = { contentType: 'application/x-tar', disposition: `attachment; filename="${fileName}"` };
+        const about = { contentType: 'application/x-tar', disposition: attachment(fileName) };
         return answerWithFile(request, reply, file, about);
       },
     }),

@@ -157,6 +157,15 @@ describe('checkpoints', () => {
     ).toContain('step24');
   });
 
+  test('of a model with a name of any script are downloaded too', async () => {
+    const url = `/v1/preview/models/${await register(server, '模型', 'проект')}/checkpoints/0/download`;
+    const { statusCode, headers } = await send(server, { url });
+    expect([statusCode, headers['content-disposition']]).toEqual([
+      200,
+      `attachment; filename="__-step0.tar"; filename*=UTF-8''${encodeURIComponent('模型-step0.tar')}`,
+    ]);
+  });
+
   test('are deleted by a request with a body, which returns their number and may be repeated', async () => {
     const remove = {
       method: 'DELETE' as const,
