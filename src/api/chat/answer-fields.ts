@@ -26,6 +26,9 @@ export const countTokens = (deltas: readonly ChatDelta[]): number =>
 export const countThinking = (deltas: readonly ChatDelta[]): number =>
   countTokens(deltas.filter(({ thinking }) => thinking === 'within'));
 
+/** Why an answer ended that nothing could continue. */
+export const DEAD_END = 'No token could come next: the constraint and the sampling fields leave none.';
+
 /** `cancelled` although the client is connected: the server stopped the answer, or no token was possible (`dead_end`). */
 export const wireFinishReason = (finish: Finish | null): string | null =>
   finish === null ? null : finish.reason === 'cancelled' ? 'abort' : finish.reason;

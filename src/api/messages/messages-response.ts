@@ -5,7 +5,7 @@ import { parseExactJson } from '#base/exact-json';
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
-import { countThinking, countTokens, policyStep } from '../chat/answer-fields.ts';
+import { countThinking, countTokens, DEAD_END, policyStep } from '../chat/answer-fields.ts';
 import { warned } from '#validation/unknown-fields';
 
 export interface MessageHead {
@@ -47,6 +47,9 @@ function stopOf(finish: Finish | null, call: Part | null, outputTokens: number, 
   return because(call ? 'tool_use' : 'end_turn');
 }
 
+/** Anthropic's servers know no stop_reason for it. */
+const deadEnd = (finish: Finish | null): string[] => (finish?.reason === 'cancelled' ? [DEAD_END] : []);
+
 const isCall = ({ kind }: Part): boolean => kind === 'call';
 
 /** A message at its start: no content, no tokens. */
@@ -77,7 +80,7 @@ export function wholeMessage(head: MessageHead, deltas: readonly ChatDelta[]) {
     content: parts.map(wholeBlock),
     ...stopOf(finish, parts.findLast(isCall) ?? null, outputTokens, head.maxTokens),
     usage: { ...message.usage, ...usageOf(head.answer, outputTokens, countThinking(deltas)) },
-    ...warned([...head.warnings, ...parts.flatMap(brokenCall)]),
+    ...warned([...head.warnings, ...parts.flatMap(brokenCall), ...deadEnd(finish)]),
   };
 }
 
@@ -146,6 +149,7 @@ export async function* messageEvents(
       ...policyStep(head.answer),
     },
     usage: usageOf(head.answer, outputTokens, thinkingTokens),
+    ...warned(deadEnd(finish)),
   });
   yield event('message_stop', {});
 }

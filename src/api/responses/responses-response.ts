@@ -4,7 +4,7 @@ import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
 import type { ResponseEvent, ResponseWriter, WireObject } from '#services/responses/response-content';
-import { countThinking, countTokens, policyStep, seconds } from '../chat/answer-fields.ts';
+import { countThinking, countTokens, DEAD_END, policyStep, seconds } from '../chat/answer-fields.ts';
 import { finite } from '../chat/chat-logprobs.ts';
 import { unreadVariables, type SentVariable } from '../chat/unread-variables.ts';
 import type { EchoedRequest } from './responses-echo.ts';
@@ -173,8 +173,7 @@ export const errorEvent = (
 function endOf(finish: Finish | null): Pick<State, 'status' | 'error'> {
   if (finish?.reason === 'length') return { status: 'incomplete', error: null };
   if (finish === null || finish.reason === 'cancelled') {
-    const message = 'No token could come next: the constraint and the sampling fields leave none.';
-    return { status: 'failed', error: { code: 'server_error', message } };
+    return { status: 'failed', error: { code: 'server_error', message: DEAD_END } };
   }
   return { status: 'completed', error: null };
 }

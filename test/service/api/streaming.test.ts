@@ -184,6 +184,23 @@ describe('a dead end', () => {
     expect(server.model.inference.status()).toMatchObject({ running: 0, waiting: 0 });
   });
 
+  test('of a message is named in its warnings, because it has no stop_reason', async () => {
+    const fields = { structured_outputs: { regex: 'abc|bbbb' }, allowed_token_ids: allowed('ab'), temperature: 2 };
+    const body = { model: BASE, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 8, ...fields };
+    const told = expect.arrayContaining([expect.stringContaining('No token could come next')]) as unknown;
+    for (let seed = 0, isDead = false; !isDead; seed++) {
+      const whole = (await send(server, { url: '/v1/messages', body: { ...body, seed } })).json<{
+        stop_reason: unknown;
+      }>();
+      isDead = whole.stop_reason === null;
+      if (!isDead) continue;
+      expect(whole).toMatchObject({ warnings: told });
+      const streamed = await send(server, { url: '/v1/messages', body: { ...body, seed, stream: true } });
+      const [, delta] = /^event: message_delta\ndata: (.*)$/m.exec(streamed.body)!;
+      expect(JSON.parse(delta!)).toMatchObject({ delta: { stop_reason: null }, warnings: told });
+    }
+  });
+
   test('at the very start is a 400, whole or in a stream', async () => {
     for (const streamed of [true, false]) {
       const fields = { stream: streamed, structured_outputs: { regex: 'c' }, allowed_token_ids: allowed('ab') };
