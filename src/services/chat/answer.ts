@@ -46,10 +46,8 @@ export interface ChatContext {
   readonly answerId?: string;
 }
 
-export interface SaidToken {
-  readonly token: TokenEvent;
-  readonly delta: TextDelta;
-}
+/** One object with the delta that the client gets: a long answer has a hundred thousand. */
+export type SaidToken = ChatDelta & { readonly token: TokenEvent };
 
 export interface AnswerRequest {
   readonly model: SampledModel;
@@ -101,13 +99,13 @@ export function beginAnswer(
         completionTokens++;
         prompt.report = token.prompt ?? prompt.report;
         const { choiceIndex } = token;
-        const delta = choices[choiceIndex]!.push(token);
+        const delta: SaidToken = { choiceIndex, token, ...choices[choiceIndex]!.push(token) };
         if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
         if (delta.finish) open.delete(choiceIndex);
-        if (remember || capture) said[choiceIndex]!.push({ token, delta });
+        if (remember || capture) said[choiceIndex]!.push(delta);
         if (remember && delta.finish) remember(said[choiceIndex]!, choiceIndex);
         if (!isCaptured && open.size === 0) await captured(false);
-        yield { choiceIndex, token, ...delta };
+        yield delta;
       }
     } catch (error) {
       // An answer that has begun is returned, streamed or not: the tokens so far, and why it ended.

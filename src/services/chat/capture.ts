@@ -61,23 +61,23 @@ export function heldFor(tokens: readonly SaidToken[], constraint: TokenConstrain
 
 export function wordsOf(tokens: readonly SaidToken[]): Words {
   const calls: { name: string; arguments: string }[] = [];
-  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ delta }) => delta.toolCalls)) {
+  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ toolCalls }) => toolCalls)) {
     calls[index] ??= { name: name ?? '', arguments: '' };
     calls[index].arguments += text;
   }
-  return { content: tokens.map(({ delta }) => delta.content).join(''), calls };
+  return { content: tokens.map(({ content }) => content).join(''), calls };
 }
 
 const choiceOf = (tokens: readonly SaidToken[], constraint: TokenConstraint | null): SampledChoice => ({
   tokenIds: Int32Array.from(tokens, ({ token }) => token.tokenId),
   logprobs: Float32Array.from(tokens, ({ token }) => token.logprob),
-  finishReason: tokens.at(-1)?.delta.finish?.reason ?? null,
+  finishReason: tokens.at(-1)?.finish?.reason ?? null,
   isConstrained: heldFor(tokens, constraint),
 });
 
 const answerOf = (tokens: readonly SaidToken[]) => ({
   ...wordsOf(tokens),
-  reasoning: tokens.map(({ delta }) => delta.reasoning).join(''),
+  reasoning: tokens.map(({ reasoning }) => reasoning).join(''),
 });
 
 const contentOf = (

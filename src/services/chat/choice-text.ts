@@ -119,15 +119,19 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
 /** How an answer ended: the model or a stop string ended it, or tokens ran out; null: it goes on. */
 type End = 'stopped' | 'cut off' | null;
 
+/** Most tokens have none. */
+const NO_CALLS: readonly ToolCallDelta[] = [];
+
 /** Separates reasoning first, then calls in the rest. */
 function createParts({ reasoning, tools }: ChoiceTextOptions) {
   const thinker = createThinker(reasoning, tools);
   const toolParser = tools && tools.syntax.createParser(tools.definitions, tools.isForced);
   let callCount = 0;
 
-  function readTools(text: string, end: End): { content: string; toolCalls: ToolCallDelta[] } {
-    if (!toolParser) return { content: text, toolCalls: [] };
+  function readTools(text: string, end: End): { content: string; toolCalls: readonly ToolCallDelta[] } {
+    if (!toolParser) return { content: text, toolCalls: NO_CALLS };
     const deltas = [...toolParser.push(text), ...(end === null ? [] : toolParser.flush(end === 'stopped'))];
+    if (deltas.length === 0) return { content: '', toolCalls: NO_CALLS };
     const content = deltas.map((delta) => (delta.kind === 'content' ? delta.text : '')).join('');
     const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools.parallel || index === 0);
     return { content, toolCalls };
