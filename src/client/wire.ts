@@ -39,7 +39,7 @@ export interface TrainingJob {
   readonly model_name?: string | null;
   /** Mean reward that it trained on; null: none. */
   readonly reward?: number | null;
-  /** Mean loss of the last epoch of an SFT or DPO job; null: none. */
+  /** Loss of the gradient step whose weights the checkpoint of an SFT or DPO job has; null: none. */
   readonly loss?: number | null;
   /** From start to end; null: it has not ended. */
   readonly seconds?: number | null;

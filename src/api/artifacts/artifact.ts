@@ -102,7 +102,9 @@ export const manifest = z
     files: wire.files.map(({ path, sha256 }) => ({ path, sha256 })),
   }));
 
-export const newAliases = z.looseObject({ aliases });
+export const newAliases = z.looseObject({
+  aliases: aliases.describe('All aliases of the version but `latest`; they move here from other versions.'),
+});
 
 /** How a single file becomes a version: in query parameters, because the body is the file. */
 export const fileQuery = z.looseObject({

@@ -84,7 +84,7 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       path: BASE,
       tag: 'Artifacts',
       summary:
-        'Create a version from uploaded files. Returns 202 with the files that are missing, if any. With `name:version`: add aliases to that version',
+        'Create a version from uploaded files. Returns 202 with the files that are missing, if any. With `name:version`: set the aliases of that version, instead of those it has',
       access: 'train',
       alsoSucceeds: [201, 202],
       errors: [404, 409],

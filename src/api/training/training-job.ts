@@ -156,7 +156,9 @@ export const describedJobResponse = jobResponse
     loss: z
       .number()
       .nullable()
-      .describe('Mean loss of the last epoch of an SFT or DPO job (`train/loss` of its checkpoint); null: none.'),
+      .describe(
+        'Loss of the gradient step whose weights the checkpoint of an SFT or DPO job has (its `train/loss`); null: none.',
+      ),
     seconds: z.number().nullable().describe('From start to end; null: the job has not ended.'),
   })
   .meta({ title: 'DescribedTrainingJob' });

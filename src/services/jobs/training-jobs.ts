@@ -25,12 +25,13 @@ import { holdBlobs } from '../accounts/stored-bytes.ts';
 import type { Artifacts } from '../artifacts/artifacts.ts';
 import type { AcceptEvaluation } from '../evaluations/accept-evaluation.ts';
 import { putEvaluationBody } from '../evaluations/stored-answers.ts';
-import { getLatestCheckpoint, getNamedCheckpoint } from '../models/named-checkpoint.ts';
+import { getLatestCheckpoint, getNamedCheckpoint, getReferenceStep } from '../models/named-checkpoint.ts';
 import { findRollouts } from '../episodes/episode-rollouts.ts';
 import { getOwnModel, unlessModelGone } from '../models/own-model.ts';
 import { sealJson } from './data/sealed-json.ts';
 import { datasetFile } from './data/sft-dataset.ts';
 import { describeJobs, type DescribedJob } from './describe-jobs.ts';
+import { findUnfinished } from './unfinished-job.ts';
 
 /** What a request for an RL job says beside its data. */
 export interface RlRequest {
@@ -199,13 +200,16 @@ export function createTrainingJobs({
     );
   }
 
-  async function checkReference(
-    { entity }: Caller,
-    { baseModel }: Model,
-    { klReference }: RlConfigInput,
-  ): Promise<void> {
-    if (!klReference || !('checkpointName' in klReference)) return;
-    await getNamedCheckpoint(storage, entity, klReference.checkpointName, { baseModel, param: 'kl_ref_adapter_path' });
+  /** A step that is not there may still be made by a job that is. */
+  async function checkReference({ entity }: Caller, model: Model, { klReference }: RlConfigInput): Promise<void> {
+    const { baseModel } = model;
+    if (klReference && 'checkpointName' in klReference)
+      await getNamedCheckpoint(storage, entity, klReference.checkpointName, {
+        baseModel,
+        param: 'kl_ref_adapter_path',
+      });
+    if (klReference && 'step' in klReference && !(await findUnfinished(storage, model)))
+      await getReferenceStep(storage, model.id, klReference.step);
   }
 
   async function submitDataset<Type extends 'sft' | 'dpo'>(

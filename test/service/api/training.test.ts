@@ -218,6 +218,28 @@ describe('submitting a job', () => {
     ).toContain(id);
   });
 
+  test('refuses a KL reference step that nothing makes', async () => {
+    const fresh = await register(server, 'without-reference');
+    const submit = (step: number) => {
+      const experimental_config = { kl_penalty_coef: 0.1, kl_penalty_reference_step: step };
+      return send(server, { url, body: { model_id: fresh, trajectory_groups: [], experimental_config } });
+    };
+    const listed = (await send(server, { url: `${url}?model_id=${model_id}&status=queued` })).json<List>();
+    const waiting = listed.data.map(({ id }) => id);
+    const refused = await submit(9);
+    expect([refused.statusCode, refused.json<{ error: object }>().error]).toMatchObject([
+      404,
+      { code: 'checkpoint_not_found', param: 'kl_penalty_reference_step' },
+    ]);
+    await send(server, { method: 'POST', url: `${url}/${waiting.pop()}/cancel` });
+    for (const step of [0, 1]) {
+      const made = await submit(step); // the first job makes step 1
+      expect(made.statusCode, made.body).toBe(200);
+      waiting.push(made.json<{ id: string }>().id);
+    }
+    for (const id of waiting) await send(server, { method: 'POST', url: `${url}/${id}/cancel` });
+  });
+
   test('names unused fields; with nothing to name, the answer is only an id', async () => {
     const submit = async (body: object) => {
       const response = await send(server, { url, body: { model_id, trajectory_groups: [], ...body } });

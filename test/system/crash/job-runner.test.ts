@@ -216,13 +216,16 @@ describe('a job', () => {
       await expect(submit(world, body)).rejects.toMatchObject({ code: 'checkpoint_not_found', param: 'model_id' });
   });
 
-  test('that asks for a KL reference which is not there says which', async () => {
+  test('that asks for a KL reference which the jobs before it do not make says which', async () => {
     const world = await lab.createWorld();
     const body = { ...BODY, config: { ...BODY.config, klPenaltyCoefficient: 0.1, klReference: { step: 7 } } };
+    const missing = { code: 'checkpoint_not_found', param: 'kl_penalty_reference_step' };
+    await expect(submit(world, body)).rejects.toMatchObject(missing);
+    await submit(world, BODY);
     const { id } = await submit(world, body);
     await runUntilEnd(lab, world, id);
     const failed = await outcome(world, id);
-    expect(failed).toMatchObject({ status: 'failed', step: 0 });
+    expect(failed).toMatchObject({ status: 'failed', step: 1 });
     expect(failed.events.at(-1)!.data).toMatchObject({ error_message: expect.stringContaining('step 7') as string });
   });
 
