@@ -12,7 +12,6 @@ import {
   type AnsweredPrompt,
 } from '../../support/api/evaluation-lab.ts';
 import { register } from '../../support/api/registered-model.ts';
-import { storedJob } from './stored-job.ts';
 import { chat, EVALUATION_LIMITS, faults, send, shareTestServer } from '../../support/api/test-server.ts';
 
 const server = await shareTestServer();
@@ -283,23 +282,6 @@ describe('a request', () => {
     const response = await asked(evaluation);
     expect(response.statusCode, response.body).toBe(422);
     expect(faults(response)).toEqual(expected);
-  });
-
-  test('names the fields of its prompts that are not used, of a file in the job', async () => {
-    const prompt = { ...ask('x'), reference_answer: '4' };
-    const said = "Fields of the evaluation's prompts that are not used: reference_answer (1 prompt).";
-    const inline = await asked({ ...SETTINGS, prompts: [prompt] });
-    expect(inline.json()).toMatchObject({ warnings: [expect.stringContaining(said) as string] });
-    await send(server, {
-      method: 'PUT',
-      url: '/v1/artifacts/default/p/fields/val.jsonl',
-      body: JSON.stringify(prompt),
-    });
-    const prompts_url = 'wandb-artifact:///default/p/fields:v0';
-    const { id } = (await asked({ ...SETTINGS, prompts_url })).json<{ id: string }>();
-    expect((await storedJob(server, id)).warnings).toEqual([expect.stringContaining(said)]);
-    for (const made of [id, inline.json<{ id: string }>().id])
-      await send(server, { method: 'POST', url: `${JOBS}/${made}/cancel` });
   });
 
   test.each([

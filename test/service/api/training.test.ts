@@ -218,28 +218,6 @@ describe('submitting a job', () => {
     ).toContain(id);
   });
 
-  test('refuses a KL reference step that nothing makes', async () => {
-    const fresh = await register(server, 'without-reference');
-    const submit = (step: number) => {
-      const experimental_config = { kl_penalty_coef: 0.1, kl_penalty_reference_step: step };
-      return send(server, { url, body: { model_id: fresh, trajectory_groups: [], experimental_config } });
-    };
-    const listed = (await send(server, { url: `${url}?model_id=${model_id}&status=queued` })).json<List>();
-    const waiting = listed.data.map(({ id }) => id);
-    const refused = await submit(9);
-    expect([refused.statusCode, refused.json<{ error: object }>().error]).toMatchObject([
-      404,
-      { code: 'checkpoint_not_found', param: 'kl_penalty_reference_step' },
-    ]);
-    await send(server, { method: 'POST', url: `${url}/${waiting.pop()}/cancel` });
-    for (const step of [0, 1]) {
-      const made = await submit(step); // the first job makes step 1
-      expect(made.statusCode, made.body).toBe(200);
-      waiting.push(made.json<{ id: string }>().id);
-    }
-    for (const id of waiting) await send(server, { method: 'POST', url: `${url}/${id}/cancel` });
-  });
-
   test('names unused fields; with nothing to name, the answer is only an id', async () => {
     const submit = async (body: object) => {
       const response = await send(server, { url, body: { model_id, trajectory_groups: [], ...body } });
@@ -257,22 +235,6 @@ describe('submitting a job', () => {
     expect(await submit({ experimental_config: { learning_rate: 1 } })).toEqual({});
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`x${i}`, i]));
     expect((await submit(many)).warnings).toHaveLength(21);
-  });
-
-  test('names fields of groups that nothing reads, each once: a reward under another name is no reward of 0', async () => {
-    const { reward, ...unrewarded } = trajectory;
-    const other = { messages_and_choices: [choice], score: 1 };
-    const rewards = { ...unrewarded, rewards: reward, additional_histories: [other, other], advantage: null };
-    const trajectory_groups = [{ trajectories: [rewards, rewards], group_id: 7 }];
-    const response = await send(server, { url, body: { model_id, trajectory_groups } });
-    const { id, warnings } = response.json<{ id: string; warnings: string[] }>();
-    const names = ['group_id', 'trajectories[].rewards', 'trajectories[].additional_histories[].score'];
-    expect(warnings).toEqual(names.map((name) => containing(`trajectory_groups[].${name} is not a field`)));
-    expect((await storedJob(server, id)).warnings).toEqual(warnings);
-    await send(server, { method: 'POST', url: `${url}/${id}/cancel` });
-    const body = { split: 'val', trajectory_groups, metrics: { accuracy: 1 } };
-    const logged = (await send(server, { url: `/v1/preview/models/${model_id}/log`, body })).json<object>();
-    expect(logged).toMatchObject({ step: 0, warnings: [containing('metrics is not a field'), ...warnings] });
   });
 
   const withConfig = (config: Readonly<Record<string, unknown>>) => ({
