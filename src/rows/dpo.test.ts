@@ -70,6 +70,11 @@ test('so is a turn that both conversations share', () => {
 
 test.each([
   ['a row of weight 0', { prompt: [question], chosen: [good], rejected: [bad], weight: 0 }, 'has weight 0'],
+  [
+    "Orca's pair, whose answers begin alike",
+    { system: '', question: '2 + 2?', chosen: 'It is 4', rejected: 'It is 5' },
+    'has question, a form that is not read: write the question as prompt',
+  ],
   ["Alpaca's pair", { instruction: '2 + 2?', chosen: '4', rejected: '5' }, 'has instruction, a form that is not read'],
 ])('%s is refused', (_, row, problem) => {
   expect(read(row)).toEqual({ problem: expect.stringContaining(problem) as string });

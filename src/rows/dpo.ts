@@ -40,8 +40,10 @@ export function readPair(value: unknown): ReadPreferencePair {
   const unwanted = problemOfUnwanted(value, false);
   if (unwanted !== null) return { problem: unwanted };
   if (isObject(value['input']) || 'preferred_output' in value) return readOpenai(value);
-  if ('instruction' in value && !('prompt' in value))
-    return { problem: 'has instruction, a form that is not read: write the question as prompt' };
+  // The shared beginning of the answers would be taken for the prompt.
+  const question = ['instruction', 'question', 'query'].find((field) => field in value);
+  if (question !== undefined && !['prompt', 'conversations', 'messages'].some((field) => field in value))
+    return { problem: `has ${question}, a form that is not read: write the question as prompt` };
   const asked = ['prompt', 'conversations', 'messages'].find((field) => field in value);
   if (asked !== undefined && Array.isArray(value[asked]) && !(asked === 'messages' && isAnswered(value[asked])))
     return readMoved(value, asked, 'prompt', (moved, before) => readExplicit(moved, before, asked));
