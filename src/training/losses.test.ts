@@ -49,6 +49,18 @@ test('PPO: the worse of the plain and the clipped ratio; no gradient where the c
   expect(metrics['clipped_fraction']).toBe(1 / 4); // e^−0.2 is just inside
 });
 
+test.each(['token', 'sequence', 'average', 'geometric_average'] as const)(
+  'a log-probability of -9999 leaves the loss and its gradient finite, with ratios by %s',
+  (importanceSampling) => {
+    const far = { ...tokens, inputs: { ...tokens.inputs, oldLogprobs: [-1, -2.3, NaN, -9999] } };
+    for (const kind of ['cispo', 'ppo'] as const) {
+      const config = lossConfig({ ...resolveRlConfig({ ppo: kind === 'ppo' }).loss, importanceSampling });
+      const { loss, gradient, metrics } = evaluateLoss(policyLoss(config), far);
+      expect([loss, ...gradient, metrics['ratio_max']!].every(Number.isFinite)).toBe(true);
+    }
+  },
+);
+
 test('metrics are plain means over the trained tokens', () => {
   const { metrics } = evaluateLoss(policyLoss(lossConfig({ kind: 'cispo', epsilon: 1, epsilonHigh: 4 })), tokens);
   const differences = ratios.map(Math.log);

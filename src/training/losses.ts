@@ -83,10 +83,19 @@ export function policyLoss(config: PolicyLossConfig): LossProgram {
 const sampledLogprobs = ({ precalculates }: PolicyLossConfig): LossExpression =>
   input(precalculates ? 'sampledLogprobs' : 'oldLogprobs');
 
+/**
+ * As in the reference trainer: e²⁰ is beyond every clip, and a float stays finite. A log-probability of −9999, as vLLM writes one that is not
+ * finite, would make the gradient of the whole row NaN.
+ */
+const LOG_RATIO_MAX = 20;
+
+const expBounded = (logRatio: LossExpression): LossExpression =>
+  exp(min(max(logRatio, constant(-LOG_RATIO_MAX)), constant(LOG_RATIO_MAX)));
+
 /** π / π_old per token, or its geometric mean over the tokens of a sequence (GSPO, arXiv:2507.18071 eq. 7), or between. */
 function ratioAt(level: ImportanceSamplingLevel, difference: LossExpression): LossExpression {
-  const token = exp(difference);
-  const sequence = exp(sequenceMean(difference));
+  const token = expBounded(difference);
+  const sequence = expBounded(sequenceMean(difference));
   switch (level) {
     case 'token':
       return token;

@@ -259,7 +259,8 @@ async function trainWork(
       last = metrics;
       const isLast = stepsDone === steps || heldOut.stops;
       if (!(await update({ progress: stepsDone / steps }))) return 'lost'; // before event and state, because a later attempt has its own
-      await appendEvent(deps, job, stepsDone, 'gradient_step', { gradient_step: stepsDone, ...metrics });
+      const place = { gradient_step: stepsDone }; // first, and not a metric of the rollouts that has its name
+      await appendEvent(deps, job, stepsDone, 'gradient_step', { ...place, ...metrics, ...place });
       await runMetrics?.stepped(stepsDone, metrics);
       const { standing, keptStep } = heldOut;
       const isTime = clock.now() - savedMs >= deps.saveEveryMs || signal.aborted || keptStep === stepsDone;
