@@ -1,5 +1,5 @@
 // Models written as GGUF and read again: every family keeps its weights, its configuration and its logits.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,6 +38,16 @@ test.each(GGUF_FAMILIES)('%s as GGUF is the same model', async (family) => {
     const looked = WITH_EXPERTS.includes(family) && type !== 'F32' ? Math.floor(0.9 * tokens.length) : tokens.length;
     expect(distancesByToken(logits!, wanted!, tokens.length)[looked - 1], type).toBeLessThan(tolerance);
   }
+});
+
+test('config.json has what others load a merged model by: its class, and floats where Transformers takes nothing else', async () => {
+  const base = join(scratch, 'caps');
+  await writeWholeModel('gemma2', base);
+  const out = join(scratch, 'caps.gguf');
+  await exportGgufModel({ base, adapter: null, out, name: 'tiny' }, 'F32');
+  const config = await readFile(join(await makeGgufDirectory(out, scratch), 'config.json'), 'utf8');
+  for (const part of ['"architectures":["Gemma2ForCausalLM"]', '"final_logit_softcapping":4.0', '"vocab_size":96,'])
+    expect(config).toContain(part);
 });
 
 test('weights in float32 come back bit for bit, also those whose rows lie in pairs', async () => {
