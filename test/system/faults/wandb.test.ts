@@ -34,7 +34,7 @@ const COMMIT = `mutation($id: ID!) { commitArtifact(input: { artifactID: $id }) 
 const UPSERT = `mutation($name: String) {
   upsertBucket(input: { name: $name, modelName: "p", entityName: "default" }) { bucket { name } inserted } }`;
 const VERSIONS = `{ project(name: "p", entityName: "default") { artifactType(name: "dataset") { artifactCollection(name: "data") {
-  artifacts(order: "+created") { totalCount edges { version node { id files { edges { node { name directUrl } } } } } } } } } }`;
+  artifacts(order: "+created_at") { totalCount edges { version node { id files { edges { node { name directUrl } } } } } } } } } }`;
 const HISTORY = `query($name: String!) { project(name: "p", entityName: "default") { run(name: $name) {
   historyLineCount history(minStep: 0, maxStep: 10000, samples: 1000) outputArtifacts { edges { node { id } } } } } }`;
 
