@@ -71,8 +71,8 @@ const TAGS_MAX = 100;
 const DOCUMENT_CHARACTERS_MAX = 1_000_000;
 /** Maximum length of one line. Scripts log numbers; anything longer is a table or a text that belongs into an artifact. */
 const LINE_CHARACTERS_MAX = 100_000;
-/** A line of up to this length loses its longest values; a longer one is refused. */
-const LINE_READ_MAX = 1_000_000;
+/** A line of up to this length loses its longest values; a longer one would hold up other requests, and is refused. */
+const LINE_READ_MAX = 500_000;
 /** One step per second for two weeks; a page of the history is found by number, so its cost does not grow. */
 const LINES_MAX = 1_000_000;
 

@@ -74,7 +74,7 @@ export const KINDS = {
   },
   runLines: {
     decoded: JSON_BODY,
-    budget: `${JSON_BUDGET}; 1,000,000 characters a line, of which 100,000 are stored, 1,500,000 values and 50,000 keys in all of them, 1,000,000 lines a run`,
+    budget: `${JSON_BUDGET}; 500,000 characters a line, of which 100,000 are stored, 1,500,000 values and 50,000 keys in all of them, 1,000,000 lines a run`,
     costsAtMost: 'its lines in pieces of 500 rows',
   },
   tinkerList: {
