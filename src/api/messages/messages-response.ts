@@ -110,7 +110,7 @@ function inputOf(text: string): object | null {
 function brokenCall(part: Part): string[] {
   if (part.kind !== 'call' || inputOf(part.text) !== null) return [];
   return [
-    `The input of ${part.id} is empty: the model wrote ${JSON.stringify(part.text.slice(0, 500))}, which is not a JSON object.`,
+    `The input of ${part.id} cannot be read: the model wrote ${JSON.stringify(part.text.slice(0, 500))}, which is not a JSON object.`,
   ];
 }
 
@@ -129,6 +129,7 @@ export async function* messageEvents(
   const reader = createPartReader();
   let finish: Finish | null = null;
   let call: Part | null = null;
+  const told: string[] = []; // about what came after the start
   let [outputTokens, thinkingTokens, started] = [0, 0, false];
   for await (const delta of deltas) {
     if (!started) yield event('message_start', { message: { ...emptyMessage(head), ...warned(head.warnings) } });
@@ -138,6 +139,7 @@ export async function* messageEvents(
     finish = delta.finish ?? finish;
     for (const part of reader.push(delta)) {
       if (isCall(part.part)) call = part.part;
+      if (part.kind === 'end') told.push(...brokenCall(part.part));
       if (part.kind === 'end' && part.part.kind === 'thinking') yield signatureOf(part);
       yield blockEvent(part);
     }
@@ -149,7 +151,7 @@ export async function* messageEvents(
       ...policyStep(head.answer),
     },
     usage: usageOf(head.answer, outputTokens, thinkingTokens),
-    ...warned(deadEnd(finish)),
+    ...warned([...told, ...deadEnd(finish)]),
   });
   yield event('message_stop', {});
 }

@@ -136,6 +136,8 @@ describe('an answer', () => {
     const answer = await ask(call('get_weather', '{"city": "Oslo"}'), { tools, max_tokens: 30 });
     expect(answer).toMatchObject({ stop_reason: 'max_tokens', content: [{ type: 'tool_use', input: {} }] });
     expect(answer.warnings).toEqual([containing('not a JSON object')]);
+    const events = await stream(call('get_weather', '{"city": "Oslo"}'), { tools, max_tokens: 30 });
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', warnings: [containing('not a JSON object')] });
   });
 
   test('ends at a stop sequence, which is named', async () => {
