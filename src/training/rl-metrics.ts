@@ -28,13 +28,17 @@ export function groupMetrics(groups: readonly GroupRewards[]): RewardMetrics {
     .map((group) => populationDeviation(group.trajectories.map(({ reward }) => reward)));
   const attempts = trajectories.length + exceptions;
   return {
-    ...meansByName(trajectories.map(({ metrics }) => metrics)),
+    ...trajectoryMetrics(groups),
     ...prefixed('group_metric_', meansByName(groups.map(({ metrics }) => metrics))),
     ...(trajectories.length > 0 ? { reward: average(trajectories.map(({ reward }) => reward)) } : {}),
     ...(spreads.length > 0 ? { reward_std_dev: average(spreads) } : {}),
     ...(attempts > 0 ? { exception_rate: exceptions / attempts } : {}),
   };
 }
+
+/** The clients' own; a job's metrics of the same names hide them. */
+export const trajectoryMetrics = (groups: readonly GroupRewards[]): RewardMetrics =>
+  meansByName(groups.flatMap(({ trajectories }) => trajectories.map(({ metrics }) => metrics)));
 
 /**
  * Standard error of the mean reward: how much it would vary with other prompts, estimated from the spread of the groups' means; for a

@@ -10,7 +10,14 @@ import { groupAdvantages, tokenSignals, turnAdvantages, type RolloutPart } from 
 import { createTokenLimit } from './job-tokens.ts';
 import { packRows, type Datum, type PackedRow } from './packing.ts';
 import { resolveRlConfig, type RlConfig, type RlSetting } from './rl-config.ts';
-import { groupMetrics, rewardsOf, rewardStandardError, type GroupRewards, type RewardMetrics } from './rl-metrics.ts';
+import {
+  groupMetrics,
+  rewardsOf,
+  rewardStandardError,
+  trajectoryMetrics,
+  type GroupRewards,
+  type RewardMetrics,
+} from './rl-metrics.ts';
 import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
 import { createSkipCount } from './skip-count.ts';
 import type { ConversationEncoder } from './conversation-encoder.ts';
@@ -31,6 +38,8 @@ export interface RlPlan {
   /** Settings that could not be applied as requested. */
   readonly warnings: readonly string[];
   readonly rewards: RewardMetrics;
+  /** Those of trajectories alone. */
+  readonly clientMetrics: RewardMetrics;
   /** Standard error of the mean reward; null: unknown. */
   readonly rewardStandardError: number | null;
   /** Of the trained tokens; null: no step is known. */
@@ -161,6 +170,7 @@ export async function planRlJob(
             ...unknownStepWarnings(config.maxStaleness === null ? [] : sequences, startStep),
           ],
     rewards: groupMetrics(rewards),
+    clientMetrics: trajectoryMetrics(rewards),
     rewardStandardError: rewardStandardError(rewards),
     staleness: meanStaleness(sequences, startStep),
     comparedGroups,

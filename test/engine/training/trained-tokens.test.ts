@@ -201,8 +201,11 @@ test('one log-probability of -9999 costs no job, and a metric of a rollout does 
     metrics: { gradient_step: 77, score: reward },
   });
   const config = { learningRate: 1e-3, ppo: true, packedSequenceLength: 8 };
-  const { steps } = await run({ groups: [group(far(0, 'aaaa'), far(1, 'bbb'), far(3, 'cc'))], config, warnings: [] });
+  const groups = [group(far(0, 'aaaa'), far(1, 'bbb'), far(3, 'cc'))];
+  const { steps, world, id } = await run({ groups, config, warnings: [] });
   expect(steps.map((step) => step['gradient_step'])).toEqual(steps.map((_, i) => i + 1));
   expect(steps[0]).toMatchObject({ score: 4 / 3, grad_norm: expect.any(Number) as number });
   expect(steps.length).toBeGreaterThan(1);
+  const hidden = expect.stringContaining('of the same name: gradient_step. Give') as string;
+  expect(await readingOf(world).warnings(OWNER, id)).toEqual(expect.arrayContaining([hidden]));
 });

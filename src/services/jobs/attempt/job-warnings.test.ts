@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jobWarnings, type JudgedJob } from './job-warnings.ts';
+import { hiddenMetricWarnings, jobWarnings, type JudgedJob } from './job-warnings.ts';
 import { resolveRlConfig } from '#training/rl-config';
 
 const judged = (change: {
@@ -87,4 +87,12 @@ test('a learning rate ten times above or below the usual one for the model size 
   for (const rate of [1e-3, 5e-4, 1e-6]) expect(judged({ rate, hiddenSize: 4096 }), String(rate)).toEqual([]);
   expect(judged({ rate: 2e-3, hiddenSize: 192 })).toEqual([]);
   expect(judged({ rate: 1 })).toEqual([]);
+});
+
+test('metrics of trajectories that have the names of the job’s own are named', () => {
+  const clientMetrics = { loss: 5, reward: 9, right: 1, toString: 2 };
+  expect(hiddenMetricWarnings({ clientMetrics }, { loss: 0.1, reward: 0.5, right: 1, toString: 2 })).toEqual([
+    expect.stringMatching(/same name: loss, reward\. Give them other names/),
+  ]);
+  expect(hiddenMetricWarnings({ clientMetrics }, {})).toEqual([]);
 });

@@ -4,6 +4,7 @@
 import { counted } from '#base/counted';
 import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
+import type { StepMetrics } from '#training/step-metrics';
 import { loopWarnings, type LoopStep } from './loop-warnings.ts';
 
 export interface JudgedJob {
@@ -103,3 +104,17 @@ function unusualLearningRate(rate: number, hiddenSize: number | null): string[] 
       `to ${shortRate(best)} ("LoRA Without Regret", for a hidden size of ${hiddenSize}).`,
   ];
 }
+
+/** `shown`: the metrics of a gradient step. */
+export function hiddenMetricWarnings({ clientMetrics }: Pick<RlPlan, 'clientMetrics'>, shown: StepMetrics): string[] {
+  const hidden = Object.keys(clientMetrics).filter(
+    (name) => Object.hasOwn(shown, name) && shown[name] !== clientMetrics[name],
+  );
+  if (hidden.length === 0) return [];
+  const names = hidden.slice(0, NAMES_SHOWN).join(', ');
+  return [
+    `Metrics of the trajectories that are not shown, because the job has its own of the same name: ${names}. Give them other names.`,
+  ];
+}
+
+const NAMES_SHOWN = 20;

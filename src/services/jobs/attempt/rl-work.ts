@@ -9,7 +9,7 @@ import { stalenessMetrics } from '#training/staleness';
 import type { PolicyMove } from '#training/finite-policy';
 import { finiteOnly, type StepMetrics } from '#training/step-metrics';
 import { prepareJob } from './job-preparation.ts';
-import { jobWarnings } from './job-warnings.ts';
+import { hiddenMetricWarnings, jobWarnings } from './job-warnings.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
 import { entropyWarnings, measuredStep, STEPS_COMPARED, type LoopStep } from './loop-warnings.ts';
 import { resolvedRl } from '../data/resolved-config.ts';
@@ -49,6 +49,7 @@ export async function readRlWork(
   const recorder = createTokenRecorder(plan, config);
   let entropy: number | null = null;
   let moved: PolicyMove | null = null;
+  let shown: StepMetrics = {};
   let prepared: SamplerMismatch | null = null;
   const mismatch = () => {
     const first = recorder.logprobsOf(0);
@@ -82,10 +83,12 @@ export async function readRlWork(
       return [
         ...(measured ? mismatchWarnings(measured, plan.config.loss, capabilities.precision) : []),
         ...entropyWarnings(before, { ...measuredStep(plan), entropy }),
+        ...hiddenMetricWarnings(plan, shown),
       ];
     },
     async measure(_session, lastStep) {
       entropy = lastStep['entropy'] ?? null;
+      shown = { ...lastStep, gradient_step: NaN }; // the event has its number
       const found = mismatch();
       const measured = {
         ...plan.rewards,
