@@ -27,10 +27,10 @@ const samplingSeq = seq.describe(SAMPLER_NUMBER);
 const OPERATION =
   'Sequence number of the operation within its training run or sampling session. Each number is executed only once.';
 const operationSeq = seq.describe(OPERATION);
-/** One segment of a path. */
+/** One segment of a path, which the SDK writes into addresses as it is: `a?b` would delete `a`. */
 const name = z
   .string()
-  .regex(/^[^/\s]{1,200}$/)
+  .regex(/^[^/\s?#%\\]{1,200}$/, 'A name has 1 to 200 characters, and no spaces or / ? # % \\')
   .refine(isPlainName, NOT_PLAIN);
 const seed = z
   .int()

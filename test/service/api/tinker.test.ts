@@ -107,6 +107,16 @@ describe('a Tinker client', () => {
       422,
       'control characters',
     ],
+    ...['a b', 'a/b', 'a?b', 'a#b', 'a%2Fb', ''].map(
+      (name) =>
+        [
+          `a name of weights that the SDK could not address: ${name}`,
+          'save_weights',
+          (): unknown => ({ model_id: run, seq_id: 60, path: name }),
+          422,
+          'A name has 1 to 200 characters',
+        ] as const,
+    ),
     [
       'a name of weights that is a path',
       'save_weights',
