@@ -91,9 +91,14 @@ function toFunction(sent: Tool, loc: Loc): ToolDefinition {
 
 type NamedChoice = { readonly name: string; readonly namespace?: string | null | undefined };
 
-const chosenName = ({ name, namespace }: NamedChoice): string => (namespace ? joinedName({ namespace, name }) : name);
+/** Without its namespace, it is the only function of this name in any, as in vLLM. */
+function chosenName({ name, namespace }: NamedChoice, names: readonly string[], namespaces: Namespaces): string {
+  if (namespace) return joinedName({ namespace, name });
+  const within = Object.keys(namespaces).filter((each) => namespaces[each]!.name === name);
+  return !names.includes(name) && within.length === 1 ? within[0]! : name;
+}
 
-export function toolChoice({ tool_choice: choice }: Wire, { definitions }: OfferedTools): ToolChoice {
+export function toolChoice({ tool_choice: choice }: Wire, { definitions, namespaces }: OfferedTools): ToolChoice {
   const names = definitions.map(({ function: { name } }) => name);
   if (choice === undefined || choice === null || typeof choice === 'string') {
     const mode = choice ?? 'auto';
@@ -101,7 +106,8 @@ export function toolChoice({ tool_choice: choice }: Wire, { definitions }: Offer
       refuse(['body', 'tool_choice'], 'When using `tool_choice`, `tools` must be set.', choice);
     return { mode: names.length === 0 ? 'none' : mode, callable: null };
   }
-  const callable = choice.type === 'function' ? [chosenName(choice)] : choice.tools.map(chosenName);
+  const chosen = choice.type === 'function' ? [choice] : choice.tools;
+  const callable = chosen.map((each) => chosenName(each, names, namespaces));
   const unknown = callable.find((name) => !names.includes(name));
   if (unknown !== undefined)
     refuse(['body', 'tool_choice'], `tool_choice names ${unknown.slice(0, 100)}, which is not in tools.`, choice);

@@ -230,9 +230,14 @@ describe('tools of agents', () => {
   });
 
   test('in a namespace can be chosen, and no two may have one name for the model', async () => {
-    const chosen = { type: 'function', namespace: 'crm', name: 'create' };
-    await ask(call('crm__create', '{}'), { tools: [crm], tool_choice: chosen, max_output_tokens: 60 });
-    expect(JSON.stringify(script.asked!.constraint)).not.toContain('crm__delete');
+    const chosen = { type: 'function', name: 'create' };
+    for (const choice of [{ ...chosen, namespace: 'crm' }, chosen]) {
+      await ask(call('crm__create', '{}'), { tools: [crm], tool_choice: choice, max_output_tokens: 60 });
+      expect(JSON.stringify(script.asked!.constraint)).not.toContain('crm__delete');
+    }
+    const tools = [crm, { ...crm, name: 'shop' }];
+    const either = await send(server, { url, body: body({ tools, tool_choice: chosen }) });
+    expect(either.json()).toMatchObject({ error: { message: containing('create, which is not in tools') } });
     const twin = { type: 'function', name: 'crm__create' };
     const response = await send(server, { url, body: body({ tools: [crm, twin] }) });
     expect(response.json()).toMatchObject({ error: { message: containing('crm__create') } });
