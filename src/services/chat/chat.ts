@@ -11,7 +11,7 @@ import { beginCapture, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import { checkListed } from './listed-alternatives.ts';
 import type { ChatRequest, Conversation, RequestedConstraint } from './chat-request.ts';
-import type { ChoiceTextOptions } from './choice-text.ts';
+import { primaryEos, type ChoiceTextOptions } from './choice-text.ts';
 import { compileConstraint, type CompilingFor } from './compile-constraint.ts';
 import { createConversationDigest, textOf } from './conversation-digest.ts';
 import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
@@ -152,7 +152,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: ChatRequest, p
     includeStop: output.includeStop,
     minTokens: sampling.minTokens,
     skipSpecialTokens: output.skipSpecialTokens,
-    primaryEos: eosTokenIds[0] ?? null,
+    primaryEos: primaryEos(sampling, eosTokenIds),
     reasoning: reasoningSyntax && {
       syntax: reasoningSyntax,
       state: continuesThinking(request, reasoningSyntax) ? 'open' : thinkingInPrompt(prompt.text, reasoningSyntax),

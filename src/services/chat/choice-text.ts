@@ -13,6 +13,7 @@ import { createStopMatcher } from '#text/stop';
 import type { Tokenizer } from '#text/tokenizer';
 import type { ToolSyntax } from '#text/tool-parser';
 import type { ToolDelta } from '#text/tool-parser/tool-delta';
+import type { SamplingOptions } from './chat-request.ts';
 
 export interface Finish {
   readonly reason: FinishReason;
@@ -45,6 +46,7 @@ export interface ChoiceTextOptions {
   /** Stop strings count only after this many tokens. */
   readonly minTokens: number;
   readonly skipSpecialTokens: boolean;
+  /** The token that ends an answer without a stop reason. */
   readonly primaryEos: number | null;
   /** Null: reasoning is not separated from text. */
   readonly reasoning: {
@@ -65,6 +67,12 @@ export interface ChoiceTextOptions {
   } | null;
 }
 
+/** Null: none. With ignore_eos it ends an answer only as one of the client's own stop tokens, and is named as they are. */
+export const primaryEos = (
+  { ignoreEos }: Pick<SamplingOptions, 'ignoreEos'>,
+  eosTokenIds: readonly number[],
+): number | null => (ignoreEos ? null : (eosTokenIds[0] ?? null));
+
 export interface ChoiceText {
   /** Returns what can be shown now; holds back text that may turn out to be part of a stop string or a tag. */
   push(event: TokenEvent): TextDelta;
@@ -73,7 +81,7 @@ export interface ChoiceText {
 }
 
 export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOptions): ChoiceText {
-  const { includeStop, minTokens, primaryEos } = options;
+  const { includeStop, minTokens } = options;
   const detokenizer = createDetokenizer(tokenizer, {
     skipSpecialTokens: options.skipSpecialTokens,
     keep: markerTokens(tokenizer, options),
@@ -109,7 +117,7 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
   };
 
   function finishOf({ finishReason, tokenId }: TokenEvent, matched: string | null): Finish {
-    const stopReason = matched ?? (finishReason === 'stop' && tokenId !== primaryEos ? tokenId : null);
+    const stopReason = matched ?? (finishReason === 'stop' && tokenId !== options.primaryEos ? tokenId : null);
     const reason = matched !== null ? 'stop' : finishReason!;
     const called = options.tools?.finishes === true && parts.callCount > 0 && reason === 'stop';
     return { reason: called ? 'tool_calls' : reason, stopReason };

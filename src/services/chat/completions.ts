@@ -9,7 +9,7 @@ import { beginCapture, PLAIN_PROMPT, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import { checkListed } from './listed-alternatives.ts';
 import type { CompletionRequest } from './chat-request.ts';
-import type { ChoiceTextOptions } from './choice-text.ts';
+import { primaryEos, type ChoiceTextOptions } from './choice-text.ts';
 import { compileConstraint } from './compile-constraint.ts';
 import type { SampledModel } from '../models/models.ts';
 import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
@@ -144,7 +144,7 @@ function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequ
     includeStop: output.includeStop,
     minTokens: sampling.minTokens,
     skipSpecialTokens: output.skipSpecialTokens,
-    primaryEos: text.eosTokenIds[0] ?? null,
+    primaryEos: primaryEos(sampling, text.eosTokenIds),
     reasoning: null,
     tools: null,
   };

@@ -184,6 +184,14 @@ test('stop strings, constraints and beams work as in chat', async () => {
   expect((await complete({ use_beam_search: true, n: 2, ...neutral })).choices).toHaveLength(2);
 });
 
+test('the end-of-sequence token is named as a stop token if nothing else made it one', async () => {
+  const eos = server.model.text.eosTokenIds[0]!;
+  const ending = { logit_bias: { [eos]: 100 }, stop_token_ids: [eos] };
+  expect((await complete(ending)).choices[0]).toMatchObject({ finish_reason: 'stop', stop_reason: null });
+  const named = await complete({ ...ending, ignore_eos: true });
+  expect(named.choices[0]).toMatchObject({ finish_reason: 'stop', stop_reason: eos });
+});
+
 test('a search for beams lists the log-probabilities of the prompt as sampling does', async () => {
   const fields = { prompt_logprobs: 1, echo: true, logprobs: 1, max_tokens: 2 };
   const listed = async (more: object) => {
