@@ -175,8 +175,7 @@ function stringOf(part: Record<string, unknown>, key: string): string {
 function timesOf({ min, max }: Record<string, unknown>): { min: number; max: number } {
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
   const most = max === -1 ? Infinity : max;
-  if (isCount(min) && (most === Infinity || isCount(most)) && min <= (most as number))
-    return { min, max: most as number };
+  if (isCount(min) && (most === Infinity || isCount(most)) && min <= most) return { min, max: most };
   throw new Error('`min` and `max` of a repeat must be whole numbers, the first not greater; -1 is no maximum');
 }
 

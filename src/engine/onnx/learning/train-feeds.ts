@@ -27,7 +27,7 @@ export const QUERY_BLOCK_MAX = 256;
 const BLOCKS_OF_ROW = 32;
 
 /** Tokens of a row whose attention scores are in memory at once: a power of 2. */
-export const queryBlock = (tokens: number): number =>
+const queryBlock = (tokens: number): number =>
   Math.min(QUERY_BLOCK_MAX, Math.max(QUERY_BLOCK_MIN, 2 ** Math.ceil(Math.log2(tokens / BLOCKS_OF_ROW))));
 
 export function rowFeeds(rows: readonly TrainingRow[], headChunk: number, block?: number): Feeds {
