@@ -6,6 +6,7 @@ import { faultOfPath, isAlias, isArtifactSegment, versionText } from '#services/
 import type { Manifest } from '#services/artifacts/artifacts';
 import { keyed } from '#validation/lax';
 import { countNodes } from '#validation/parse';
+import { unknownFields, warnings } from '#validation/unknown-fields';
 import { COUNTED, envelope } from '../http/listing.ts';
 
 const FILES_MAX = 10_000;
@@ -63,44 +64,43 @@ function upToFault(files: unknown): unknown {
 const tooMuchMetadata = (ctx: z.RefinementCtx): void =>
   complain(ctx, `Value error, must be at most ${METADATA_CHARACTERS_MAX} characters of JSON`);
 
-export const manifest = z
-  .looseObject({
-    type: artifactSegment.default('dataset').describe('`dataset`, `lora`, or a type of your own.'),
-    metadata: keyed(z.string(), z.unknown())
-      .default({})
-      .superRefine((value, ctx) => {
-        if (countNodes(value, METADATA_CHARACTERS_MAX) === METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
-      })
-      .transform(longIntegersAsText)
-      .superRefine((value, ctx) => {
-        if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
+const manifestFields = z.looseObject({
+  type: artifactSegment.default('dataset').describe('`dataset`, `lora`, or a type of your own.'),
+  metadata: keyed(z.string(), z.unknown())
+    .default({})
+    .superRefine((value, ctx) => {
+      if (countNodes(value, METADATA_CHARACTERS_MAX) === METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
+    })
+    .transform(longIntegersAsText)
+    .superRefine((value, ctx) => {
+      if (JSON.stringify(value).length > METADATA_CHARACTERS_MAX) tooMuchMetadata(ctx);
+    }),
+  aliases: aliases
+    .default([])
+    .describe('Aliases of this version, moved from other versions if they exist there. `latest` is set automatically.'),
+  files: z.preprocess(
+    upToFault,
+    z
+      .array(z.looseObject({ path: filePath, sha256 }))
+      .min(1)
+      .max(FILES_MAX)
+      .superRefine((files, ctx) => {
+        const paths = new Set<string>();
+        for (const { path } of files) {
+          if (paths.has(path)) complain(ctx, `Value error, the path ${path} is there twice`);
+          paths.add(path);
+        }
       }),
-    aliases: aliases
-      .default([])
-      .describe(
-        'Aliases of this version, moved from other versions if they exist there. `latest` is set automatically.',
-      ),
-    files: z.preprocess(
-      upToFault,
-      z
-        .array(z.looseObject({ path: filePath, sha256 }))
-        .min(1)
-        .max(FILES_MAX)
-        .superRefine((files, ctx) => {
-          const paths = new Set<string>();
-          for (const { path } of files) {
-            if (paths.has(path)) complain(ctx, `Value error, the path ${path} is there twice`);
-            paths.add(path);
-          }
-        }),
-    ),
-  })
-  .transform((wire): Manifest => ({
-    type: wire.type,
-    metadata: wire.metadata,
-    aliases: [...new Set(wire.aliases)],
-    files: wire.files.map(({ path, sha256 }) => ({ path, sha256 })),
-  }));
+  ),
+});
+
+export const manifest = manifestFields.transform((wire): Manifest & { readonly warnings: readonly string[] } => ({
+  type: wire.type,
+  metadata: wire.metadata,
+  aliases: [...new Set(wire.aliases)],
+  files: wire.files.map(({ path, sha256 }) => ({ path, sha256 })),
+  warnings: unknownFields(manifestFields, wire),
+}));
 
 export const newAliases = z.looseObject({
   aliases: aliases.describe('All aliases of the version but `latest`; they move here from other versions.'),
@@ -133,6 +133,8 @@ export const artifactResponse = z
     created_at: z.string(),
   })
   .meta({ title: 'Artifact' });
+
+export const changedArtifact = artifactResponse.extend({ warnings }).meta({ title: 'ChangedArtifact' });
 
 export const artifactList = envelope(artifactResponse)
   .extend({

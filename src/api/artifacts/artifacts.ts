@@ -16,6 +16,7 @@ import {
   artifactList,
   artifactResponse,
   artifactSegment,
+  changedArtifact,
   deletedArtifacts,
   filePath,
   fileQuery,
@@ -28,6 +29,7 @@ import {
 import { pageFields, toEnvelope, toPage } from '../http/listing.ts';
 import { namedArtifact } from './named-artifact.ts';
 import { parse } from '#validation/parse';
+import { unknownFields, warned } from '#validation/unknown-fields';
 
 const BASE = '/v1/artifacts/{entity}/{project}/{artifact}';
 const DRAFT = 'draft';
@@ -89,18 +91,20 @@ export function artifactRoutes({ artifacts }: Pick<ApiServices, 'artifacts'>): E
       alsoSucceeds: [201, 202],
       errors: [404, 409],
       body: { schema: manifest, read: (raw) => raw },
-      answer: z.union([artifactResponse, missingFiles]),
+      answer: z.union([changedArtifact, missingFiles]),
       async handle({ caller, params, body, reply }) {
         const name = namedArtifact(caller, params);
         if (name.version !== null) {
-          const { aliases } = parse(newAliases, body, 'body');
-          return toArtifactResponse(await artifacts.setAliases(caller, name, [...new Set(aliases)]));
+          const { aliases, ...others } = parse(newAliases, body, 'body');
+          const changed = await artifacts.setAliases(caller, name, [...new Set(aliases)]);
+          return { ...toArtifactResponse(changed), ...warned(unknownFields(newAliases, others)) };
         }
-        const committed = await artifacts.commit(caller, checked(name), parse(manifest, body, 'body'));
+        const { warnings, ...made } = parse(manifest, body, 'body');
+        const committed = await artifacts.commit(caller, checked(name), made);
         reply.code({ created: 201, exists: 200, missing: 202 }[committed.outcome]);
         return committed.outcome === 'missing'
           ? { missing: [...committed.sha256] }
-          : toArtifactResponse(committed.artifact);
+          : { ...toArtifactResponse(committed.artifact), ...warned(warnings) };
       },
     }),
     endpoint({

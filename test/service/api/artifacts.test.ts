@@ -145,6 +145,14 @@ describe('several files', () => {
     expect(await read(url)).toMatchObject({ metadata: { id: '12345678901234567890' } });
   });
 
+  test('have manifests whose fields that nothing reads are named', async () => {
+    const body = { alias: 'best', files: [await draft('described', 'a', 'A')] };
+    const made = await send(server, { method: 'PUT', url: `${ROOT}/described`, body });
+    expect(made.json()).toMatchObject({ aliases: [], warnings: [containing('alias is not a field')] });
+    const aliased = { method: 'PUT' as const, url: `${ROOT}/described:v0`, body: { aliases: ['best'], add: true } };
+    expect((await send(server, aliased)).json()).toMatchObject({ warnings: [containing('add is not a field')] });
+  });
+
   test('with equal bytes are stored once', async () => {
     const before = (await server.blobs.list('artifacts')).length;
     const files = [await draft('twins', '1', 'same'), await draft('twins', '2', 'same')];
