@@ -79,4 +79,7 @@ except (ValueError, wandb.errors.CommError) as error:
 run = wandb.init(project="scripts", id=f"{NAME}-failed")
 run.finish(exit_code=3)
 assert api.run(f"default/scripts/{NAME}-failed").state == "failed"
+
+project = api.project("scripts", entity="default")
+assert project.id and project.name == "scripts"
 print("ok")

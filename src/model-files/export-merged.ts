@@ -10,6 +10,7 @@ import { unfinishedPath } from '#base/whole-file';
 import { AppError } from '#domain/errors';
 import { readDecoderConfig, type DecoderConfig } from './decoder-config.ts';
 import { EMBEDDING_WEIGHT, HEAD_MODULE, HEAD_WEIGHT } from './decoder-parameters.ts';
+import { isForeignWeights } from './foreign-formats.ts';
 import { writeSafetensors, type StoredDtype } from './safetensors.ts';
 import { openTensors } from './open-tensors.ts';
 import { counted, type OnNumbers } from './counted-tensors.ts';
@@ -31,7 +32,9 @@ const TORCH_DTYPE: Readonly<Record<StoredDtype, string>> = { F32: 'float32', F16
 /** Chat templates beside the default one. */
 const TEMPLATES = 'additional_chat_templates';
 const COPIES = { recursive: true, dereference: true };
-const IS_WEIGHTS = /\.safetensors(?:\.index\.json)?$|^model\.gguf\.json$/;
+const OWN_WEIGHTS = /\.safetensors(?:\.index\.json)?$|^model\.gguf\.json$/;
+/** Of the base, in any format: a loader could take them for the merged ones. */
+const isWeights = (name: string): boolean => OWN_WEIGHTS.test(name) || isForeignWeights(name);
 
 /** Throws `invalid_request` if `out` exists, `bad_model_files` for an adapter of another model. */
 export async function exportMerged({
@@ -61,12 +64,7 @@ export async function exportMerged({
     await writeSafetensors(join(unfinished, 'model.safetensors'), counted(tensors, onNumbers));
     for (const entry of await readdir(base, { withFileTypes: true })) {
       if (entry.name === TEMPLATES) await cp(join(base, TEMPLATES), join(unfinished, TEMPLATES), COPIES);
-      if (
-        entry.isDirectory() ||
-        entry.name === TEMPLATES ||
-        IS_WEIGHTS.test(entry.name) ||
-        entry.name === 'config.json'
-      )
+      if (entry.isDirectory() || entry.name === TEMPLATES || isWeights(entry.name) || entry.name === 'config.json')
         continue;
       await copyFile(join(base, entry.name), join(unfinished, entry.name)); // follows links: Hub caches consist of them
     }

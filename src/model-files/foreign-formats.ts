@@ -14,6 +14,10 @@ const OTHER_WEIGHTS: readonly (readonly [files: RegExp, says: string])[] = [
   ],
 ];
 
+/** Weights that are not read, whole or in parts, or their index. */
+export const isForeignWeights = (name: string): boolean =>
+  OTHER_WEIGHTS.some(([files]) => files.test(name)) || /\.(?:bin|h5|msgpack)\.index\.json$|\.onnx_data$/.test(name);
+
 /** A GGUF model. Excludes image projectors (mmproj), draft heads (mtp) and importance matrices (imatrix). */
 export const isGguf = (name: string): boolean => /\.gguf$/i.test(name) && !/mmproj|imatrix|^mtp-/i.test(basename(name));
 

@@ -1,6 +1,6 @@
 // Entities, projects and the viewer as the library queries them. Every named project exists; it may just be empty.
 import { artifactsOfRun } from './artifact.ts';
-import type { RequestContext } from './request-context.ts';
+import { time, type RequestContext } from './request-context.ts';
 import { entityFields, projectNumber } from './names.ts';
 import { artifactsOfProject } from './project-artifacts.ts';
 import { runField, runsField } from './run.ts';
@@ -35,7 +35,9 @@ export function projectFields(
     entityName: entity,
     entity: entityFields(entity),
     readOnly: false,
-    createdAt: null,
+    createdAt: () => beginningOf(context, name),
+    isBenchmark: false,
+    user: null,
     ...runsField(context, name),
     ...artifactsOfProject(context, entity, name),
     async run(which: { name: string }) {
@@ -44,4 +46,10 @@ export function projectFields(
     },
     bucket: runField(context, entity, name),
   };
+}
+
+/** A project begins with its first run; an empty one has the time 0, because the library wants one. */
+async function beginningOf({ caller, services: { runs } }: RequestContext, project: string): Promise<string> {
+  const { rows } = await runs.list(caller, { project }, { after: null, limit: 1 }, 'asc');
+  return time(rows[0]?.createdAtMs ?? 0);
 }

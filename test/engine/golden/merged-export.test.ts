@@ -1,6 +1,6 @@
 // A merged model is an ordinary model: it loads here without its adapter and has the logits of base and adapter.
 // peft-roundtrip.test.ts compares it with Transformers.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -56,6 +56,24 @@ test('a directory that is there is not touched, and one that fails leaves nothin
   await expect(exportMerged({ base: other.model, adapter, out, dtype: 'F32' })).rejects.toThrow('does not fit');
   expect(await readdir(scratch)).not.toContain('new');
   await expect(exportMerged({ base: model, adapter, out: scratch, dtype: 'F32' })).rejects.toThrow('already exists');
+});
+
+test('weights of the base in other formats do not come along', async () => {
+  const { adapter } = await openModelFixture('qwen3');
+  const [base, out] = [join(scratch, 'several-formats'), join(scratch, 'one-format')];
+  await writeWholeModel('qwen3', base);
+  const others = [
+    'pytorch_model.bin',
+    'pytorch_model.bin.index.json',
+    'tf_model.h5',
+    'flax_model.msgpack',
+    'qwen.gguf',
+  ];
+  for (const name of [...others, 'README.md']) await writeFile(join(base, name), '{}');
+  await exportMerged({ base, adapter, out, dtype: 'F32' });
+  const names = await readdir(out);
+  expect(names).toEqual(expect.arrayContaining(['README.md', 'config.json', 'model.safetensors']));
+  expect(names.filter((name) => others.includes(name))).toEqual([]);
 });
 
 test.each(['llama', 'qwen3', 'gemma2', 'granite'] as const)(
