@@ -182,9 +182,7 @@ function ropeScaling(
 ): Scaling {
   if (scaling === null) return { values: {}, tensors: new Map() };
   if ((scaling.kind === 'llama3' || scaling.kind === 'longrope') && !READS_FACTORS.includes(architecture))
-    throw refuseGguf(
-      `llama.cpp does not support the rope scaling ${scaling.kind} in models of architecture ${architecture}`,
-    );
+    throw refuseGguf(`llama.cpp does not support rope scaling by ${scaling.kind} for architecture ${architecture}`);
   const typed = (type: string, values: Record<string, TypedValue>, tensors: [string, readonly number[]][] = []) => ({
     values: { 'rope.scaling.type': text(type), ...values },
     tensors: new Map(tensors),
