@@ -1,6 +1,6 @@
 // Prompts of evaluations: lines → domain.
 import { z } from 'zod';
-import { counted } from '#base/counted';
+import { createFieldCounts } from '#base/field-counts';
 import { BODY_SHAPE } from '#base/json-shape';
 import { nonEmpty } from '#base/non-empty';
 import type { EvaluationPrompt, ReadEvaluationLine } from '#domain/evaluation';
@@ -8,6 +8,7 @@ import { parseJson } from '#validation/json-text';
 import { list } from '#validation/lax';
 import { parse } from '#validation/parse';
 import { asSent } from '#validation/read-ahead';
+import { sentFields, unknownNames } from '#validation/unknown-fields';
 import { message, tool } from './message.ts';
 import { problemOf } from './problem.ts';
 
@@ -41,33 +42,21 @@ export function toPrompt(row: z.output<typeof promptRow>): ReturnType<ReadEvalua
   const asked = reference ? messages.slice(0, -1) : messages;
   if (asked.length === 0) return { problem: 'must contain a message that can be answered' };
   const prompt: EvaluationPrompt = { messages: asked, tools: nonEmpty(own), reference, metadata: metadata ?? {} };
-  return { prompt, unused: unusedIn(row) };
+  return { prompt, unused: unknownNames(promptRow, sentFields(row)) };
 }
-
-/** Null counts as absent, as data sets with columns write it. */
-const unusedIn = (row: object): string[] =>
-  Object.entries(row).flatMap(([field, value]) =>
-    Object.hasOwn(promptRow.shape, field) || value === null || value === undefined ? [] : [field],
-  );
-
-const FIELDS_MAX = 20;
-/** Each prompt may have other fields. */
-const COUNTED_MAX = 1_000;
 
 /** Names what no evaluation uses of its prompts, in a sentence. */
 export function createUnusedOfPrompts() {
-  const prompts = new Map<string, number>();
+  const fields = createFieldCounts('prompt');
   return {
     note(unused: readonly string[]): void {
-      for (const field of unused)
-        if (prompts.has(field) || prompts.size < COUNTED_MAX) prompts.set(field, (prompts.get(field) ?? 0) + 1);
+      for (const field of unused) fields.add(field);
     },
     warnings(): string[] {
-      if (prompts.size === 0) return [];
-      const named = [...prompts].slice(0, FIELDS_MAX).map(([field, count]) => `${field} (${counted(count, 'prompt')})`);
-      const more = prompts.size > FIELDS_MAX ? `, and ${prompts.size - FIELDS_MAX} more` : '';
+      const named = fields.words();
+      if (named === null) return [];
       return [
-        `Fields of the evaluation's prompts that are not used: ${named.join(', ')}${more}. What is to come back with the answers belongs into metadata.`,
+        `Fields of the evaluation's prompts that are not used: ${named}. What is to come back with the answers belongs into metadata.`,
       ];
     },
   };

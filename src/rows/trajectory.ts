@@ -14,6 +14,7 @@ import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
 import { readAhead } from '#validation/read-ahead';
 import { check } from '#validation/parse';
+import { sentFields, unknownNames } from '#validation/unknown-fields';
 
 const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -124,11 +125,8 @@ function noteUnread(read: object, fields: readonly string[]): void {
   if (fields.length > 0) unread.set(read, [...new Set(fields)].slice(0, UNREAD_MAX));
 }
 
-/** Null counts as absent: some clients send every field that they know. */
-const unreadIn = (wire: object, { shape }: { readonly shape: object }, at = ''): string[] =>
-  Object.entries(wire).flatMap(([field, value]) =>
-    Object.hasOwn(shape, field) || value === null || value === undefined ? [] : [`${at}${field}`],
-  );
+const unreadIn = (wire: object, known: { readonly shape: object }, at = ''): string[] =>
+  unknownNames(known, sentFields(wire)).map((name) => `${at}${name}`);
 
 /** Fields of a request's groups that nothing reads, each once, as `trajectories[].rewards`. */
 export const unreadFields = (groups: readonly TrajectoryGroup[]): string[] => [

@@ -19,7 +19,7 @@ import {
   type RewardMetrics,
 } from './rl-metrics.ts';
 import { rowLengthFor, rowLengthWarnings, type RowBudget } from './row-budget.ts';
-import { createSkipCount } from './skip-count.ts';
+import { createSkipCount, skippedInWords } from './skip-count.ts';
 import type { ConversationEncoder } from './conversation-encoder.ts';
 import { meanStaleness, stalenessOf, type Staleness } from './staleness.ts';
 import { trainedCount, type SequenceLimits, type TokenSequence, type TrainedRun } from './token-sequence.ts';
@@ -286,9 +286,8 @@ function untrainedTurnWarnings(problems: readonly string[]): string[] {
   if (problems.length === 0) return [];
   const reasons = createSkipCount();
   for (const problem of problems) reasons.add(problem);
-  const named = Object.entries(reasons.counts()).map(([reason, count]) => `${count} ${reason}`);
   return [
-    `${counted(problems.length, 'choice')} of trained trajectories ${problems.length === 1 ? 'was' : 'were'} context and not trained (${named.join(', ')}). ` +
+    `${counted(problems.length, 'choice')} of trained trajectories ${problems.length === 1 ? 'was' : 'were'} context and not trained (${skippedInWords(reasons.counts())}). ` +
       'Send choices as they came from the chat endpoint.',
   ];
 }

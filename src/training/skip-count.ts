@@ -10,3 +10,10 @@ export function createSkipCount() {
     counts: (): Skipped => Object.fromEntries(counts),
   };
 }
+
+/** `2 too_long, 1 unknown_tokens`; empty: nothing was skipped. */
+export const skippedInWords = (skipped: Skipped): string =>
+  Object.entries(skipped)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ');

@@ -13,10 +13,10 @@ export const warnings = z
 
 /** `at` is the location shown to users: `config.` */
 export const unknownFields = ({ shape }: { readonly shape: object }, sent: object, at = ''): string[] =>
-  sayUnknown(
-    Object.keys(sent).filter((name) => !Object.hasOwn(shape, name)),
-    at,
-  );
+  sayUnknown(unknownNames({ shape }, sent), at);
+
+export const unknownNames = ({ shape }: { readonly shape: object }, sent: object): string[] =>
+  Object.keys(sent).filter((name) => !Object.hasOwn(shape, name));
 
 /** The same for fields that were found elsewhere. */
 export function sayUnknown(unknown: readonly string[], at = ''): string[] {

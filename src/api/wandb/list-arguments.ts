@@ -1,8 +1,8 @@
 // How the library asks for the order of a list, and for some of its runs. What would change the list and is not supported is refused.
-import { isObject } from '#base/is-object';
 import { AppError } from '#domain/errors';
 import type { Order } from '#domain/page';
 import type { RunState } from '#domain/run';
+import { readLoggedObject } from '#services/runs/run-json';
 
 /** Without a sign the library means ascending; without an order, the newest come first. */
 const BY_CREATION = /^([+-]?)(?:created_at|createdAt)$/;
@@ -19,7 +19,7 @@ const STATES: readonly RunState[] = ['running', 'finished', 'failed'];
 
 /** Of `{"state": …}`. */
 export function readRunFilters(filters: string | null | undefined): { readonly state?: RunState } {
-  const read = filters ? readObject(filters) : {};
+  const read = filters ? readLoggedObject(filters) : {};
   const { state, ...others } = read ?? { filters };
   if (Object.keys(others).length > 0)
     throw new AppError(
@@ -31,13 +31,4 @@ export function readRunFilters(filters: string | null | undefined): { readonly s
   const known = STATES.find((each) => each === state);
   if (known) return { state: known };
   throw new AppError('invalid_request', `The state of a run is one of ${STATES.join(', ')}.`, { param: 'filters' });
-}
-
-function readObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -7,6 +7,7 @@ import type { Skipped } from '#domain/training-job';
 import type { BatchConfig } from '#training/sft-config';
 import { planSftJob, type SftPlan } from '#training/sft-plan';
 import type { EncodedSftData } from '#training/sft-rows';
+import { skippedInWords } from '#training/skip-count';
 import type { HeldOutRows } from './held-out.ts';
 import type { JobWork, WorkContext } from './job-work.ts';
 import type { ResolvedConfig } from '../data/resolved-config.ts';
@@ -113,10 +114,10 @@ export function emptyPlanWarnings({
 }
 
 function nothingTrained(skipped: Skipped): string {
-  const reasons = Object.entries(skipped).map(([reason, count]) => `${count} ${reason}`);
+  const reasons = skippedInWords(skipped);
   const remedies = Object.keys(skipped).flatMap((reason) => REMEDIES[reason] ?? []);
   return [
-    `Nothing was trained: no row has a token to learn${reasons.length > 0 ? ` (${reasons.join(', ')})` : ''}, so the checkpoint has the weights of the one before.`,
+    `Nothing was trained: no row has a token to learn${reasons === '' ? '' : ` (${reasons})`}, so the checkpoint has the weights of the one before.`,
     ...remedies,
   ].join(' ');
 }

@@ -4,6 +4,7 @@
 import { counted } from '#base/counted';
 import { fittedLearningRates, shortRate } from '#training/fitted-learning-rate';
 import type { RlPlan } from '#training/rl-plan';
+import { skippedInWords } from '#training/skip-count';
 import type { StepMetrics } from '#training/step-metrics';
 import { loopWarnings, type LoopStep } from './loop-warnings.ts';
 
@@ -66,9 +67,8 @@ function nothingToLearn({ rows, skipped, counts: { num_trajectories: all } }: Ju
 function nothingTrained(skipped: JudgedJob['plan']['skipped'], all: number): string {
   if (all > 0 && skipped['equal_rewards'] === all)
     return 'All rewards are equal within their groups: nothing was trained. Reward what is better, or sample more per prompt.';
-  const reasons = Object.entries(skipped).filter(([, count]) => count > 0);
-  const counted = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ');
-  const remedies = reasons.flatMap(([reason]) => REMEDIES[reason] ?? []);
+  const counted = skippedInWords(skipped);
+  const remedies = Object.entries(skipped).flatMap(([reason, count]) => (count > 0 ? (REMEDIES[reason] ?? []) : []));
   return [
     `Nothing was trained: no trajectory has a token to learn from${counted === '' ? '' : ` (${counted})`}.`,
     ...(remedies.length > 0 ? remedies : ['Send groups of trajectories with choices and rewards that differ.']),

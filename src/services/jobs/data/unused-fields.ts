@@ -2,6 +2,7 @@
 // a field of a message is asked of the template itself: without the field it would write the same text.
 import { isDeepStrictEqual } from 'node:util';
 import { counted } from '#base/counted';
+import { createFieldCounts } from '#base/field-counts';
 import type { ChatMessage } from '#domain/chat';
 import type { PreferencePair } from '#domain/dpo';
 import type { SftRow, UnusedField } from '#domain/sft';
@@ -11,9 +12,8 @@ import { conversationsOf, renderedWith } from './row-renderings.ts';
 
 /** Reasoning reaches the template under each of these names. */
 const REASONING = ['reasoning', 'reasoning_content', 'thinking'];
-const FIELDS_MAX = 20;
-/** Data may have another field in each row. */
-const COUNTED_MAX = 1_000;
+/** Roles and fields whose use is remembered. */
+const KNOWN_MAX = 1_000;
 /** A field that the template has not used in so many rows is not used in the others. */
 const ASKED_MAX = 20;
 /** Nor in the other messages of a row: each is asked about with the conversation before it, so the work grows with the square of their number. */
@@ -26,7 +26,7 @@ interface ReadRow {
 
 export function createUnusedFields(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
   const leftOut = createLeftOut(encoder);
-  const rows = new Map<string, number>();
+  const fields = createFieldCounts('row');
   let pairs = 0;
   const isRead = createReadFields(encoder);
   return {
@@ -35,16 +35,13 @@ export function createUnusedFields(encoder: Pick<ConversationEncoder, 'renderClo
       if (!('chosen' in row) && unused.some(({ of, field }) => of === 'row' && ANSWERS.includes(field))) pairs++;
       for (const { of, field } of unused) {
         const name = of === 'row' ? field : `messages[].${field}`;
-        if (!rows.has(name) && rows.size >= COUNTED_MAX) continue;
-        if (of === 'row' || !isRead(field, row)) rows.set(name, (rows.get(name) ?? 0) + 1);
+        if (fields.takes(name) && (of === 'row' || !isRead(field, row))) fields.add(name);
       }
     },
     warnings(): string[] {
-      const named = [...rows].slice(0, FIELDS_MAX).map(([field, count]) => `${field} (${counted(count, 'row')})`);
-      const more = rows.size > FIELDS_MAX ? `, and ${rows.size - FIELDS_MAX} more` : '';
-      const fields =
-        named.length === 0 ? [] : [`Fields of the training data that are not used: ${named.join(', ')}${more}.`];
-      return [...fields, ...(pairs > 0 ? [pairsBeside(pairs)] : []), ...leftOut.warnings()];
+      const named = fields.words();
+      const unused = named === null ? [] : [`Fields of the training data that are not used: ${named}.`];
+      return [...unused, ...(pairs > 0 ? [pairsBeside(pairs)] : []), ...leftOut.warnings()];
     },
   };
 }
@@ -72,7 +69,7 @@ function createReadFields(encoder: Pick<ConversationEncoder, 'renderClosed'>) {
     }
     if (compared.length === 0) return true; // the template refuses the row, which is reported
     const isUsed = compared.includes(true);
-    if (known.size < COUNTED_MAX) known.set(key, isUsed ? null : (misses ?? 0) + 1);
+    if (known.size < KNOWN_MAX) known.set(key, isUsed ? null : (misses ?? 0) + 1);
     return isUsed;
   }
 
