@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from processes import runs, wait_until
 from repository import STARTER
 from server import KEY, PlayedServer, play_server
-from test_supervisor import runs, wait_until
 from test_vllm_process import PLAYED, SOURCE, pid_of
 from whetstone_worker.run_options import Role
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from processes import runs, wait_until
 from whetstone_worker.leashed_process import LeashedProcess
 from whetstone_worker.supervisor import PAUSES, REFUSED_PAUSE, Attempt, NotPlacedError, Supervisor, pause_after
 
-PATIENCE = 60.0
 """Limit of a wait. Nothing is measured by it."""
 STAYS = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: exit(0)); print('here', flush=True); time.sleep(600)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(600)"
@@ -21,20 +21,6 @@ STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); 
 
 def python(code: str) -> LeashedProcess:
     return LeashedProcess([sys.executable, "-c", code], os.environ)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def runs(pid: int) -> bool:
-    try:
-        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
-    except FileNotFoundError:
-        return False
 
 
 def test_a_worker_that_ends_is_restarted_and_its_last_output_is_kept() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from processes import runs, wait_until
 from server import PATIENCE
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.sampling import vllm_process
@@ -55,22 +56,7 @@ def socket_of(directory: Path, start: int = 0) -> Path:
 
 
 def wait_until_gone(pid: int) -> None:
-    wait_until(lambda: not _is_there(pid))
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    wait_until(lambda: not runs(pid))
 
 
 def test_vllm_gets_the_worker_s_arguments_and_ends_with_the_context(tmp_path: Path) -> None:
