@@ -12,6 +12,7 @@ import { historiesOf, isRecorded } from './exchanges.ts';
 import { message, tool } from './message.ts';
 import { groupNotes, metadata, trajectoryNotes } from './notes.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
+import { withoutNulls } from './without-nulls.ts';
 import { readAhead } from '#validation/read-ahead';
 import { check } from '#validation/parse';
 import { sentFields, unknownNames } from '#validation/unknown-fields';
@@ -110,8 +111,10 @@ class CheckedHistory {
 
 const readHistory = readAhead(history, (value) => (value instanceof CheckedHistory ? value.history : null));
 
-const metricValue = z.union([z.boolean(), number()]);
-const metrics = record(metricValue).nullish();
+/** Without values that are null: many clients write a NaN, which was not measured, as null. */
+const metrics = record(z.union([z.boolean(), number()]).nullable())
+  .transform((sent) => withoutNulls(sent) as Record<string, number | boolean>)
+  .nullish();
 
 const logs = z.array(z.string()).nullish();
 

@@ -1,4 +1,4 @@
-// Null counts as absent in rows: data sets with columns write it in those that a row does not have. Not within arguments, schemas and
+// Null counts as absent in rows and metrics: data sets with columns write it in those that a row does not have. Not within arguments, schemas and
 // variables, where it is a value.
 
 /** One object, not what is below it. */

@@ -108,6 +108,16 @@ test('the last rows are held out', async () => {
   expect(planned.counts).toMatchObject({ num_rows: 10, num_validation_rows: 2, num_trainable_tokens: 16 });
 });
 
+test.each([
+  [0.29, 29],
+  [0.07, 7],
+  [0.1, 10],
+  [0.299, 29],
+])('of 100 rows, %f are %i, whatever the product is in floats', async (validationSplit, held) => {
+  const rows = Array.from({ length: 100 }, (_, i) => row(String(i)));
+  expect((await plan(rows, { validationSplit })).counts).toMatchObject({ num_validation_rows: held });
+});
+
 test('a batch that is larger than a row of the trainer becomes several rows', async () => {
   const planned = await plan(
     Array.from({ length: 6 }, (_, i) => row(String(i).repeat(20))),

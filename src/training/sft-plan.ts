@@ -68,7 +68,7 @@ export async function planSftJob<Config extends BatchConfig>(
   config: Config,
   budget: RowBudget,
 ): Promise<SftPlan<Config>> {
-  const heldRows = Math.floor(data.rows * config.validationSplit);
+  const heldRows = Math.floor(Number((data.rows * config.validationSplit).toFixed(6))); // 0.29 of 100 is 28.999999999999996 in floats
   const trainedRows = data.rows - heldRows;
   const { epochs } = config;
   requireRoomFor(data.longest, budget);

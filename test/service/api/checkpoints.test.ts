@@ -183,15 +183,17 @@ describe('checkpoints', () => {
   test('get the metrics of logged trajectories, on the latest step', async () => {
     const group = {
       trajectories: [
-        { messages_and_choices: [], reward: 1 },
-        { messages_and_choices: [], reward: 0 },
+        { messages_and_choices: [], reward: 1, metrics: { speed: 3, not_measured: null } },
+        { messages_and_choices: [], reward: 0, metrics: { speed: null } },
       ],
     };
     const response = await send(server, {
       url: `/v1/preview/models/${id}/log`,
       body: { model_id: id, split: 'val', trajectory_groups: [group] },
     });
-    expect(response.json()).toMatchObject({ step: 24, metrics: { 'val/reward': 0.5 } });
+    const { metrics } = response.json<{ metrics: object }>();
+    expect(response.json()).toMatchObject({ step: 24, metrics: { 'val/reward': 0.5, 'val/speed': 3 } });
+    expect(metrics).not.toHaveProperty('val/not_measured');
     const otherModel = await send(server, {
       url: `/v1/preview/models/${id}/log`,
       body: { model_id: createId(), split: 'val', trajectory_groups: [group] },
