@@ -55,7 +55,8 @@ export interface EpisodeFilter {
 
 export interface RewardRequest {
   readonly reward: number;
-  readonly metrics?: Readonly<Record<string, number>> | null;
+  /** true is kept as 1, false as 0. */
+  readonly metrics?: Readonly<Record<string, number | boolean>> | null;
   readonly metadata?: Readonly<Record<string, unknown>> | null;
   readonly group?: string | null;
   /** By the `id` of the answers. */

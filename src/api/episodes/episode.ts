@@ -53,7 +53,7 @@ export function readCreateEpisode(raw: unknown): { start: EpisodeStart; warnings
       modelId: read.model_id,
       name: read.name ?? null,
       group: read.group ?? null,
-      metadata: read.metadata ?? {},
+      metadata: read.metadata ?? null,
     },
     warnings: unknownFields(createEpisode, read),
   };
@@ -62,7 +62,9 @@ export function readCreateEpisode(raw: unknown): { start: EpisodeStart; warnings
 export const rewardEpisode = z
   .looseObject({
     reward: number().describe('What the episode was worth. All its trained calls get its advantage within the group.'),
-    metrics: record(number()).nullish().describe('Numbers by name, such as the parts of the reward.'),
+    metrics: record(z.union([z.boolean(), number()]))
+      .nullish()
+      .describe('Numbers by name, such as the parts of the reward. true is kept as 1, false as 0.'),
     metadata: metadata.nullish(),
     group: episodeName.nullish().describe('Puts the episode into this group. Default: as it is.'),
     turn_rewards: record(number())
@@ -77,7 +79,7 @@ export const rewardEpisode = z
 export function readRewardEpisode(raw: unknown): { given: RewardGiven; warnings: readonly string[] } {
   const read = parse(rewardEpisode, raw, 'body');
   checkSize(read.metadata);
-  const metrics = read.metrics ?? {};
+  const metrics = Object.fromEntries(Object.entries(read.metrics ?? {}).map(([name, value]) => [name, Number(value)]));
   const names = Object.keys(metrics);
   if (names.length > METRICS_MAX || names.some(({ length }) => length > METRIC_NAME_MAX))
     refuse(

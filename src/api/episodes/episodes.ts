@@ -54,7 +54,8 @@ export function episodeRoutes({ episodes }: Pick<ApiServices, 'episodes'>, { bas
       answer: createdEpisode,
       async handle({ caller, body: { start, warnings }, newId, request }) {
         const { episode, isNew } = await episodes.create(caller, start, newId);
-        const isUnused = !isNew && JSON.stringify(start.metadata) !== JSON.stringify(episode.metadata);
+        const { metadata } = start;
+        const isUnused = !isNew && metadata !== null && JSON.stringify(metadata) !== JSON.stringify(episode.metadata);
         const ignored = [
           ...(isUnused ? ['metadata was not used: the episode existed already.'] : []),
           ...(episode.status === 'open'

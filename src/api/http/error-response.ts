@@ -131,10 +131,14 @@ export function inDialect(
   return dialect === 'wandb' ? { status, body: { ...body, errors: [{ message: body.error.message }] } } : response; // GraphQL's format as well
 }
 
+/** OpenAI's and Anthropic's clients repeat a 409 otherwise, for minutes if an agent has a patience of its own: an episode that has ended stays so. */
+const NOT_AGAIN = { 'x-should-retry': 'false' };
+
 function headersOf(error: AppError, status: number): Record<string, string> {
   if (status === 401) return { 'www-authenticate': 'Bearer' };
   const retryAfter = error.retryAfterSeconds ?? (status === 429 || status === 503 ? DEFAULT_RETRY_AFTER_SECONDS : null);
-  return retryAfter === null ? {} : { 'retry-after': String(retryAfter) };
+  if (retryAfter !== null) return { 'retry-after': String(retryAfter) };
+  return error.code === 'episode_conflict' ? NOT_AGAIN : {};
 }
 
 /** Errors of a body field that only the engine can detect. */

@@ -1,10 +1,13 @@
 // Why an episode refuses something, in sentences that say what to do.
+import { counted } from '#base/counted';
 import { episodeNameProblem, isEpisodeId, type Episode, type EpisodeBounds, type EpisodeStatus } from '#domain/episode';
 import { AppError } from '#domain/errors';
 import type { EpisodeRefusal } from '#storage/episode-store';
 import { tooMuch } from '../accounts/stored-bytes.ts';
 
 const BUSY_RETRY_SECONDS = 10;
+/** Unlike the other conflicts, this one passes. */
+const AT_ONCE_SECONDS = 1;
 
 const ENDED: Readonly<Record<EpisodeStatus, string>> = {
   open: 'is open',
@@ -69,22 +72,26 @@ export function refusalOf(
     case 'too_many_open':
       return new AppError(
         'too_many_requests',
-        `${openMax} episodes are open, which is the limit (WHETSTONE_EPISODES_MAX). Reward or delete some of them.`,
+        `The limit of ${counted(openMax, 'open episode')} is reached (WHETSTONE_EPISODES_MAX). Reward or delete some of them.`,
         { retryAfterSeconds: BUSY_RETRY_SECONDS },
       );
     case 'too_many_calls':
       return conflict(
-        `The episode \`${name}\` has ${callsMax} calls, which is the limit (WHETSTONE_EPISODE_CALLS_MAX). Reward it, and begin another one.`,
+        `The episode \`${name}\` has ${counted(callsMax, 'call')}, which is the limit (WHETSTONE_EPISODE_CALLS_MAX). Reward it, and begin another one.`,
       );
     case 'too_many_tokens':
       return conflict(
-        `The episode \`${name}\` would have more than ${tokensMax} tokens, which is the limit (WHETSTONE_EPISODE_TOKENS_MAX). Reward it, and begin another one.`,
+        `The episode \`${name}\` would have more than ${counted(tokensMax, 'token')}, which is the limit (WHETSTONE_EPISODE_TOKENS_MAX). Reward it, and begin another one.`,
       );
     case 'over_limit':
       return tooMuch(`The episode \`${name}\` is over the limit of stored bytes`);
     case 'no_model':
       return new AppError('model_not_found', 'The model was deleted.', { param: 'model' });
     case 'gone':
-      return conflict(`The episode \`${name}\` was deleted during this call. Repeat the call to begin it anew.`);
+      return new AppError(
+        'episode_conflict',
+        `The episode \`${name}\` was deleted during this call. Repeat the call to begin it anew.`,
+        { retryAfterSeconds: AT_ONCE_SECONDS },
+      );
   }
 }

@@ -21,7 +21,7 @@ import type { JobEvents } from '../jobs/job-events.ts';
 import type { BaseModels } from '../models/base-models.ts';
 import { getOwnModel } from '../models/own-model.ts';
 import { searchEpisodes } from './episode-search.ts';
-import { ambiguousName, notFound, notRewardable, otherGroup, refusalOf } from './episode-errors.ts';
+import { ambiguousName, ended, notFound, notRewardable, otherGroup, refusalOf } from './episode-errors.ts';
 import type { EpisodeTrees } from './episode-trees.ts';
 import { readCalls, readSaid, type ReadCall, type SaidCall } from './read-calls.ts';
 
@@ -30,7 +30,8 @@ export interface EpisodeStart {
   /** Null: the server makes one up. */
   readonly name: string | null;
   readonly group: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Null: none was named. */
+  readonly metadata: Readonly<Record<string, unknown>> | null;
 }
 
 export interface RewardGiven extends EpisodeReward {
@@ -123,19 +124,20 @@ export function createEpisodes(deps: EpisodesDeps): Episodes {
     async create(caller, { modelId, name, group, metadata }, id) {
       await getOwnModel(storage, caller, modelId);
       const start = {
-        ...{ id, entity: caller.entity, modelId, groupName: group, metadata },
+        ...{ id, entity: caller.entity, modelId, groupName: group, metadata: metadata ?? {} },
         name: name ?? `episode-${randomBytes(9).toString('hex')}`,
       };
       const made = await limits.storing(caller, ({ payer }) => store.create(start, bounds, payer, clock.now()));
       if (!('episode' in made)) throw refusalOf(made.outcome, start.name, bounds);
       const { episode } = made;
-      if (group !== null && episode.groupName !== group) throw otherGroup(episode, group);
+      if (group !== null && episode.groupName !== group)
+        throw episode.groupName === null ? ended(episode) : otherGroup(episode, group);
       return { episode, isNew: made.outcome === 'created' || episode.id === id };
     },
 
     async reward(caller, named, { group, metadata, ...given }) {
       const before = await get(caller, named);
-      await checkTurns(before, given.turnRewards);
+      if (before.status !== 'expired') await checkTurns(before, given.turnRewards); // of its calls nothing is known any more
       const end = {
         ...given,
         ...(group === null ? {} : { groupName: group }),
