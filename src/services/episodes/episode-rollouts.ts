@@ -75,7 +75,10 @@ async function readRollout(store: Store, episode: Episode): Promise<Trajectory> 
   const said = await saidOf(store, episode.id);
   const histories = calls
     .filter(({ parentId }) => parentId === null)
-    .map((root) => ({ turns: turnsOf(treeFrom(root, calls), said, episode), tools: null }));
+    .map((root) => ({
+      turns: turnsOf(treeFrom(root, calls), said, episode),
+      tools: said.get(root.id)?.content.tools ?? null,
+    }));
   const { id, name, groupName, reward, metrics, metadata } = episode;
   const notes = {
     metadata: { ...metadata, episode_id: id, episode: name, ...(groupName ? { group: groupName } : {}) },
@@ -143,6 +146,7 @@ function messageOf(answer: SaidAnswer | undefined): ChatMessage {
   return {
     role: 'assistant',
     content: answer?.content ?? '',
+    ...(answer?.reasoning ? { reasoning_content: answer.reasoning } : {}),
     ...(calls.length > 0
       ? { tool_calls: calls.map((called, i) => ({ id: `call_${i}`, type: 'function' as const, function: called })) }
       : {}),

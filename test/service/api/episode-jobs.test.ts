@@ -13,6 +13,8 @@ const modelId = await register(server, 'agent');
 const model = 'p/agent';
 const jobs = '/v1/preview/training-jobs';
 
+const TOOLS = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+
 interface Answer {
   prompt_token_ids: number[];
   choices: { message: { role: string; content: string }; token_ids: number[] }[];
@@ -25,7 +27,7 @@ async function play(episode: string, reward: number | null): Promise<Answer[]> {
   for (const seed of [1, 2]) {
     const response = await send(server, {
       url: `/e/${episode}/v1/chat/completions`,
-      body: chat({ model, messages, seed, max_tokens: 5, return_token_ids: true }),
+      body: chat({ model, messages, tools: TOOLS, tool_choice: 'none', seed, max_tokens: 5, return_token_ids: true }),
     });
     expect(response.statusCode, response.body).toBe(200);
     const answer = response.json<Answer>();
@@ -62,6 +64,7 @@ test('a job trains the tokens that were sampled after the prompts that they foll
   for (const [i, answers] of Object.values(played).entries()) {
     const trained: number[][] = [];
     for (const history of group!.trajectories[i]!.histories) {
+      expect(history.tools).toMatchObject(TOOLS);
       const { sequences, renderedPrompts, problems } = await tokenizeHistory(history, encoder);
       expect({ renderedPrompts, problems }).toEqual({ renderedPrompts: 0, problems: [] });
       for (const { tokens, trained: mask } of sequences) trained.push([...tokens].filter((_, at) => mask[at] === 1));
