@@ -32,8 +32,13 @@ export interface WebhookStore {
 
   /** Newest first. */
   listDeliveries(webhookId: string, page: Page): Promise<Listing<WebhookDelivery>>;
-  /** Returns those that have been due longest. They are due again after the lease, for any server. */
-  claimDue(nowMs: number, leaseMs: number, limit: number): Promise<readonly ClaimedDelivery[]>;
+  /** Returns those that have been due longest, without those of these webhooks. They are due again after the lease, for any server. */
+  claimDue(
+    nowMs: number,
+    leaseMs: number,
+    limit: number,
+    except?: readonly string[],
+  ): Promise<readonly ClaimedDelivery[]>;
   /** Counts the attempt. A disabled webhook gets no next one. */
   recordAttempt(deliveryId: string, attempt: DeliveryAttempt): Promise<void>;
   /** Makes it due from `nowMs` on, whether delivered before or not. Null: the webhook has no such delivery, or is disabled. */

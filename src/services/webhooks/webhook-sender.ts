@@ -24,8 +24,10 @@ export interface WebhookSenderDeps {
   readonly post: PostWebhook;
 }
 
-/** Maximum concurrent calls per webhook: slow receivers delay each other, not the server. */
-const IN_FLIGHT_MAX = 8;
+/** Calls that run at once. */
+const IN_FLIGHT_MAX = 32;
+/** A webhook with so many is passed over, so that a receiver that does not answer delays its own calls alone. */
+const IN_FLIGHT_OF_ONE = 4;
 const DEADLINE_MS = 10_000;
 /** Longer than a call and its record take. */
 const LEASE_MS = 30_000;
@@ -39,7 +41,8 @@ const NOT_REACHED = 'not reached';
 
 export function createWebhookSender({ store, jobEvents, clock, log, post }: WebhookSenderDeps): WebhookSender {
   const stopping = new AbortController();
-  const inFlight = new Set<Promise<void>>();
+  /** With the id of its webhook. */
+  const inFlight = new Map<Promise<void>, string>();
   const wakeSignal = createWakeSignal();
   let stopListening = () => {};
   let loop: Promise<void> = Promise.resolve();
@@ -48,11 +51,11 @@ export function createWebhookSender({ store, jobEvents, clock, log, post }: Webh
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const room = IN_FLIGHT_MAX - inFlight.size;
+      const room = Math.min(IN_FLIGHT_OF_ONE, IN_FLIGHT_MAX - inFlight.size);
       let claimed: readonly ClaimedDelivery[] = [];
       try {
         await pruneNowAndThen();
-        if (room > 0) claimed = await store.claimDue(clock.now(), LEASE_MS, room);
+        if (room > 0) claimed = await store.claimDue(clock.now(), LEASE_MS, room, busy());
         if (failing) log.info('webhook_sender.recovered');
         failing = false;
       } catch (error) {
@@ -64,11 +67,18 @@ export function createWebhookSender({ store, jobEvents, clock, log, post }: Webh
           inFlight.delete(sending);
           wakeSignal.wake();
         });
-        inFlight.add(sending);
+        inFlight.set(sending, each.webhook.id);
       }
       if (claimed.length < room || room === 0) await wakeSignal.wait(POLL_MS);
     }
-    await Promise.all(inFlight);
+    await Promise.all(inFlight.keys());
+  }
+
+  /** Ids of webhooks that have as many calls as one may have. */
+  function busy(): string[] {
+    const counts = new Map<string, number>();
+    for (const id of inFlight.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
+    return [...counts].filter(([, count]) => count >= IN_FLIGHT_OF_ONE).map(([id]) => id);
   }
 
   async function pruneNowAndThen(): Promise<void> {

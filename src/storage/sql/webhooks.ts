@@ -126,7 +126,8 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
         toWebhookDelivery,
       ),
 
-    async claimDue(nowMs, leaseMs, limit) {
+    async claimDue(nowMs, leaseMs, limit, except = []) {
+      const isOther = except.length === 0 ? sql<boolean>`true` : sql<boolean>`webhook_id not in (${sql.join(except)})`;
       const claimed = await db
         .with(
           // Materialized: otherwise Postgres may run the query again for each row, and take more than the limit.
@@ -136,6 +137,7 @@ export function createWebhookStore(db: Kysely<Tables>, { skipLocked }: StorageDi
               .selectFrom('webhook_deliveries')
               .select('id')
               .where('next_attempt_at_ms', '<=', nowMs)
+              .where(isOther)
               .orderBy('next_attempt_at_ms')
               .orderBy('created_at_ms')
               .orderBy('id')

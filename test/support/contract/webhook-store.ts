@@ -168,6 +168,7 @@ export function webhookContract(open: () => Promise<Storage>, addModel: (storage
     expect(first!.delivery.nextAttemptAtMs).toBe(NOW + 1 + LEASE_MS);
     expect(await claim(NOW + 2, 9)).toEqual([1, 2]);
     expect(await claim(NOW + LEASE_MS, 9)).toEqual([]);
+    expect(await webhooks.claimDue(NOW + LEASE_MS + 1, LEASE_MS, 9, ['another', webhook.id])).toEqual([]);
     expect(await claim(NOW + LEASE_MS + 1, 9)).toEqual([0]);
   });
 
