@@ -13,6 +13,7 @@ import type {
 } from './episode-wire.ts';
 import type { Http } from './http.ts';
 import { segment } from './paths.ts';
+import { insist, SHORT } from './retry.ts';
 import type { Model } from './model-wire.ts';
 
 /** An episode by its id, or by its name; `modelId` is needed if several models have an episode of that name. */
@@ -42,12 +43,20 @@ export interface Episode {
   readonly anthropicBaseUrl: string;
   /** Instead of an address of its own: headers for any client. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends the episode. The same reward again changes nothing; another one replaces it until a job has used it. */
-  reward(reward: number | RewardRequest): Promise<EpisodeData>;
+  /**
+   * Ends the episode; true is 1. The same reward again changes nothing, so it is sent again through a restart of the server; another one
+   * replaces it until a job has used it.
+   */
+  reward(reward: number | boolean | RewardRequest): Promise<EpisodeData>;
   read(): Promise<EpisodeData>;
   calls(): AsyncGenerator<EpisodeCall>;
   delete(): Promise<void>;
 }
+
+/** In the server's own form. */
+const madeUpName = (): string => `episode-${crypto.randomUUID().replaceAll('-', '').slice(0, 18)}`;
+
+const outlast = <T>(ask: () => Promise<T>): Promise<T> => insist(ask, undefined, undefined, SHORT);
 
 const onlinePath = (modelId: string): string => `/v1/preview/models/${encodeURIComponent(modelId)}/online-training`;
 
@@ -55,8 +64,12 @@ export function createEpisodeCalls({ call, rows }: Http) {
   const pathOf = (named: string, { modelId }: EpisodeNamed = {}, rest = '') =>
     `/v1/preview/episodes/${segment(named)}${rest}${modelId === undefined ? '' : `?model_id=${encodeURIComponent(modelId)}`}`;
 
-  const rewardEpisode = (named: string, reward: RewardRequest, of: EpisodeNamed = {}): Promise<EpisodeData> =>
-    call('POST', pathOf(named, of, '/reward'), { body: reward });
+  async function rewardEpisode(named: string, given: RewardRequest, of: EpisodeNamed = {}): Promise<EpisodeData> {
+    const { reward } = given;
+    if (typeof reward === 'number' && !Number.isFinite(reward))
+      throw new TypeError(`The reward of the episode ${named} is ${reward}, which is not a number.`); // JSON has null for it
+    return call('POST', pathOf(named, of, '/reward'), { body: given });
+  }
   const getEpisode = (named: string, of: EpisodeNamed = {}): Promise<EpisodeWithCalls> =>
     call('GET', pathOf(named, of));
   const deleteEpisode = (named: string, of: EpisodeNamed = {}): Promise<{ id: string; deleted: true }> =>
@@ -89,13 +102,19 @@ export function createEpisodeCalls({ call, rows }: Http) {
     throw new TypeError(`No model ${name}. Register it first, and name it project/name.`);
   }
 
-  async function episode({ model, ...start }: EpisodeOptions): Promise<Episode> {
-    const made = await createEpisode({ model_id: await modelIdOf(model), ...start });
+  /** Sent again, the request finds the episode of this name. */
+  async function episode({ model, name: asked, ...start }: EpisodeOptions): Promise<Episode> {
+    const modelId = await outlast(() => modelIdOf(model));
+    const wanted = { model_id: modelId, name: asked ?? madeUpName(), ...start };
+    const made = await outlast(() => createEpisode(wanted));
     const { id, name, group } = made;
     return {
       ...{ id, name, group, modelId: made.model_id, baseUrl: made.base_url, anthropicBaseUrl: made.anthropic_base_url },
       headers: { 'X-Whetstone-Episode': name, ...(group === null ? {} : { 'X-Whetstone-Group': group }) },
-      reward: (reward) => rewardEpisode(id, typeof reward === 'number' ? { reward } : reward),
+      reward: (reward) => {
+        const given = typeof reward === 'object' ? reward : { reward: Number(reward) };
+        return outlast(() => rewardEpisode(id, given));
+      },
       read: () => getEpisode(id),
       calls: () => listEpisodeCalls(id),
       delete: async () => void (await deleteEpisode(id)),

@@ -75,6 +75,18 @@ interface Persistence {
 /** For the files of a push, and for its commit. */
 export const PUSH: Persistence = { attemptsMax: TRANSFER_ATTEMPTS, isFinal: isRefusedPush };
 
+/**
+ * For a short request that may be sent again: through a restart of the server or while it has no room, not through a refusal. A failed
+ * fetch has a cause; a TypeError without one is a mistake of the caller's.
+ */
+export const SHORT: Persistence = { attemptsMax: TRANSFER_ATTEMPTS, isFinal: (error) => !isOutage(error) };
+
+function isOutage(error: unknown): boolean {
+  const { status } = (error ?? {}) as { readonly status?: unknown };
+  if (typeof status === 'number') return status >= 500 || (status !== 409 && WORTH_ANOTHER_TRY.includes(status));
+  return error instanceof TypeError && error.cause !== undefined;
+}
+
 /** Retries until it succeeds, fails with a final error or `attemptsMax` times, or `signal` aborts. */
 export async function insist<T>(
   ask: () => Promise<T>,

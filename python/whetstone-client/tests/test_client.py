@@ -379,3 +379,30 @@ def test_a_server_that_does_not_answer_is_named() -> None:
 def test_an_address_without_a_scheme_is_refused_when_the_client_is_created() -> None:
     with pytest.raises(ValueError, match="must be a URL such as"):
         AsyncClient("localhost:8484", "k")
+
+
+def test_an_episode_is_begun_and_rewarded_once_although_the_server_restarts_meanwhile() -> None:
+    asked: list[dict[str, object]] = []
+    away = httpx.Response(503, json={"error": {"message": "stopping"}}, headers={"retry-after": "0"})
+    answers = [away, httpx.Response(200, json=EPISODE), away, httpx.Response(200, json=EPISODE), away]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content))
+        return answers.pop(0)
+
+    class Scalar:  # as of NumPy or PyTorch
+        def __float__(self) -> float:
+            return 0.5
+
+    async def play() -> None:
+        client = client_of(answer)
+        episode = await client.episode("m")
+        await episode.reward(True, metrics={"right": True, "score": Scalar()})
+        with pytest.raises(ValueError, match=r"metrics\['loss'\] is nan: send a finite number"):
+            await episode.reward(1, metrics={"loss": float("nan")})
+
+    asyncio.run(play())
+    assert asked[0] == asked[1]
+    assert str(asked[0]["name"]).startswith("episode-")
+    assert [each["reward"] for each in asked[2:]] == [1.0, 1.0]
+    assert asked[2]["metrics"] == {"right": 1.0, "score": 0.5}

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, SupportsFloat, TypeVar
 
 from whetstone_client.async_client import AsyncClient
 from whetstone_client.background import iterate_in_background, run_in_background
@@ -45,10 +45,10 @@ class Episode:
 
     def reward(
         self,
-        reward: float,
+        reward: SupportsFloat,
         *,
-        metrics: Mapping[str, float] | None = None,
-        turn_rewards: Mapping[str, float] | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+        turn_rewards: Mapping[str, SupportsFloat] | None = None,
         metadata: Mapping[str, Any] | None = None,
         group: str | None = None,
         status: Outcome = "completed",

@@ -1,11 +1,14 @@
 """Episodes: an address for an agent, whose calls the server records, and a reward for what the agent did."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Literal
+import math
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from typing import Any, Literal, SupportsFloat
 from urllib.parse import quote
 
 from whetstone_client.answers import segment
 from whetstone_client.http import Http
+from whetstone_client.retry import SHORT_ATTEMPTS, insist, is_no_outage
 from whetstone_client.wire import Model, Wire
 
 EpisodeStatus = Literal["open", "rewarded", "trained", "expired"]
@@ -153,6 +156,18 @@ def headers_of(episode: CreatedEpisode) -> dict[str, str]:
     return {"X-Whetstone-Episode": episode.name, **group}
 
 
+def _number(what: str, value: SupportsFloat) -> float:
+    """Also of a bool, or a number of NumPy or PyTorch."""
+    number = float(value)
+    if math.isfinite(number):
+        return number
+    raise ValueError(f"{what} is {number}: send a finite number.")
+
+
+def _numbers(what: str, values: Mapping[str, SupportsFloat] | None) -> dict[str, float] | None:
+    return None if values is None else {name: _number(f"{what}[{name!r}]", value) for name, value in values.items()}
+
+
 class AsyncEpisode:
     """One run of an agent. Give the agent `base_url` (or `anthropic_base_url`) and the key; then call `reward`."""
 
@@ -164,18 +179,25 @@ class AsyncEpisode:
 
     async def reward(
         self,
-        reward: float,
+        reward: SupportsFloat,
         *,
-        metrics: Mapping[str, float] | None = None,
-        turn_rewards: Mapping[str, float] | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+        turn_rewards: Mapping[str, SupportsFloat] | None = None,
         metadata: Mapping[str, Any] | None = None,
         group: str | None = None,
         status: Outcome = "completed",
     ) -> EpisodeData:
-        """Ends the episode. The same reward again changes nothing; another replaces it until a job has used it."""
-        return await self._methods.reward_episode(
-            self.id, reward, metrics=metrics, turn_rewards=turn_rewards, metadata=metadata, group=group, status=status
-        )
+        """Ends the episode. The same reward again changes nothing; another replaces it until a job has used it.
+
+        It is sent again through a restart of the server.
+        """
+
+        def send() -> Awaitable[EpisodeData]:
+            return self._methods.reward_episode(
+                self.id, reward, metrics=metrics, turn_rewards=turn_rewards, metadata=metadata, group=group, status=status
+            )
+
+        return await insist(send, attempts_max=SHORT_ATTEMPTS, is_final=is_no_outage)
 
     async def read(self) -> EpisodeData:
         return await self._methods.get_episode(self.id)
@@ -210,7 +232,12 @@ class EpisodeMethods:
         metadata: Mapping[str, Any] | None = None,
     ) -> AsyncEpisode:
         """Begins an episode of a model (`project/name`, `entity/project/name`, or its id)."""
-        made = await self.create_episode(await self._model_id(model), group=group, name=name, metadata=metadata)
+        named = name or f"episode-{secrets.token_hex(9)}"  # sent again, the request finds the episode of this name
+
+        async def begin() -> CreatedEpisode:
+            return await self.create_episode(await self._model_id(model), group=group, name=named, metadata=metadata)
+
+        made = await insist(begin, attempts_max=SHORT_ATTEMPTS, is_final=is_no_outage)
         return AsyncEpisode(self, made)
 
     async def create_episode(
@@ -227,19 +254,19 @@ class EpisodeMethods:
     async def reward_episode(
         self,
         named: str,
-        reward: float,
+        reward: SupportsFloat,
         *,
-        metrics: Mapping[str, float] | None = None,
-        turn_rewards: Mapping[str, float] | None = None,
+        metrics: Mapping[str, SupportsFloat] | None = None,
+        turn_rewards: Mapping[str, SupportsFloat] | None = None,
         metadata: Mapping[str, Any] | None = None,
         group: str | None = None,
         status: Outcome = "completed",
         model_id: str | None = None,
     ) -> EpisodeData:
         body = {
-            "reward": reward,
-            "metrics": metrics,
-            "turn_rewards": turn_rewards,
+            "reward": _number("reward", reward),
+            "metrics": _numbers("metrics", metrics),
+            "turn_rewards": _numbers("turn_rewards", turn_rewards),
             "metadata": metadata,
             "group": group,
             "status": status,

@@ -35,6 +35,17 @@ is_refused_push = _refused_unless(408)
 """Whether a push ends with this error. Unlike elsewhere, 409 and 429 do: the name is taken, or the quota is full."""
 
 
+SHORT_ATTEMPTS = 6
+"""Of a short request that may be sent again: they pause for 15 seconds in total, which is enough for a server to restart."""
+
+_is_refused_short = _refused_unless(408, 425, 429)
+
+
+def is_no_outage(error: BaseException) -> bool:
+    """Whether a short request ends with this error: it was refused, or the server took too long for it."""
+    return _is_refused_short(error) or isinstance(error, httpx.ReadTimeout)
+
+
 async def pause_before(attempt: int, error: BaseException | None) -> None:
     """Doubles the pause after each attempt; a pause that the server asks for takes precedence."""
     asked = error.retry_after_s if isinstance(error, ApiError) else None
