@@ -1,9 +1,10 @@
-// `whetstone episodes`: lists, shows, rewards and deletes the recorded runs of agents.
+// `whetstone episodes`: begins, lists, shows, rewards and deletes the recorded runs of agents.
 import { counted } from '#base/counted';
 import { Option, type Command } from 'commander';
 import type { EpisodeCall, EpisodeData } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { wholeNumber } from './numbers.ts';
+import { inColumns } from './columns.ts';
 import {
   all,
   confirm,
@@ -27,9 +28,16 @@ interface NamedFlags extends RemoteFlags, JsonFlag {
   readonly model?: string;
 }
 
+interface BeginFlags extends RemoteFlags, JsonFlag {
+  readonly name?: string;
+  readonly group?: string;
+}
+
 interface ListFlags extends NamedFlags {
   readonly group?: string;
   readonly status?: EpisodeData['status'];
+  readonly job?: string;
+  readonly search?: string;
   readonly limit: number;
 }
 
@@ -57,7 +65,9 @@ const namedNumber =
   };
 
 export function addEpisodes(program: Command, remote: Remote): void {
-  const episodes = program.command('episodes').description('recorded runs of agents: list, show, reward, delete');
+  const episodes = program
+    .command('episodes')
+    .description('recorded runs of agents: begin, list, show, reward, delete');
   const named = (what: string) =>
     withJson(remote.command(episodes, what)).option(
       '--model <name>',
@@ -69,19 +79,41 @@ export function addEpisodes(program: Command, remote: Remote): void {
     return { client, of: name === undefined ? {} : { modelId: (await getModel(client, name)).model.id } };
   }
 
+  withJson(remote.command(episodes, 'begin <model>'))
+    .description('begin an episode of a model, and print the addresses for its agent')
+    .option('--name <name>', 'its name (default: made up)')
+    .option('--group <name>', 'its group: episodes at the same task')
+    .action(async (modelName: string, { name, group, ...flags }: BeginFlags) => {
+      const client = remote.connect(flags);
+      const { model } = await getModel(client, modelName);
+      const wanted = { ...(name === undefined ? {} : { name }), ...(group === undefined ? {} : { group }) };
+      show(flags, await client.createEpisode({ model_id: model.id, ...wanted }), (made) => [
+        ...inColumns([
+          ['episode', made.name],
+          ['OpenAI clients', made.base_url],
+          ['Anthropic clients', made.anthropic_base_url],
+        ]),
+        ...(made.warnings ?? []),
+      ]);
+    });
+
   withJson(remote.command(episodes, 'list'))
     .alias('ls')
     .description('list the newest episodes: name, group, status, reward, calls, trained tokens, and when they began')
     .option('--model <name>', 'only episodes of this model')
     .option('--group <name>', 'only episodes of this group')
     .addOption(new Option('--status <name>', 'only episodes with this status').choices(STATUSES))
+    .option('--job <id>', 'only episodes that this training job has used')
+    .option('--search <text>', 'only episodes that contain this text: in names, metadata or what was said')
     .option('--limit <count>', 'maximum number of episodes to show', wholeNumber(1), 20)
-    .action(async ({ group, status, limit, ...flags }: ListFlags) => {
+    .action(async ({ group, status, job, search, limit, ...flags }: ListFlags) => {
       const { client, of } = await connect(flags);
       const filter = {
         ...(of.modelId === undefined ? {} : { model_id: of.modelId }),
         ...(group === undefined ? {} : { group }),
         ...(status === undefined ? {} : { status }),
+        ...(job === undefined ? {} : { training_job_id: job }),
+        ...(search === undefined ? {} : { search }),
       };
       const found = await all(client.listEpisodes(filter), limit + 1);
       show(flags, found.slice(0, limit), (list) => table('No episodes.', HEADER, list.map(cellsOf)));
@@ -153,17 +185,26 @@ const cellsOf = (episode: EpisodeData): string[] => [
 /** A deeper tree than this is indented no further. */
 const DEPTH_MAX = 12;
 
+interface Placed {
+  readonly depth: number;
+  /** Of its conversation, those of its parents included. */
+  readonly messages: number;
+}
+
 /** Parents come first. A call is as deep as branches lead to it: an agent that only goes on stays at the same depth. */
 function linesOfCalls(calls: readonly EpisodeCall[]): string[] {
-  const depths = new Map<string, number>();
+  const placed = new Map<string, Placed>();
   return calls.flatMap((call) => {
-    const { id, parent_id: parentId, parent_choice: choice } = call;
-    const ofParent = parentId === null ? 0 : (depths.get(parentId) ?? 0);
-    const depth = parentId === null || choice !== null ? ofParent : Math.min(DEPTH_MAX, ofParent + 1);
-    depths.set(id, depth);
+    const parent = call.parent_id === null ? undefined : placed.get(call.parent_id);
+    const depth = !parent ? 0 : goesOn(call, parent) ? parent.depth : Math.min(DEPTH_MAX, parent.depth + 1);
+    placed.set(call.id, { depth, messages: call.shared_messages + (call.messages?.length ?? 0) });
     return linesOfCall(call, depth);
   });
 }
+
+/** Also if the answer before it was written anew: many templates leave out what the model thought. */
+const goesOn = ({ parent_choice: choice, shared_messages: shared, messages }: EpisodeCall, parent: Placed): boolean =>
+  choice !== null || (shared === parent.messages && (messages?.length ?? 0) > 0);
 
 const SHOWN = 100;
 const shorten = (text: string): string => cut(printable(text), SHOWN);

@@ -52,14 +52,14 @@ function changed(
 ): OnlineTrainingRequest {
   const groupsPerStep = groups ?? before?.groups_per_step;
   if (groupsPerStep === undefined) throw new UsageError('Say how many groups make a step with --groups.');
-  const config = before?.experimental_config ?? null;
+  const { max_staleness: _, ...config } = before?.experimental_config ?? {}; // which is that of the settings
   const sizeMin = groupSize ?? before?.group_size_min;
   return {
     groups_per_step: groupsPerStep,
     ...(sizeMin === undefined ? {} : { group_size_min: sizeMin }),
     max_staleness: maxStaleness ?? before?.max_staleness ?? null,
     until_step: untilStep ?? before?.until_step ?? null,
-    experimental_config: learningRate === undefined ? config : { ...config, learning_rate: learningRate },
+    experimental_config: { ...config, ...(learningRate === undefined ? {} : { learning_rate: learningRate }) },
     evaluation: before?.evaluation ?? null,
   };
 }

@@ -197,7 +197,11 @@ describe('--json', () => {
     const rewarded = { reward: 0.5, outcome: 'failed', metrics: { 'a=b': 0.5 } };
     expect(await json('episodes', 'reward', 'first', '0.5', ...given)).toMatchObject(rewarded);
     expect(await json('episodes', 'list', '--group', 'g', '--status', 'rewarded', ...remote)).toMatchObject([rewarded]);
+    expect(await json('episodes', 'list', '--search', 'Go', ...remote)).toMatchObject([rewarded]);
+    expect(await json('episodes', 'list', '--job', 'nobody', ...remote)).toEqual([]);
     expect(await json('episodes', 'get', 'first', ...remote)).toHaveProperty('calls.0.policy_step', 0);
+    const begun = await json('episodes', 'begin', 'p/played', '--name', 'second', '--group', 'h', ...remote);
+    expect(begun).toMatchObject({ name: 'second', base_url: expect.stringContaining('/e/h/second/v1') as string });
     const online = (...flags: string[]) => json('models', 'train-online', 'p/played', ...flags, ...remote);
     expect((await run('models', 'train-online', 'p/played', ...remote)).said).toContain(
       'Model p/played is not trained online. Begin with `whetstone models train-online p/played --groups 4`.',

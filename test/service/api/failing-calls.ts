@@ -42,6 +42,7 @@ export const FAILURES: Readonly<Record<string, readonly [args: readonly string[]
   'jobs follow': [['id', ...NO_SERVER], NOBODY],
   'jobs logs': [['id', ...NO_SERVER], NOBODY],
   'jobs cancel': [['id', ...NO_SERVER], NOBODY],
+  'episodes begin': [['p/m', ...NO_SERVER], NOBODY],
   'episodes list': [NO_SERVER, NOBODY],
   'episodes get': [['e', ...NO_SERVER], NOBODY],
   'episodes reward': [['e', 'much', ...NO_SERVER], /^The reward must be a number, not "much"\.$/],
