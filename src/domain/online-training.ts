@@ -11,7 +11,7 @@ export type OnlineStatus = (typeof ONLINE_STATUSES)[number];
 export interface OnlineSettings {
   /** Complete groups that a job is made of. */
   readonly groupsPerStep: number;
-  /** A group is complete with so many rewarded episodes and no open one. */
+  /** A group is complete with so many rewarded episodes, no open one, and a call that is trained. */
   readonly groupSizeMin: number;
   /** Episodes that were sampled more steps before the latest one do not count. Null: all do. */
   readonly maxStaleness: number | null;

@@ -71,6 +71,8 @@ export interface CompleteGroup {
   readonly rewardedMin: number;
   /** Those count whose trained calls all come from this step or a later one. Undefined: all. */
   readonly stepMin?: number | undefined;
+  /** At least one of them has a call that is trained. */
+  readonly isTrainable?: true | undefined;
 }
 
 /** `stale`: complete, but for the steps that sampled its episodes. `incomplete`: neither. */

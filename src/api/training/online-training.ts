@@ -22,7 +22,7 @@ const settings = {
     .describe('A job is made when so many groups are complete. It trains the oldest of them.'),
   group_size_min: integer({ ge: GROUP_SIZE_MIN, le: GROUPS_MAX })
     .default(GROUP_SIZE_MIN)
-    .describe('A group is complete with so many rewarded episodes and no open one.'),
+    .describe('A group is complete with so many rewarded episodes, no open one, and a call that is trained.'),
   max_staleness: integer({ ge: 0 })
     .nullish()
     .describe(

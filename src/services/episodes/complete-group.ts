@@ -10,5 +10,6 @@ export const groupsThat = (
 ): GroupsWanted => ({
   state,
   rewardedMin: groupSizeMin,
+  isTrainable: true,
   ...(maxStaleness === null ? {} : { stepMin: step - maxStaleness }),
 });

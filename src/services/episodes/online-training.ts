@@ -135,5 +135,5 @@ function describeWait(
     staleGroups.length === 0
       ? ''
       : ` ${staleGroups.length < GROUPS_SHOWN ? '' : 'At least '}${counted(staleGroups.length, 'group')} with enough rewards will not be trained: episodes that were sampled more than ${counted(maxStaleness ?? 0, 'step')} before step ${step} do not count (max_staleness).`;
-  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more and no open one.${stale}`;
+  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more, no open one, and a call that is trained.${stale}`;
 }

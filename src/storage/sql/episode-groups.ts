@@ -19,6 +19,8 @@ const isFresh = ({ stepMin }: CompleteGroup) =>
          where older.episode_id = episodes.id and older.is_trainable = 1 and older.is_cut = 0
            and older.policy_step < ${stepMin})`;
 
+const TRAINED_TOKENS = sql<number>`sum(case when status = 'rewarded' then trained_token_count else 0 end)`;
+
 export async function groupsOf(
   db: Kysely<Tables>,
   modelId: string,
@@ -50,8 +52,9 @@ export async function groupsOf(
     .limit(limit);
   if (name !== undefined) query = query.where('group_name', '=', name);
   if (wanted) {
-    const { rewardedMin, state } = wanted;
-    const isComplete = sql<boolean>`${count('rewarded')} >= ${rewardedMin} and ${count('open')} = 0`;
+    const { rewardedMin, state, isTrainable } = wanted;
+    const ofTrained = isTrainable ? sql`and ${TRAINED_TOKENS} > 0` : sql``;
+    const isComplete = sql<boolean>`${count('rewarded')} >= ${rewardedMin} and ${count('open')} = 0 ${ofTrained}`;
     const fresh = sql<number>`sum(case when ${isFresh(wanted)} then 1 else 0 end)`;
     if (state === 'incomplete') query = query.having(sql<boolean>`not (${isComplete})`);
     else query = query.having(isComplete).having(fresh, state === 'complete' ? '>=' : '<', rewardedMin);

@@ -128,11 +128,13 @@ export function episodeOperations(
       fc.tuple(
         model,
         fc.option(
-          fc.record({
-            state: fc.constantFrom('complete', 'stale', 'incomplete'),
-            rewardedMin: fc.constant(1),
-            stepMin: fc.option(fc.nat(3), { nil: undefined }),
-          }),
+          fc
+            .record({
+              state: fc.constantFrom('complete', 'stale', 'incomplete'),
+              rewardedMin: fc.constant(1),
+              stepMin: fc.option(fc.nat(3), { nil: undefined }),
+            })
+            .map((wanted) => (wanted.stepMin === 1 ? { ...wanted, isTrainable: true as const } : wanted)),
         ),
       ),
       ({ episodes }, [modelId, wanted]) => episodes.groups(modelId, 3, wanted ?? undefined),

@@ -53,11 +53,11 @@ const read = async () => (await send(server, { url: path() })).json<Progress>();
 const jobs = () => server.storage.jobs.list({ entity: 'default', modelId }, { after: null, limit: 100 });
 
 /** Two rewarded episodes of one call each. */
-async function play(group: string, rewards: readonly (number | null)[] = [1, 0]): Promise<void> {
+async function play(group: string, rewards: readonly (number | null)[] = [1, 0], headers = {}): Promise<void> {
   for (const [i, reward] of rewards.entries()) {
     const name = `${group}-${i}`;
     const url = `/e/${group}/${name}/v1/chat/completions`;
-    const asked = await send(server, { url, body: chat({ model: 'p/agent', max_tokens: 2 }) });
+    const asked = await send(server, { url, headers, body: chat({ model: 'p/agent', max_tokens: 2 }) });
     expect(asked.statusCode, asked.body).toBe(200);
     if (reward !== null) await rewardIt(name, reward);
   }
@@ -246,6 +246,25 @@ test('episodes that are too old do not complete a group', async () => {
     stale_groups: [{ name: 'old', open: 0, rewarded: 2 }],
     waiting_for: matching(/0 of 1 complete group.* 1 group with enough rewards will not be trained: .* 0 steps before/),
   });
+});
+
+test('groups in which no call is trained make no step', async () => {
+  await play('judges', [1, 0], { 'x-whetstone-train': 'false' });
+  for (const [i, reward] of [1, 0].entries()) {
+    const begun = { model_id: modelId, name: `crashed-${i}`, group: 'crashed' };
+    await send(server, { url: '/v1/preview/episodes', body: begun });
+    await rewardIt(begun.name, reward);
+  }
+  await set({ groups_per_step: 1 });
+  expect(await read()).toMatchObject({
+    waiting_for: matching(/no open one, and a call that is trained/),
+    open_groups: [
+      { name: 'judges', open: 0, rewarded: 2 },
+      { name: 'crashed', open: 0, rewarded: 2 },
+    ],
+  });
+  await play('a');
+  expect(await groupsOf((await nextJob(1)).id)).toEqual(['a']);
 });
 
 test('a reward that is replaced while its job is being made is trained by the next try', async () => {

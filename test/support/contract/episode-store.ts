@@ -331,6 +331,8 @@ export function episodeContract(open: () => Promise<Storage>): void {
     await episodes.reward(await add({ groupName: 'old' }), anEnd(0), NOW);
     expect(await states(stale)).toEqual([['g'], ['old'], ['h']]);
     expect(await states({ rewardedMin: 2 })).toEqual([['g', 'old'], [], ['h']]);
+    expect(await states({ rewardedMin: 2, isTrainable: true })).toEqual([['old'], [], ['g', 'h']]);
+    expect(await states({ ...stale, isTrainable: true })).toEqual([[], ['old'], ['g', 'h']]);
   });
 
   test('what is deleted takes its calls and its charge with it, with its model too', async () => {

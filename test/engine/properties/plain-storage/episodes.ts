@@ -187,8 +187,11 @@ export function createEpisodes(
         .filter(({ open, rewarded }) => open + rewarded > 0)
         .filter(({ open, rewarded, name }) => {
           if (!wanted) return true;
-          const { state, rewardedMin } = wanted;
-          if (open > 0 || rewarded < rewardedMin) return state === 'incomplete';
+          const { state, rewardedMin, isTrainable = false } = wanted;
+          const isTrained = inGroups.some(
+            (row) => row.groupName === name && row.status === 'rewarded' && row.trainedTokenCount > 0,
+          );
+          if (open > 0 || rewarded < rewardedMin || (isTrainable && !isTrained)) return state === 'incomplete';
           return state === (freshIn(name, wanted) < rewardedMin ? 'stale' : 'complete');
         })
         .slice(0, limit);
