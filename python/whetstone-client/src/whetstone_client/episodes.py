@@ -232,7 +232,8 @@ class EpisodeMethods:
         metadata: Mapping[str, Any] | None = None,
     ) -> AsyncEpisode:
         """Begins an episode of a model (`project/name`, `entity/project/name`, or its id)."""
-        named = name or f"episode-{secrets.token_hex(9)}"  # sent again, the request finds the episode of this name
+        # Sent again, the request finds the episode of this name.
+        named = f"episode-{secrets.token_hex(9)}" if name is None else name
 
         async def begin() -> CreatedEpisode:
             return await self.create_episode(await self._model_id(model), group=group, name=named, metadata=metadata)
