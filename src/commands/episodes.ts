@@ -223,12 +223,21 @@ function linesOfCall(call: EpisodeCall, depth: number): string[] {
   ];
   return [
     `${indent}${call.answer_id}  ${about.join(', ')}`,
-    ...(call.messages ?? []).map(({ role, content }) => `${indent}  ${String(role)}: ${shorten(textOf(content))}`),
+    ...(call.messages ?? []).map((message) => `${indent}  ${String(message['role'])}: ${shorten(saidIn(message))}`),
     ...call.choices.flatMap(({ content, tool_calls: tools, completion_tokens: tokens, finish_reason: reason }) => [
       `${indent}  → ${shorten(content)} (${counted(tokens, 'token')}, ${reason ?? 'cut'})`,
       ...tools.map((tool) => `${indent}    ${tool.name} ${shorten(tool.arguments)}`),
     ]),
   ];
+}
+
+/** A message that only calls tools has no text. */
+function saidIn({ content, tool_calls: calls }: Readonly<Record<string, unknown>>): string {
+  const text = textOf(content);
+  if (text !== '' || !Array.isArray(calls)) return text;
+  return (calls as { function?: { name?: unknown; arguments?: unknown } }[])
+    .map(({ function: called }) => `${String(called?.name)} ${textOf(called?.arguments)}`)
+    .join(', ');
 }
 
 const textOf = (content: unknown): string =>

@@ -39,6 +39,19 @@ test('an agent that goes on stays in its line, although its answer was written a
   expect(lines.map((line) => line.search(/\S/))).toEqual([0, 0, 2]);
 });
 
+test('messages that only call tools show what they call', async () => {
+  const called = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a": 1}' } };
+  const messages = [
+    { role: 'user', content: 'Add.' },
+    { role: 'assistant', content: null, tool_calls: [called] },
+    { role: 'tool', tool_call_id: 'c1', content: '2' },
+  ];
+  const body = chat({ model: 'p/agent', messages, max_tokens: 2 });
+  await send(server, { url: '/e/calling/v1/chat/completions', body });
+  const lines = (await run('episodes', 'get', 'calling')).split('\n');
+  expect(lines.slice(3, 6)).toEqual(['  user: Add.', '  assistant: add {"a": 1}', '  tool: 2']);
+});
+
 test('a staleness on the command line replaces that of the settings that were sent with a request', async () => {
   const url = `/v1/preview/models/${modelId}/online-training`;
   const body = { groups_per_step: 2, experimental_config: { max_staleness: 2, learning_rate: 0.01 } };
