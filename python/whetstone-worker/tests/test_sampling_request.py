@@ -27,6 +27,15 @@ def refusal(params: Any) -> WorkerError:
         (asked({"allowedTokenIds": [1, -1]}), "invalid_request", "allowed_token_ids", "token -1"),
         (asked({"stopTokenIds": [10**9]}), "invalid_request", "stop_token_ids", "token 1000000000"),
         (asked({"badWords": [[1]]}), "invalid_request", "bad_words", "bad_words is not supported"),
+        (asked({"logprobTokenIds": [1]}), "invalid_request", "logprob_token_ids", "logprob_token_ids is not supported"),
+        (
+            asked({"thinkingBudget": {"tokens": 4, "start": [1], "end": 2, "isOpen": False}}),
+            "invalid_request",
+            "thinking_token_budget",
+            "thinking_token_budget is not supported",
+        ),
+        (asked({"optionOfNextYear": 0.5}), "invalid_request", "option_of_next_year", "option_of_next_year is not supported"),
+        (asked(embed=True), "invalid_request", "embed", "embed is not supported"),
         (asked(n=0), "invalid_request", "n", "n must be at least 1"),
         (
             asked({"minTokens": 1}, constraint=constrained("regex", "a", after=5)),
@@ -63,3 +72,8 @@ def test_an_invalid_request_is_refused_as_a_call_that_cannot_be_read(params: Any
 def test_an_adapter_has_an_id_and_files(params: Any) -> None:
     with pytest.raises(WorkerError, match="cannot be read"):
         read_adapter(params)
+
+
+def test_an_unknown_option_that_is_off_is_no_reason_to_refuse() -> None:
+    off = {"logprobTokenIds": None, "thinkingBudget": None, "optionOfNextYear": 0}
+    check_request(read_generate_request(asked(off, embed=False)), MODEL)

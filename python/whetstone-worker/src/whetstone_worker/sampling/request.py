@@ -2,8 +2,9 @@
 model does not support, is refused by name. The counterpart of check-request.ts.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from whetstone_worker.errors import WorkerError
@@ -70,6 +71,8 @@ class ModelShape:
 
 def read_generate_request(params: Any) -> GenerateRequest:
     try:
+        _refuse_unknown(params, _REQUEST)
+        _refuse_unknown(params["sampling"], _SAMPLING)
         constraint = params["constraint"]
         return GenerateRequest(
             prompt=tuple(params["promptTokens"]),
@@ -81,8 +84,21 @@ def read_generate_request(params: Any) -> GenerateRequest:
             priority=int(params["priority"]),
             cache_scope=str(params["cacheScope"]),
         )
-    except (KeyError, TypeError, ValueError) as fault:
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise _unreadable("generate", fault) from fault
+
+
+_REQUEST = frozenset({"requestId", "promptTokens", "adapter", "sampling", "n", "constraint", "priority", "payer", "cacheScope"})
+_SAMPLING = frozenset(re.sub("_[a-z]", lambda part: part[0][1].upper(), field.name) for field in fields(Sampling))
+_CLIENTS_NAMES = {"thinkingBudget": "thinking_token_budget"}
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Refuses what is set and not read here: the server asks for it before it knows which workers there are, or is newer."""
+    for name, value in given.items():
+        if name not in known and value not in (None, False, 0, "", [], ()):
+            param = _CLIENTS_NAMES.get(name) or re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+            raise WorkerError("invalid_request", f"{param} is not supported by the engine of this model.", param=param)
 
 
 def read_adapter(params: Any) -> WireAdapter:
