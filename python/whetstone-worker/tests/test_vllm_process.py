@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +15,12 @@ import pytest
 
 from processes import runs, wait_until
 from server import PATIENCE
+from vllm_scenes import GENERATED, STARTER_VOCAB
 from whetstone_worker.errors import WorkerError
 from whetstone_worker.sampling import vllm_process
+from whetstone_worker.sampling.completions import completion_body
+from whetstone_worker.sampling.request import read_generate_request
+from whetstone_worker.sampling.vllm_client import MODEL
 from whetstone_worker.sampling.vllm_process import VllmOptions, VllmProcess, start_vllm
 
 PLAYED = Path(__file__).parent / "played_vllm.py"
@@ -147,3 +151,27 @@ asyncio.run(run())
         worker.wait()
     wait_until_gone(pid_of(tmp_path))
     wait_until(lambda: not socket_of(tmp_path).parent.exists())
+
+
+def test_a_vllm_that_sends_no_token_is_noticed_though_it_says_that_it_is_healthy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vllm_process, "HEALTH_INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(vllm_process, "SILENCE_SECONDS", 0.2)
+
+    async def scene(vllm: VllmProcess) -> None:
+        await vllm.until_ready(PATIENCE)
+        watching = asyncio.create_task(vllm.until_unusable())
+        assert vllm.client.silent_seconds == 0  # nobody waits for a token
+        form = read_generate_request(GENERATED["long"])
+        stream = vllm.client.stream(completion_body(form, 0, MODEL, None, STARTER_VOCAB))
+        reading = asyncio.create_task(_read(stream))
+        assert "it sent no token for" in await watching
+        reading.cancel()
+
+    play(options(tmp_path, "held"), scene)
+
+
+async def _read(stream: AsyncGenerator[object, None]) -> None:
+    async for _ in stream:
+        pass

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -13,10 +14,11 @@ import httpx
 from whetstone_worker.errors import WorkerError
 
 SILENCE_SECONDS = 600.0
-"""Limit for one token: longer than a full batch of long prompts takes before it."""
+"""Limit for one token of any request: longer than a full batch of long prompts takes before it."""
 HEALTH_SECONDS = 60.0
 """vLLM answers a health check at once, unless the machine is busy."""
 ADAPTER_SECONDS = 120.0
+_NO_DEADLINE = httpx.Timeout(None, connect=HEALTH_SECONDS)
 MODEL = "base"
 """The name of the base model; adapters have names of their own."""
 
@@ -34,6 +36,14 @@ class VllmClient:
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
+        self._waiting = 0
+        """Responses that are being streamed and of which the next piece is awaited."""
+        self._heard_at = monotonic()
+
+    @property
+    def silent_seconds(self) -> float:
+        """Seconds since any response was streamed on. 0 if no request waits for one."""
+        return monotonic() - self._heard_at if self._waiting else 0.0
 
     async def is_healthy(self) -> bool:
         try:
@@ -50,19 +60,35 @@ class VllmClient:
         return (await self._ask("POST", "/v1/completions", body, SILENCE_SECONDS)).json()
 
     async def stream(self, body: Mapping[str, object]) -> AsyncGenerator[Any, None]:
-        """Yields the messages of a response. Closing the generator ends the request."""
+        """Yields the messages of a response. Closing the generator ends the request.
+
+        A request has no deadline of its own, because it may wait for others in vLLM's queue: `silent_seconds` is that of all.
+        """
         try:
-            async with self._http.stream("POST", "/v1/completions", json=body, timeout=SILENCE_SECONDS) as response:
+            async with self._http.stream("POST", "/v1/completions", json=body, timeout=_NO_DEADLINE) as response:
                 if not response.is_success:
                     await response.aread()
                     raise _refusal(response)
-                async with aclosing(_messages(response.aiter_raw())) as messages:
+                async with aclosing(_messages(self._noting(response.aiter_raw()))) as messages:
                     async for message in messages:
                         yield message
-        except httpx.TimeoutException as fault:
-            raise WorkerError("engine_failed", f"vLLM sent no token for {SILENCE_SECONDS:.0f} s.") from fault
         except httpx.TransportError as fault:
             raise VllmGoneError from fault
+
+    async def _noting(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+        """Notes when vLLM was heard, except while nobody waits for it."""
+        while True:
+            if self._waiting == 0:
+                self._heard_at = monotonic()
+            self._waiting += 1
+            try:
+                piece = await anext(pieces, None)
+            finally:
+                self._waiting -= 1
+            self._heard_at = monotonic()
+            if piece is None:
+                return
+            yield piece
 
     async def load_adapter(self, name: str, directory: Path) -> None:
         """Raises WorkerError bad_model_files if vLLM refuses the adapter."""

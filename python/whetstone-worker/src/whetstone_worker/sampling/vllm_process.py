@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whetstone_worker.errors import WorkerError
-from whetstone_worker.sampling.vllm_client import MODEL, VllmClient, open_vllm_client
+from whetstone_worker.sampling.vllm_client import MODEL, SILENCE_SECONDS, VllmClient, open_vllm_client
 from whetstone_worker.waiting import result_within
 
 log = logging.getLogger(__name__)
@@ -135,6 +135,8 @@ class VllmProcess:
         while failures < UNHEALTHY_MAX:
             await asyncio.sleep(HEALTH_INTERVAL_SECONDS)
             failures = 0 if await self.client.is_healthy() else failures + 1
+            if (seconds := self.client.silent_seconds) > SILENCE_SECONDS:  # its health says only that its process exists
+                return f"it sent no token for {seconds:.0f} s. Its last output: {self._last_words()}"
         return f"it failed {UNHEALTHY_MAX} health checks in a row. Its last output: {self._last_words()}"
 
     async def _read(self) -> None:
