@@ -149,6 +149,8 @@ def test_a_fresh_adapter_has_the_targets_that_the_server_asks_for(engines: Engin
     assert targets(targets=["lm_head", "q_proj"]) == ("q_proj", HEAD)
     with pytest.raises(WorkerError, match="targets has 'embed_tokens', which is not one of q_proj"):
         targets(targets=["embed_tokens"])
+    with pytest.raises(WorkerError, match="lora selects no linear layer"):
+        targets(attention=False, mlp=False)
     lora = LoraConfig(rank=2, alpha=4, seed=1, targets=("q_proj", HEAD))
     with closing(open_fresh(engines.family("llama"), lora)) as session:
         saved(session, tmp_path / "fresh")
@@ -157,6 +159,14 @@ def test_a_fresh_adapter_has_the_targets_that_the_server_asks_for(engines: Engin
     shapes = [list(tensor.shape) for name, tensor in adapter.tensors.items() if HEAD in name]
     head = layers_of("llama")[-1]
     assert shapes == [[2, head.in_features], [head.out_features, 2]]
+
+
+def test_a_fresh_adapter_is_scaled_as_the_server_asks(engines: Engines, tmp_path: Path) -> None:
+    lora = {"rank": 4, "alpha": 4, "seed": 1, "rankStabilized": True}
+    options = read_open_options({"lora": lora, "resetOptimizer": False, "headTokensMax": None}, None)
+    with closing(engines.family("llama").open(options)) as session:
+        saved(session, tmp_path / "fresh")
+    assert read_adapter(tmp_path / "fresh", layers_of("llama")).shape.scale == 2
 
 
 def open_fresh(engine: TrainingEngine, lora: LoraConfig) -> TrainingSession:

@@ -22,7 +22,13 @@ def read_open_options(params: Any, start: Path | None) -> OpenSessionOptions:
     head_tokens = _get(params, "headTokensMax")
     return OpenSessionOptions(
         start=start,
-        lora=LoraConfig(_whole(lora, "rank"), _number(lora, "alpha"), _whole(lora, "seed"), _read_targets(lora)),
+        lora=LoraConfig(
+            rank=_whole(lora, "rank"),
+            alpha=_number(lora, "alpha"),
+            seed=_whole(lora, "seed"),
+            targets=_read_targets(lora),
+            rank_stabilized=bool(lora.get("rankStabilized", False)),
+        ),
         reset_optimizer=bool(_get(params, "resetOptimizer")),
         head_tokens_max=None if head_tokens is None else _whole(params, "headTokensMax"),
     )
@@ -53,7 +59,10 @@ def _read_targets(lora: Any) -> tuple[str, ...]:
     named = lora.get("targets")
     if named is None:
         parts = ((ATTENTION, lora.get("attention", True)), (MLP, lora.get("mlp", True)), ((HEAD,), lora.get("unembed", False)))
-        return tuple(target for targets, is_trained in parts if is_trained for target in targets)
+        chosen = tuple(target for targets, is_trained in parts if is_trained for target in targets)
+        if not chosen:
+            raise _refuse("lora", "selects no linear layer")
+        return chosen
     for name in named:
         if name not in TARGETS:
             raise _refuse("targets", f"has {name!r:.40}, which is not one of {', '.join(TARGETS)}")

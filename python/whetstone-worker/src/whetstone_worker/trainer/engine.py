@@ -29,6 +29,7 @@ class LoraConfig:
     alpha: float
     seed: int
     targets: tuple[str, ...] = ALL_LINEAR
+    rank_stabilized: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ _Start = tuple[Adapter, AdamwState | None, dict[str, Tensor] | None]
 def _read_start(options: OpenSessionOptions, layers: list[LinearLayer]) -> _Start:
     if options.start is None:
         lora = options.lora
-        return create_adapter(layers, lora.rank, lora.alpha, lora.seed, lora.targets), None, None
+        fresh = create_adapter(layers, lora.rank, lora.alpha, lora.seed, lora.targets, rank_stabilized=lora.rank_stabilized)
+        return fresh, None, None
     adapter = read_adapter(options.start, layers)
     if options.reset_optimizer:
         return adapter, None, None

@@ -89,12 +89,18 @@ def head_copy(layers: Sequence[LinearLayer], shape: LoraShape) -> dict[str, tupl
 
 
 def create_adapter(
-    layers: Sequence[LinearLayer], rank: int, alpha: float, seed: int, targets: tuple[str, ...] = ALL_LINEAR
+    layers: Sequence[LinearLayer],
+    rank: int,
+    alpha: float,
+    seed: int,
+    targets: tuple[str, ...] = ALL_LINEAR,
+    *,
+    rank_stabilized: bool = False,
 ) -> Adapter:
     """B is zero, so a fresh adapter changes nothing; A is U(−1/√in, 1/√in), as in PEFT. The numbers differ from those of the
     embedded engine for the same seed: the initial adapter of a model comes from the server, as files."""
     random = np.random.Generator(np.random.PCG64(seed & (2**64 - 1)))
-    shape = LoraShape(rank, alpha, rank_stabilized=False, targets=targets)
+    shape = LoraShape(rank, alpha, rank_stabilized, targets)
     tensors: dict[str, Tensor] = {}
     for layer in (layer for layer in layers if layer.target in targets):
         bound = 1 / math.sqrt(layer.in_features)
