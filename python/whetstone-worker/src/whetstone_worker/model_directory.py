@@ -10,6 +10,8 @@ from whetstone_worker.cache_directory import sha256_of
 from whetstone_worker.errors import WorkerError
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_REVISION = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*")
+"""A branch, a tag or a commit."""
 _WANTED = [
     "config.json",
     "generation_config.json",
@@ -44,18 +46,18 @@ def find_model(name: str, model_id: str | None) -> ModelDirectory:
             f"{name} is a GGUF file, which this worker does not read. Use the original model in safetensors, or run "
             f"`whetstone workers run --model {name}` instead, which reads it.",
         )
-    if not _HUB_ID.fullmatch(name):
-        raise WorkerError(
-            "bad_model_files", f"No model {name}: there is no such directory, and it is not a Hub id (owner/name)."
-        )
-    return _read(_download(name), model_id or name)
+    hub_id, at, revision = name.partition("@")
+    if not _HUB_ID.fullmatch(hub_id) or (at and not _REVISION.fullmatch(revision)):
+        words = f"No model {name}: there is no such directory, and it is not a Hub id (owner/name, owner/name@revision)."
+        raise WorkerError("bad_model_files", words)
+    return _read(_download(hub_id, revision or None), model_id or hub_id)
 
 
-def _download(hub_id: str) -> Path:
+def _download(hub_id: str, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download  # slow to import, and not needed for a directory
 
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=_WANTED))
+        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=_WANTED))
     except Exception as fault:  # many kinds: no network, no such model, no permission
         raise WorkerError("bad_model_files", f"The model {hub_id} cannot be downloaded from the Hub: {fault}") from fault
 
