@@ -64,3 +64,14 @@ def test_a_server_that_refuses_is_a_fault_with_its_message() -> None:
 def test_an_unreachable_server_is_a_fault() -> None:
     with httpx.Client(base_url="http://127.0.0.1:1") as nobody, pytest.raises(ServerError, match="cannot reach"):
         read_server(nobody)
+
+
+def test_metrics_that_only_the_server_s_machine_may_read_are_no_fault_of_the_key() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/metrics":
+            return httpx.Response(403, json={"error": {"message": "Metrics are for this machine only"}})
+        return httpx.Response(200, json={"object": "list", "data": []})
+
+    with pytest.raises(ServerError, match="answered /metrics with 403: Metrics are for this machine only") as caught:
+        read_server(httpx.Client(transport=httpx.MockTransport(answer), base_url="http://server"))
+    assert not isinstance(caught.value, KeyRefusedError)

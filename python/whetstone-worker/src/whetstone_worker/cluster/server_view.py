@@ -9,6 +9,7 @@ import httpx
 from whetstone_worker.cluster.scaling import Load
 
 ANSWER_SECONDS = 10.0
+METRICS = "/metrics"
 
 _SAMPLE = re.compile(r'^(vllm:num_requests_(?:running|waiting))\{(?:[^}]*,)?model_name="((?:[^"\\]|\\.)*)"[^}]*\} (\S+)$', re.M)
 
@@ -62,7 +63,7 @@ def server_client(address: str, key: str) -> httpx.Client:
 def read_server(client: httpx.Client) -> ServerView:
     """`client`: has the server's address and a key. Raises ServerError."""
     workers = _get(client, "/v1/workers").json()["data"]
-    running, waiting = parse_queue(_get(client, "/metrics").text)
+    running, waiting = parse_queue(_get(client, METRICS).text)
     return ServerView(tuple(_read_worker(each) for each in workers), running, waiting)
 
 
@@ -94,7 +95,8 @@ def _get(client: httpx.Client, path: str) -> httpx.Response:
         raise ServerError(f"cannot reach {client.base_url}: {fault or type(fault).__name__}") from fault
     if response.status_code == httpx.codes.OK:
         return response
-    refused = response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+    # Metrics may be for the server's own machine only (--metrics-access loopback), whatever the key.
+    refused = path != METRICS and response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
     kind = KeyRefusedError if refused else ServerError
     raise kind(f"{client.base_url} answered {path} with {response.status_code}: {_message_of(response)}")
 
