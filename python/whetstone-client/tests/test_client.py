@@ -406,3 +406,21 @@ def test_an_episode_is_begun_and_rewarded_once_although_the_server_restarts_mean
     assert str(asked[0]["name"]).startswith("episode-")
     assert [each["reward"] for each in asked[2:]] == [1.0, 1.0]
     assert asked[2]["metrics"] == {"right": 1.0, "score": 0.5}
+
+
+def test_damaged_data_is_not_asked_for_again(tmp_path: Path) -> None:
+    damaged = {"error": {"message": "The stored bytes have changed.", "code": "damaged_data"}}
+    content = hashlib.sha256(b"").hexdigest()
+    file = {"path": "a", "sha256": content, "size_bytes": 3}
+    artifact = {"id": "a", "entity": "e", "project": "p", "name": "n", "version": "v0", "uri": "u", "files": [file]}
+    answers = iter([httpx.Response(200, json=artifact), httpx.Response(500, json=damaged)])
+    with pytest.raises(ApiError, match="The stored bytes have changed"):
+        asyncio.run(client_of(lambda _: next(answers)).pull_artifact("p/n", tmp_path))
+
+
+def test_a_refusal_has_the_server_s_list_of_errors() -> None:
+    items = [{"loc": ["body", "n"], "msg": "Input should be a valid integer"}]
+    body = {"detail": items, "error": {"message": "n: Input should be a valid integer", "code": None}}
+    with pytest.raises(ApiError) as caught:
+        asyncio.run(client_of(lambda _: httpx.Response(422, json=body)).chat([], n="x"))
+    assert caught.value.detail == items

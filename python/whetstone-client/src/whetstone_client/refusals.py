@@ -23,13 +23,13 @@ async def read_refusal(response: httpx.Response) -> ApiError:
         text = await read_start(response)
     except AnswerError:
         text = ""
-    code, message = None, f"{what}: {status} {text[:200]}"
+    code, detail, message = None, None, f"{what}: {status} {text[:200]}"
     try:
-        error = json.loads(text)["error"]
-        code, message = error.get("code"), str(error["message"])
+        said = json.loads(text)
+        code, message, detail = said["error"].get("code"), str(said["error"]["message"]), said.get("detail")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # not a response of Whetstone, such as a proxy's error page
     after = headers.get("retry-after", "")
     retry_after_s = float(after) if re.fullmatch("[0-9]{1,9}", after) else None  # the server sends seconds, never a date
-    said = visible(message)[:_MESSAGE_CHARACTERS_MAX]
-    return ApiError(status, said, code if isinstance(code, str) else None, request_id, retry_after_s)
+    shown = visible(message)[:_MESSAGE_CHARACTERS_MAX]
+    return ApiError(status, shown, code if isinstance(code, str) else None, request_id, retry_after_s, detail)

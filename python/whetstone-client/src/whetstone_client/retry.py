@@ -19,7 +19,7 @@ _ASKED_PAUSE_S_MAX = 60.0  # if the server asks for a longer pause, retry after 
 
 def _refused_unless(*retried: int) -> Callable[[BaseException], bool]:
     def is_refused(error: BaseException) -> bool:
-        if isinstance(error, ApiError) and error.code == "redirect":
+        if isinstance(error, ApiError) and error.code in ("redirect", "damaged_data"):  # a retry would read the same bytes
             return True
         # errors of the openai package have the status in `status_code`
         status = getattr(error, "status", None) or getattr(error, "status_code", None)
