@@ -8,6 +8,8 @@ export interface StorageDialect {
    * rely on no other transaction writing in between.
    */
   readonly kysely: Dialect;
+  /** The same without limits of time, for migrations: large tables take minutes, and other servers wait for them. Absent: there are none. */
+  readonly migrating?: Dialect;
   /**
    * At the end of a select that picks a row to claim: locks it and skips rows that other transactions are claiming. `for update
    * skip locked` in Postgres, where two claims would otherwise pick one row; nothing in SQLite, which has one writer.

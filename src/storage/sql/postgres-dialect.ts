@@ -1,6 +1,7 @@
 // Postgres through node-postgres. Transactions take one lock of the database when they begin, so that they run one after another across all
 // servers, as in SQLite: ours read first and then write. They are short. Those that name their objects (transaction.ts) share that lock and
 // take one of each object. Transactions leave some connections to single statements, which never wait for a lock of ours.
+import type { Socket } from 'node:net';
 import { CompiledQuery, PostgresDialect, sql, type DatabaseConnection, type Driver } from 'kysely';
 import pg from 'pg';
 import { silentLog, type Log } from '#base/log';
@@ -16,6 +17,10 @@ const TRANSACTIONS_MAX = 6;
 const CONNECT_MS_MAX = 5_000;
 /** For one statement, waiting for the lock included. */
 const STATEMENT_MS_MAX = 30_000;
+/** The database ends a statement before; a machine or a network that is gone says nothing, and TCP alone would wait for a quarter of an hour. */
+const SILENCE_MS_MAX = 45_000;
+/** For a server that is gone, or stands still, in the middle of a transaction: its locks would keep all others waiting, for two hours by TCP alone. */
+const IDLE_MS_MAX = 60_000;
 /** How `pg_stat_activity` shows the connections of servers. */
 export const SERVER_NAME = 'whetstone';
 /** For commands that look for servers, or may run at the same time as servers. */
@@ -34,26 +39,43 @@ export function postgresPlace(url: string): string {
 export interface PostgresDialectOptions {
   readonly name?: string;
   readonly log?: Log;
+  /** Shorter ones, for tests. */
+  readonly limits?: Partial<PostgresLimits>;
 }
+
+interface PostgresLimits {
+  /** For one statement, waiting for the lock included. */
+  readonly statementMs: number;
+  /** For an answer to a statement. */
+  readonly silenceMs: number;
+  /** Between two statements of a transaction. */
+  readonly idleMs: number;
+}
+
+const LIMITS: PostgresLimits = { statementMs: STATEMENT_MS_MAX, silenceMs: SILENCE_MS_MAX, idleMs: IDLE_MS_MAX };
 
 export function createPostgresDialect(
   url: string,
-  { name = SERVER_NAME, log = silentLog }: PostgresDialectOptions = {},
+  { name = SERVER_NAME, log = silentLog, limits = {} }: PostgresDialectOptions = {},
 ): StorageDialect {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: CONNECTIONS_MAX,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    statement_timeout: STATEMENT_MS_MAX,
-    application_name: name,
-    types,
-  });
-  // A lost connection emits an error event, which ends the process if nothing listens: through the pool while it is
-  // idle, by itself while it is in use. The statement that uses it gets the same error, and the pool drops the connection.
-  pool.on('error', (err) => log.warn('database.connection_lost', { place: postgresPlace(url), err }));
-  pool.on('connect', (client) => client.on('error', () => {}));
+  const { statementMs, silenceMs, idleMs } = { ...LIMITS, ...limits };
+  const common = { connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX, application_name: name, types };
+  const lost = (err: Error) => log.warn('database.connection_lost', { place: postgresPlace(url), err });
+  const pool = listening(
+    new pg.Pool({
+      ...common,
+      max: CONNECTIONS_MAX,
+      statement_timeout: statementMs,
+      idle_in_transaction_session_timeout: idleMs,
+    }),
+    lost,
+  );
+  pool.on('connect', (client) => endIfSilent(client, silenceMs));
   return {
     kysely: new SerialPostgresDialect({ pool: withStorableValues(pool) }),
+    migrating: new SerialPostgresDialect({
+      pool: async () => listening(new pg.Pool({ ...common, max: 1, keepAlive: true }), lost),
+    }),
     skipLocked: sql`for update skip locked`,
     beginSnapshot: sql`begin isolation level repeatable read read only`,
   };
@@ -121,6 +143,33 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
+
+/**
+ * A lost connection emits an error event, which ends the process if nothing listens: through the pool while it is idle, by itself while it is
+ * in use. The statement that uses it gets the same error, and the pool drops the connection.
+ */
+function listening(pool: pg.Pool, lost: (error: Error) => void): pg.Pool {
+  pool.on('error', lost);
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/** Ends a connection whose statement gets no answer: the statement fails, and the pool drops the connection. */
+function endIfSilent(client: pg.PoolClient, silenceMs: number): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  let waiting = 0;
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  client.query = ((...args: unknown[]) => {
+    const answer = query(...args);
+    if (!(answer instanceof Promise)) return answer;
+    waiting++;
+    return answer.finally(() => waiting--);
+  }) as typeof client.query;
+  stream.setTimeout(silenceMs, () => {
+    const silent = Object.assign(new Error(`The database did not answer for ${silenceMs} ms.`), { code: 'ETIMEDOUT' });
+    if (waiting > 0) stream.destroy(silent);
+  });
+}
 
 /** Also those that are copied from another database. */
 function withStorableValues(pool: pg.Pool): pg.Pool {

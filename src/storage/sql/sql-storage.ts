@@ -27,12 +27,15 @@ import { createWebhookStore } from './webhooks.ts';
 /** `place` names the database in log lines and errors. */
 export async function openSqlStorage(dialect: StorageDialect, place: string, log: Log): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect: dialect.kysely });
+  const migrating = dialect.migrating ? new Kysely<Tables>({ dialect: dialect.migrating }) : db;
   try {
-    const { from, to } = await migrate(db, place);
+    const { from, to } = await migrate(migrating, place);
     if (from < to) log.info('schema.migrated', { place, from, to });
   } catch (error) {
     await db.destroy();
     throw error;
+  } finally {
+    if (migrating !== db) await migrating.destroy();
   }
   return {
     apiKeys: createApiKeyStore(db),

@@ -1,11 +1,14 @@
 // The storage contract on a real Postgres, and behaviour that only several servers on one database have.
+import { Kysely } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createId } from '#base/ids';
 import { silentLog } from '#base/log';
 import type { Storage } from '#storage/storage';
 import { openPostgresStorage } from '#storage/sql/open-postgres';
-import { fromEvent } from '#storage/sql/rows';
+import { createPostgresDialect } from '#storage/sql/postgres-dialect';
+import { fromEvent, type Tables } from '#storage/sql/rows';
+import { openSqlStorage } from '#storage/sql/sql-storage';
 import { storageContract } from '../../support/contract/storage.ts';
 import { addModel, aJob, anEvent, closing } from '../../support/contract/stored-rows.ts';
 import { createRecordingLog } from '../../support/serving/recording-log.ts';
@@ -33,6 +36,38 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     const url = await server!.createDatabase();
     const storages = await Promise.all(Array.from({ length: 4 }, () => open(url)));
     for (const storage of storages) await storage.ping();
+  });
+
+  test('a server that starts waits for the migration of another, however long it takes', async () => {
+    const url = await server!.createDatabase();
+    const [migrating, watching] = [new pg.Client(url), new pg.Client(url)];
+    await Promise.all([migrating.connect(), watching.connect()]);
+    await migrating.query('begin');
+    await migrating.query(`select pg_advisory_xact_lock(${0x77686574})`);
+    const dialect = createPostgresDialect(url, { limits: { statementMs: 50 } });
+    const opening = openSqlStorage(dialect, 'here', silentLog);
+    opening.then(
+      (storage) => opened.push(storage),
+      () => {},
+    );
+    const waited = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '200 ms'`;
+    await vi.waitFor(async () => expect((await watching.query(waited)).rowCount).toBe(1), { timeout: 30_000 });
+    await migrating.query('commit');
+    await Promise.all([migrating.end(), watching.end()]);
+    await (await opening).ping();
+  });
+
+  test('a server that stands still in a transaction does not keep the others waiting', async () => {
+    const url = await server!.createDatabase();
+    const still = new Kysely<Tables>({ dialect: createPostgresDialect(url, { limits: { idleMs: 50 } }).kysely });
+    let go: (() => void) | null = null;
+    const frozen = still.transaction().execute(() => new Promise<void>((resolve) => (go = resolve)));
+    const end = expect(frozen).rejects.toThrow();
+    await vi.waitFor(() => expect(go).not.toBeNull());
+    await (await open(url)).ping();
+    go!();
+    await end;
+    await still.destroy();
   });
 
   test('servers share jobs without claiming one twice, and number their rows without gaps or clashes', async () => {
@@ -147,6 +182,7 @@ describe('Postgres', skipWithout('POSTGRES', server !== null), () => {
     const url = await server!.createDatabase();
     const storage = await openPostgresStorage({ url, log });
     opened.push(storage);
+    await storage.ping(); // its connection is idle now
     const other = new pg.Client({ connectionString: url });
     await other.connect();
     await other.query(
