@@ -16,6 +16,7 @@ export type RunWorker = (options: RunWorkerOptions, stop: AbortSignal) => Promis
 
 interface RunFlags extends RemoteFlags {
   readonly model: string;
+  readonly modelId?: string | undefined;
   readonly roles: string;
   readonly name: string;
 }
@@ -42,9 +43,13 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
       '--model <name>',
       'model, named as in the server’s --worker-model: "starter", a directory, a GGUF file, or a Hub id',
     )
+    .option(
+      '--model-id <id>',
+      'the server’s name of the model, where a directory or file here has another; default: the Hub id or the directory’s name',
+    )
     .option('--roles <roles>', `comma-separated list of ${WORKER_ROLES.join(', ')}`, WORKER_ROLES.join(','))
     .option('--name <text>', 'name of the worker in lists and logs', `${hostname()}, ${availableParallelism()} cores`)
-    .action(async ({ model, roles, name, ...flags }: RunFlags) => {
+    .action(async ({ model, modelId, roles, name, ...flags }: RunFlags) => {
       const { url, key } = remote.address(flags);
       process.off('SIGINT', sayInterrupted);
       const stopping = new AbortController();
@@ -53,7 +58,7 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
       process.once('SIGINT', () => stopping.abort());
       const run = await load();
       try {
-        await run({ url, key, model, roles: readRoles(roles), name }, stopping.signal);
+        await run({ url, key, model, modelId, roles: readRoles(roles), name }, stopping.signal);
       } catch (error) {
         if (error instanceof AppError && REFUSALS.includes(error.code)) process.exitCode = REFUSED;
         throw error;

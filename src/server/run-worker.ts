@@ -29,13 +29,15 @@ export interface RunWorkerOptions {
   readonly url: string;
   readonly key: string;
   readonly model: string;
+  /** The server's name of the model. Default: that of `model`. */
+  readonly modelId?: string | undefined;
   readonly roles: readonly ('sample' | 'train')[];
   readonly name: string;
 }
 
 /** Resolves when the worker has left its server; rejects when it is refused. */
 export async function runWorker(
-  { url, key, model, roles, name }: RunWorkerOptions,
+  { url, key, model, modelId, roles, name }: RunWorkerOptions,
   stop: AbortSignal,
   progress: DownloadProgress = UNWATCHED,
 ): Promise<void> {
@@ -44,7 +46,7 @@ export async function runWorker(
   const { drainSeconds, stepSeconds } = readSettings(STOP_SETTINGS, {}, process.env);
   const hub = readHubConfig(process.env);
   const scratch = await mkdtemp(join(tmpdir(), 'whetstone-worker-'));
-  const { id, directory } = await resolveModelDirectory(model, {
+  const found = await resolveModelDirectory(model, {
     starterDirectory: STARTER_DIRECTORY,
     ggufDirectory: join(scratch, 'gguf'),
     hub,
@@ -53,6 +55,8 @@ export async function runWorker(
     log,
     signal: AbortSignal.timeout(hub.downloadMs),
   });
+  const { directory } = found;
+  const id = modelId ?? found.id;
   const vocabulary = createVocabulary(await readTextModel(directory));
   const [samples, trains] = [roles.includes('sample'), roles.includes('train')];
   const options = {

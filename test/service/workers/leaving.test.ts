@@ -6,17 +6,16 @@ import { runWorker } from '../../../src/server/run-worker.ts';
 import { BOOTSTRAP_KEY, openTestServer } from '../../support/api/test-server.ts';
 import { request, sampling } from '../../support/contract/inference-engine.ts';
 
-const NAME = 'whetstone/starter';
-
 test('WHETSTONE_DRAIN_SECONDS is how long a stopping worker waits for its streams', async () => {
   vi.stubEnv('WHETSTONE_DRAIN_SECONDS', '0');
   onTestFinished(() => void vi.unstubAllEnvs());
   const server = await openTestServer();
   onTestFinished(() => server.close());
   const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
-  const { inference } = server.workers.host(await readWorkerModel(NAME, STARTER_DIRECTORY));
+  const { inference } = server.workers.host(await readWorkerModel('its/name', STARTER_DIRECTORY));
   const stopping = new AbortController();
-  const over = runWorker({ url, key: BOOTSTRAP_KEY, model: NAME, roles: ['sample'], name: 'w' }, stopping.signal);
+  const model = { model: 'whetstone/starter', modelId: 'its/name' }; // --model-id: here it has another name than at the server
+  const over = runWorker({ url, key: BOOTSTRAP_KEY, ...model, roles: ['sample'], name: 'w' }, stopping.signal);
 
   const isThere = () => expect(server.workers.list()).toHaveLength(1);
   await Promise.race([over, vi.waitFor(isThere, { timeout: 90_000 })]);
