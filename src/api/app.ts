@@ -12,7 +12,7 @@ import { storageFault } from '#domain/storage-fault';
 import { refuseAbsent } from './http/absent-paths.ts';
 import { createPathIndex, type PathIndex } from './http/path-index.ts';
 import type { ApiLimits, ApiServices } from './http/api-services.ts';
-import { authenticate } from './http/auth.ts';
+import { authenticate, hasAccess } from './http/auth.ts';
 import { guardAgainstPages } from './http/browsers.ts';
 import { httpOptions, refuseMalformed, watchConnections } from './http/connections.ts';
 import type { Dashboard } from './description/dashboard.ts';
@@ -183,6 +183,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
     creates,
     acceptSocket,
   } = endpoint;
+  const scope = access === 'any key' || access === 'public' ? null : access;
   app.route({
     method,
     url: path.replace(/\{\w+\*\}/, '*').replace(/\{(\w+)\}/g, ':$1'),
@@ -199,12 +200,14 @@ function serve(app: FastifyInstance, endpoint: Endpoint, { services, limits, rol
       if (missing) throw absentRole(missing, roles);
       if (role !== 'every' && !roles.includes(role)) throw otherRole(role, roles);
       if (access === 'public') return;
-      request.caller = await authenticate(services.apiKeys, request, access === 'any key' ? null : access);
+      request.caller = await authenticate(services.apiKeys, request, scope);
       if (request.ws) return; // a connection stays open as long as its worker
       const leave = await services.accountLimits.admit(request.caller);
       whenOver(reply.raw, leave);
     },
-    ...(acceptSocket ? { wsHandler: acceptSocket } : {}),
+    ...(acceptSocket
+      ? { wsHandler: (socket, request) => acceptSocket(socket, () => hasAccess(services.apiKeys, request, scope)) }
+      : {}),
     handler: async (request, reply) => {
       const { caller } = request;
       const params = pathParameters(path, request);

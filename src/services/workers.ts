@@ -18,8 +18,8 @@ export interface Piece {
 }
 
 export interface Workers {
-  /** The caller's key has the scope `worker`. */
-  accept(connection: WebSocket): void;
+  /** The caller's key has the scope `worker`; `mayStay`: whether it still has. */
+  accept(connection: WebSocket, mayStay: () => Promise<boolean>): void;
   list(): readonly WorkerReport[];
   /** Files of adapters that calls refer to, by hash. */
   readonly offered: {

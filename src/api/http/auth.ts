@@ -38,3 +38,13 @@ export async function authenticate(apiKeys: ApiKeys, request: FastifyRequest, sc
     `This key may not do that: it needs the scope ${scope}, and has ${caller.scopes.join(', ') || 'none'}. Make another with \`whetstone keys create --scopes ${scope}\`.`,
   );
 }
+
+/** Whether the request's key has access now, for connections that stay open. A database that does not answer revokes no key. */
+export async function hasAccess(apiKeys: ApiKeys, request: FastifyRequest, scope: Scope | null): Promise<boolean> {
+  try {
+    await authenticate(apiKeys, request, scope);
+    return true;
+  } catch (error) {
+    return !(error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'missing_scope'));
+  }
+}

@@ -62,8 +62,8 @@ interface Common {
   readonly generates?: 'answers' | 'vectors';
   /** For JSON answers, their schema; for others, their content types. Null: 204 without a body, or the WebSocket. */
   readonly answer: z.ZodType | readonly string[] | null;
-  /** Called for requests with `Upgrade: websocket`, instead of sending an answer. */
-  readonly acceptSocket?: (socket: WebSocket) => void;
+  /** Called for requests with `Upgrade: websocket`, instead of sending an answer. `mayStay`: whether the key still has access. */
+  readonly acceptSocket?: (socket: WebSocket, mayStay: () => Promise<boolean>) => void;
   /** The API whose error format and key header it uses, if not OpenAI's. */
   readonly dialect?: Dialect;
   /** Requests with the header `anthropic-version` are of Anthropic's API, which has the same path: its error format and key header. */

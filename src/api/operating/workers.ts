@@ -36,7 +36,7 @@ export function workerRoutes({ workers }: Pick<ApiServices, 'workers'>): Endpoin
       role: 'every',
       errors: [426],
       answer: null,
-      acceptSocket: (socket) => workers.accept(socket),
+      acceptSocket: (socket, mayStay) => workers.accept(socket, mayStay),
       async handle({ reply }) {
         reply.header('upgrade', 'websocket');
         throw new AppError('upgrade_required', 'This is a WebSocket: send Upgrade: websocket.');

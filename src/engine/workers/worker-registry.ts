@@ -19,6 +19,8 @@ export interface RegistryLimits {
   readonly frameBytesMax: number;
   readonly unackedBytesMax: number;
   readonly workersMax: number;
+  /** Interval between looks whether the worker's key is still valid: a revoked key must not go on reading prompts. */
+  readonly keyCheckMs: number;
 }
 
 export const DEFAULT_REGISTRY_LIMITS: RegistryLimits = {
@@ -28,6 +30,7 @@ export const DEFAULT_REGISTRY_LIMITS: RegistryLimits = {
   frameBytesMax: WORKER_PROTOCOL.frameBytesMax,
   unackedBytesMax: 64 << 20,
   workersMax: 1_024,
+  keyCheckMs: 10_000,
 };
 
 /** A connection was refused; the worker reads the reason. */
@@ -36,10 +39,12 @@ const LEFT = 1000;
 const TOO_BIG = 1009;
 const GOING_AWAY = 1001;
 const INTERNAL = 1011;
+/** The worker's key is not valid any more. */
+const KEY_REVOKED = 4003;
 
 export interface WorkerRegistry {
-  /** An upgraded connection, already authorized. */
-  accept(socket: WebSocket): void;
+  /** An upgraded connection, already authorized; `mayStay`: whether it still is. */
+  accept(socket: WebSocket, mayStay?: MayStay): void;
   /** The workers of a model that have not ended. */
   of(modelId: string): readonly ConnectedWorker[];
   list(): readonly ConnectedWorker[];
@@ -56,6 +61,8 @@ export interface Ends {
   readonly count: number;
   readonly last: string | null;
 }
+
+export type MayStay = () => Promise<boolean>;
 
 const NO_ENDS: Ends = { count: 0, last: null };
 
@@ -74,14 +81,14 @@ export function createWorkerRegistry(
   const changed = () => handlers.forEach((handle) => handle());
   let isClosed = false;
 
-  function accept(socket: WebSocket): void {
+  function accept(socket: WebSocket, mayStay: MayStay): void {
     const waiting = setTimeout(() => socket.close(REFUSED, `no hello within ${limits.helloMs} ms`), limits.helloMs);
     socket.once('close', () => clearTimeout(waiting));
     socket.on('error', () => {}); // 'close' follows
     socket.once('message', (data: Buffer) => {
       clearTimeout(waiting);
       try {
-        welcome(socket, readHello(readFirst(data), models));
+        welcome(socket, readHello(readFirst(data), models), mayStay);
       } catch (error) {
         if (!(error instanceof WorkerRefused)) {
           log.error('worker.connection_failed', { err: error });
@@ -95,7 +102,7 @@ export function createWorkerRegistry(
     });
   }
 
-  function welcome(socket: WebSocket, hello: Hello): void {
+  function welcome(socket: WebSocket, hello: Hello, mayStay: MayStay): void {
     const known = workers.get(hello.worker.id);
     const resumed = known !== undefined && known.sessionId === hello.session?.id;
     if (known && !resumed) known.end('was started again', REPLACED);
@@ -120,6 +127,11 @@ export function createWorkerRegistry(
     };
     socket.send(encodeMessage(answer));
     connect(socket, worker, resumed ? hello.session!.received : 0);
+    const look = async () => {
+      if (!(await mayStay())) worker.end('was disconnected because its key was revoked', KEY_REVOKED);
+    };
+    const checking = setInterval(() => void look(), limits.keyCheckMs).unref();
+    socket.once('close', () => clearInterval(checking));
   }
 
   function admit(hello: Hello): ConnectedWorker {
@@ -174,9 +186,9 @@ export function createWorkerRegistry(
   }
 
   return {
-    accept(socket) {
+    accept(socket, mayStay = async () => true) {
       if (isClosed) socket.close(GOING_AWAY, 'the server is stopping');
-      else accept(socket);
+      else accept(socket, mayStay);
     },
     of: (modelId) => [...workers.values()].filter(({ hello }) => hello.model.id === modelId),
     list: () => [...workers.values()],

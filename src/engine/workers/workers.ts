@@ -10,7 +10,7 @@ import type { QueueLimits } from './sampler-queue.ts';
 import { createTrainerPool, type TrainerPool } from './trainer-pool.ts';
 import { openUploadedFiles, type UploadedFiles } from './uploaded-files.ts';
 import { createWorkerTallies } from './worker-tallies.ts';
-import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type RegistryLimits } from './worker-registry.ts';
+import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type MayStay, type RegistryLimits } from './worker-registry.ts';
 
 export interface WorkersOptions {
   /** Directory for files in transfer, used by this object alone. */
@@ -23,7 +23,7 @@ export interface WorkersOptions {
 export interface OpenWorkers {
   /** From now on workers of this model may connect. */
   host(model: WorkerModel): { readonly inference: SamplerPool; readonly training: TrainerPool };
-  accept(socket: WebSocket): void;
+  accept(socket: WebSocket, mayStay?: MayStay): void;
   list(): readonly WorkerReport[];
   /** By name, including the counts of ended workers. */
   tallies(): readonly WorkerTally[];
@@ -59,7 +59,7 @@ export async function openWorkers({ directory, limits = {}, clock, log }: Worker
         training: createTrainerPool({ model, registry, offered, uploaded }),
       };
     },
-    accept: (socket) => registry.accept(socket),
+    accept: (socket, mayStay) => registry.accept(socket, mayStay),
     list,
     tallies: () => tallies.read(list()),
     offered,

@@ -51,6 +51,17 @@ const counted = (length: number, seed = 5) => Array.from({ length }, (_, i) => c
 const makeKey = async (scopes: readonly ('chat' | 'train' | 'read' | 'admin' | 'worker')[]) =>
   (await lab.apiKeys.create({ entity: 'default', name: 'k', scopes })).secret;
 
+test('a worker whose key is revoked is disconnected, with the cause', async () => {
+  await lab.close();
+  lab = await openWorkerLab(directory, { leaseMs: 3_000, heartbeatMs: 100, keyCheckMs: 20 });
+  const { key, secret } = await lab.apiKeys.create({ entity: 'default', name: 'k', scopes: ['worker'] });
+  const hand = await sayHello(lab, {}, secret);
+  await vi.waitFor(() => expect(lab.isThere()).toBe(true), SOON);
+  await lab.apiKeys.revoke(key.id, null);
+  expect(await hand.closed).toMatch(/^4003 was disconnected because its key was revoked/);
+  expect(lab.isThere()).toBe(false);
+});
+
 test.each([
   ['no scope', () => makeKey(['admin']), /Unexpected server response: 403/],
   ['an unknown key', async () => 'wk-nobody', /Unexpected server response: 401/],

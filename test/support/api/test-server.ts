@@ -18,9 +18,7 @@ import type { RequestUse } from '#domain/usage';
 import { noTracing, type Tracing } from '#base/tracing';
 import type { EngineCapabilities } from '#engine/capabilities';
 import type { InferenceEngine } from '#engine/inference-engine';
-import type { QueueLimits } from '#engine/workers/sampler-queue';
-import type { RegistryLimits } from '#engine/workers/worker-registry';
-import { openWorkers, type OpenWorkers } from '#engine/workers/workers';
+import { openWorkers, type OpenWorkers, type WorkersOptions } from '#engine/workers/workers';
 import { createAccountLimits } from '#services/accounts/account-limits';
 import { createApiKeys, type ApiKeys } from '#services/accounts/api-keys';
 import { createAdapterCommit } from '#services/artifacts/adapter-commit';
@@ -128,7 +126,7 @@ export interface TestServerOptions {
   readonly modelChanges?: Parameters<typeof openTinyChatModel>[3];
   /** The parser named by the operator, instead of the template's. */
   readonly parsers?: AnswerParsers;
-  readonly workerLimits?: Partial<RegistryLimits & QueueLimits>;
+  readonly workerLimits?: WorkersOptions['limits'];
   /** Wraps the real engine, to make it fail. */
   readonly wrapEngine?: (engine: InferenceEngine) => InferenceEngine;
   /** Additional capabilities that the engine declares. */

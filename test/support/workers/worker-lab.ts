@@ -8,15 +8,13 @@ import { CONSTRAINT_KINDS } from '#domain/constraint';
 import type { LoraConfig } from '#domain/lora-config';
 import type { EngineCapabilities } from '#engine/capabilities';
 import type { SamplerPool } from '#engine/workers/sampler-pool';
-import type { QueueLimits } from '#engine/workers/sampler-queue';
 import type { TrainerPool } from '#engine/workers/trainer-pool';
 import type { WorkerModel } from '#engine/workers/handshake';
 import { dialServer, type DialedServer, type DialOptions } from '#engine/workers/dial-server';
 import { serveWorker, type WorkerEngines } from '#engine/workers/serve-worker';
 import { openWorkerFiles } from '#engine/workers/worker-files';
 import { readWorkerModel } from '#engine/workers/worker-model';
-import type { RegistryLimits } from '#engine/workers/worker-registry';
-import type { OpenWorkers } from '#engine/workers/workers';
+import type { OpenWorkers, WorkersOptions } from '#engine/workers/workers';
 import type { ApiKeys } from '#services/accounts/api-keys';
 import { readDecoderConfig } from '#model-files/decoder-config';
 import { writeFreshAdapter } from '#model-files/fresh-adapter';
@@ -57,7 +55,7 @@ export const MODEL = 'tiny/worker';
 /** `modelDirectory`: used by both ends. */
 export async function openWorkerLab(
   modelDirectory: string,
-  limits: Partial<RegistryLimits & QueueLimits> = {},
+  limits: WorkersOptions['limits'] = {},
   modelId = MODEL,
 ): Promise<WorkerLab> {
   const server = await openTestServer({ workerLimits: limits });
