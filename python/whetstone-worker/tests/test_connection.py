@@ -217,3 +217,34 @@ def test_a_fault_before_the_upgrade_ends_the_worker() -> None:
             await ServerConnection(replace(good, url=elsewhere)).run()
 
     play(scene)
+
+
+def test_a_worker_that_still_computes_for_a_forgotten_session_begins_no_other() -> None:
+    async def scene(server: PlayedServer, engine: Engine) -> None:
+        asked = 0
+
+        def busy() -> str | None:
+            nonlocal asked
+            asked += len(engine.calls)
+            return "a row is still being computed" if engine.calls and not engine.go.is_set() else None
+
+        connection = ServerConnection(replace(options(server, engine), busy=busy))
+        running = asyncio.create_task(connection.run())
+        first = await server.next_connection()
+        server.call(1, "work", "lost")
+        await engine.until_it_began()
+        server.forget()
+        first.transport.abort()
+        await server.next_connection()  # it learns that it was forgotten, and leaves
+        assert [await server.next_close() for _ in range(2)][1] == 1000
+        while asked < 5:
+            await asyncio.sleep(0)
+        assert len(server.hellos) == 2
+        engine.go.set()
+        await server.next_connection()
+        server.call(1, "work", "new")
+        assert await server.next() == {"kind": "return", "id": 1, "value": "new"}
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    play(scene)

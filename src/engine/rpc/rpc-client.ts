@@ -31,6 +31,9 @@ export interface RunningCall<Result, Control> {
   readonly tell: (payload: Control) => void;
 }
 
+/** A call was not answered by its deadline. */
+export class CallTimeout extends AppError {}
+
 export interface RpcClient<P extends Procedures<P>> {
   call<M extends keyof P & string>(
     method: M,
@@ -49,7 +52,11 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
-export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, ToClient>): RpcClient<P> {
+/** `callee` begins the sentence that says who did not answer. */
+export function createRpcClient<P extends Procedures<P>>(
+  port: Port<ToServer, ToClient>,
+  callee = "The model's process",
+): RpcClient<P> {
   const pending = new Map<number, PendingCall>();
   let nextId = 0;
   let lost: Error | null = null;
@@ -93,8 +100,8 @@ export function createRpcClient<P extends Procedures<P>>(port: Port<ToServer, To
         reject(error);
       };
       function onTimeout(): void {
-        const message = `The model's process did not answer within ${timeoutMs! / 1000} s. Try again.`;
-        giveUp(new AppError('engine_unavailable', message, { cause: new Error(`no answer to ${method}`) }));
+        const message = `${callee} did not answer within ${timeoutMs! / 1000} s. Try again.`;
+        giveUp(new CallTimeout('engine_unavailable', message, { cause: new Error(`no answer to ${method}`) }));
       }
       function onAbort(): void {
         if (relay) port.send({ kind: 'abort', id });

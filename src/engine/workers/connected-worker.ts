@@ -5,7 +5,7 @@ import type { Log } from '#base/log';
 import { EngineLost, type ProcessEnd } from '../engine-lost.ts';
 import { NOTHING_REPORTED, STATUS_NOTICE, type ReportedStatus } from '../rpc/inference-procedures.ts';
 import { createRpcClient, type RpcClient } from '../rpc/rpc-client.ts';
-import type { ToServer } from '../rpc/rpc-messages.ts';
+import type { Port, ToClient, ToServer } from '../rpc/rpc-messages.ts';
 import type { Hello } from './handshake.ts';
 import { createNumberedChannel, PROTOCOL_FAULT, REPLACED, type Connection } from './numbered-channel.ts';
 import { readWorkerMessage } from './worker-messages.ts';
@@ -67,7 +67,7 @@ export function createConnectedWorker(
   log: Log,
 ): ConnectedWorker {
   const channel = createNumberedChannel<ToServer, unknown>(limits.unackedBytesMax);
-  const rpc = createRpcClient<WorkerProcedures>({
+  const port: Port<ToServer, ToClient> = {
     send: channel.send,
     receive: (handle) =>
       channel.receive((said) => {
@@ -75,7 +75,8 @@ export function createConnectedWorker(
         if (typeof message === 'string') end(`sent ${message}`, PROTOCOL_FAULT);
         else handle(message);
       }),
-  });
+  };
+  const rpc = createRpcClient<WorkerProcedures>(port, `The worker ${hello.worker.name}`);
   const ended: ((reason: string) => void)[] = [];
   let current: Connection | null = null;
   let state: ConnectedWorker['state'] = 'away';

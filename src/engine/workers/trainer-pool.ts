@@ -12,28 +12,37 @@ import {
   type TrainingRow,
   type TrainingSession,
 } from '../training-engine.ts';
+import { CallTimeout } from '../rpc/rpc-client.ts';
 import type { ConnectedWorker } from './connected-worker.ts';
 import type { WorkerModel } from './handshake.ts';
 import type { OfferedFiles } from './offered-files.ts';
 import { sharedByTrainers } from './shared-capabilities.ts';
 import type { UploadedFiles } from './uploaded-files.ts';
 import { fromWireResults, splitIntoCalls, toWireRows, type WireRows } from './wire-rows.ts';
+import type { WorkerProcedures } from './worker-procedures.ts';
 import type { WorkerRegistry } from './worker-registry.ts';
 
 /** How long a session waits for a worker to return or to be replaced; after that, the caller retries. */
 const FREE_TIMEOUT_MS = 60_000;
-/** The base weights are already loaded; an adapter may have to be downloaded first. */
-const OPEN_TIMEOUT_MS = 600_000;
-/** Forward and backward pass of one call, with compilation for the length of its rows. A worker that makes progress needs less. */
-const ROW_TIMEOUT_MS = 1_200_000;
 /** Time to transfer a gigabyte over a slow connection. */
 const SAVE_TIMEOUT_MS = 1_200_000;
+
+/** How long a worker may take to answer; docs/worker-protocol.md names both. */
+export interface TrainerLimits {
+  /** The base weights are already loaded; an adapter may have to be downloaded first. */
+  readonly openMs: number;
+  /** Forward and backward pass of one call, with compilation for the length of its rows. A worker that makes progress needs less. */
+  readonly rowMs: number;
+}
+
+export const DEFAULT_TRAINER_LIMITS: TrainerLimits = { openMs: 600_000, rowMs: 1_200_000 };
 
 export interface TrainerPoolDeps {
   readonly model: WorkerModel;
   readonly registry: WorkerRegistry;
   readonly offered: OfferedFiles;
   readonly uploaded: UploadedFiles;
+  readonly limits?: TrainerLimits;
 }
 
 export interface TrainerPool extends TrainingEngine {
@@ -41,7 +50,8 @@ export interface TrainerPool extends TrainingEngine {
   readonly capabilities: TrainerCapabilities;
 }
 
-export function createTrainerPool({ model, registry, offered, uploaded }: TrainerPoolDeps): TrainerPool {
+export function createTrainerPool(deps: TrainerPoolDeps): TrainerPool {
+  const { model, registry, offered, limits: timeLimits = DEFAULT_TRAINER_LIMITS } = deps;
   const trainers = () => registry.of(model.id).filter(({ hello }) => hello.roles.includes('train'));
   const usable = () => trainers().filter(({ state }) => state === 'connected');
   const isFree = ({ counts }: ConnectedWorker) => counts.sessions === 0;
@@ -95,8 +105,8 @@ export function createTrainerPool({ model, registry, offered, uploaded }: Traine
       const leave = occupy(worker);
       try {
         const files = from === null ? null : await offered.directory(from);
-        const call = worker.rpc.call('open', { ...options, from: files }, { timeoutMs: OPEN_TIMEOUT_MS });
-        const session = createSession(worker, await call.result, uploaded, leave);
+        const opened = await callInTime(worker, 'open', { ...options, from: files }, timeLimits.openMs);
+        const session = createSession(worker, opened, deps.uploaded, timeLimits.rowMs, leave);
         if (!signal.aborted) return session;
         await session.close();
         throw cancelled(signal);
@@ -129,16 +139,31 @@ function occupy({ counts }: ConnectedWorker): () => void {
   };
 }
 
+/** A worker that does not answer is let go: the next session would wait for it, too. It may connect again. */
+async function callInTime<M extends keyof WorkerProcedures>(
+  worker: ConnectedWorker,
+  method: M,
+  params: WorkerProcedures[M]['params'],
+  timeoutMs: number,
+): Promise<WorkerProcedures[M]['result']> {
+  try {
+    return await worker.rpc.call(method, params, { timeoutMs }).result;
+  } catch (error) {
+    if (error instanceof CallTimeout) worker.end(`did not answer ${method} within ${timeoutMs / 1000} s`);
+    throw error;
+  }
+}
+
 function createSession(
   worker: ConnectedWorker,
   session: number,
   uploaded: UploadedFiles,
+  rowMs: number,
   onClose: () => void,
 ): TrainingSession {
-  const { rpc, hello } = worker;
+  const { hello } = worker;
   const { name } = hello.worker;
   const { rowsAtOnce } = hello.trainer!;
-  const timeoutMs = ROW_TIMEOUT_MS;
   const wrong = (what: string) => new AppError('engine_failed', `The worker ${name} sent ${what}.`);
   let closed = false;
   /** The worker may have connected after the job's rows were packed; they are packed again when the job retries. */
@@ -174,17 +199,17 @@ function createSession(
   return {
     rowsAtOnce,
     logprobs: (rows) =>
-      ask(rows, (asked) => rpc.call('logprobs', { session, ...asked }, { timeoutMs }).result, readLogprobs),
+      ask(rows, (asked) => callInTime(worker, 'logprobs', { session, ...asked }, rowMs), readLogprobs),
     forwardBackward: (rows, loss) =>
-      ask(rows, (asked) => rpc.call('forwardBackward', { session, loss, ...asked }, { timeoutMs }).result, readResult),
+      ask(rows, (asked) => callInTime(worker, 'forwardBackward', { session, loss, ...asked }, rowMs), readResult),
     async optimStep(params) {
-      const result = await rpc.call('optimStep', { session, params }, { timeoutMs }).result;
+      const result = await callInTime(worker, 'optimStep', { session, params }, rowMs);
       if (typeof result?.gradNorm !== 'number') throw wrong('a gradient norm that is not a number');
       return result;
     },
     async save(directory, options) {
       await uploaded.receive(async () => {
-        const files = await rpc.call('save', { session, options }, { timeoutMs: SAVE_TIMEOUT_MS }).result;
+        const files = await callInTime(worker, 'save', { session, options }, SAVE_TIMEOUT_MS);
         const isList: boolean = Array.isArray(files) && files.length > 0;
         if (!isList) throw wrong('no list of the files that it saved');
         return files;
@@ -194,7 +219,7 @@ function createSession(
       if (closed) return;
       closed = true;
       try {
-        await rpc.call('closeSession', { session }, { timeoutMs }).result;
+        await callInTime(worker, 'closeSession', { session }, rowMs);
       } catch (error) {
         // The session ended with its worker.
         if (!(error instanceof AppError && error.code === 'engine_unavailable')) throw error;

@@ -7,7 +7,7 @@ import type { WorkerModel } from './handshake.ts';
 import { createOfferedFiles, type OfferedFiles } from './offered-files.ts';
 import { createSamplerPool, DEFAULT_QUEUE_LIMITS, type SamplerPool } from './sampler-pool.ts';
 import type { QueueLimits } from './sampler-queue.ts';
-import { createTrainerPool, type TrainerPool } from './trainer-pool.ts';
+import { createTrainerPool, DEFAULT_TRAINER_LIMITS, type TrainerLimits, type TrainerPool } from './trainer-pool.ts';
 import { openUploadedFiles, type UploadedFiles } from './uploaded-files.ts';
 import { createWorkerTallies } from './worker-tallies.ts';
 import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type MayStay, type RegistryLimits } from './worker-registry.ts';
@@ -15,7 +15,7 @@ import { createWorkerRegistry, DEFAULT_REGISTRY_LIMITS, type MayStay, type Regis
 export interface WorkersOptions {
   /** Directory for files in transfer, used by this object alone. */
   readonly directory: string;
-  readonly limits?: Partial<RegistryLimits & QueueLimits>;
+  readonly limits?: Partial<RegistryLimits & QueueLimits & TrainerLimits>;
   readonly clock: { now(): number };
   readonly log: Log;
 }
@@ -56,7 +56,10 @@ export async function openWorkers({ directory, limits = {}, clock, log }: Worker
       models.set(model.id, model);
       return {
         inference: createSamplerPool({ model, registry, offered, limits: { ...DEFAULT_QUEUE_LIMITS, ...limits }, log }),
-        training: createTrainerPool({ model, registry, offered, uploaded }),
+        training: createTrainerPool({
+          ...{ model, registry, offered, uploaded },
+          limits: { ...DEFAULT_TRAINER_LIMITS, ...limits },
+        }),
       };
     },
     accept: (socket, mayStay) => registry.accept(socket, mayStay),

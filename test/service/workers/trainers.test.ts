@@ -346,3 +346,18 @@ async function openTraining(): Promise<TrainingEngine> {
   engines.push(engine);
   return engine;
 }
+
+test('a trainer that does not answer in time is let go, and the cause names it', async () => {
+  await lab.close();
+  lab = await openWorkerLab(model.directory, { leaseMs: 300, heartbeatMs: 1_000, rowMs: 50 });
+  let free = () => {};
+  await addTrainer(() => new Promise<void>((resolve) => (free = resolve)));
+  const session = await lab.training.open(aSession({}), never);
+  await expect(trainRow(session, ROW, crossEntropyLoss)).rejects.toMatchObject({
+    code: 'engine_unavailable',
+    message: 'The worker worker-1 did not answer within 0.05 s. Try again.',
+  });
+  expect(lab.training.status().lastFailure).toBe('worker-1 did not answer forwardBackward within 0.05 s');
+  await session.close(); // at once
+  free();
+});

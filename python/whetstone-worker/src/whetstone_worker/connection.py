@@ -47,6 +47,8 @@ class ConnectionOptions:
     handlers: Mapping[str, Handler]
     forget: Callable[[], None]
     """Called when the server has forgotten the session, so that the handlers can drop its state."""
+    busy: Callable[[], str | None] = lambda: None
+    """Why a new session cannot begin yet: calls of a forgotten one may still compute. None: it can."""
     pauses: tuple[float, ...] = PAUSES
     """Seconds before each reconnect: first after a lost connection, then one further per failed attempt; the last repeats."""
 
@@ -99,10 +101,12 @@ class ServerConnection:
         try:
             while not self._leaving.is_set():
                 try:
+                    if self._session is None and (cause := self._options.busy()):
+                        raise NotReachedError(cause)
                     await self._connect_once()
                     failures = 0
                 except NotReachedError as fault:
-                    log.warning("Cannot reach the server %s: %s", self._options.url, fault)
+                    log.warning("Not connected to %s: %s", self._options.url, fault)
                     failures += 1
                 pause = self._options.pauses[min(failures, len(self._options.pauses) - 1)]
                 with suppress(asyncio.TimeoutError):
@@ -121,6 +125,9 @@ class ServerConnection:
             welcome = await greet(socket, self._hello(session))
             if session is None or not welcome.resumed:
                 self._abandon()
+                if cause := self._options.busy():
+                    await socket.close(1000, "busy")
+                    raise NotReachedError(cause)
                 session = self._session = Session(welcome, self._options.handlers)
             log.info("Connected to %s.", self._options.url)
             await self._hold(socket, session, welcome)

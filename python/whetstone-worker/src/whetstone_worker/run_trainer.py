@@ -25,6 +25,8 @@ from whetstone_worker.worker_options import WorkerOptions
 
 log = logging.getLogger(__name__)
 
+ROW_SECONDS = 1200.0
+"""Limit for a row, as that of the server (trainer-pool.ts)."""
 CLOSE_SECONDS = 10.0
 """Limit for a row that still runs after the worker has left; it has already had time to finish."""
 
@@ -62,6 +64,7 @@ async def run_trainer(options: WorkerOptions) -> None:
                     },
                     handlers=trainer.handlers(),
                     forget=trainer.forget,
+                    busy=lambda: _busy(compute),
                 )
             )
             leave_on_signals(connection.leave)
@@ -84,6 +87,15 @@ def _capabilities(device: torch.device, engine: TrainingEngine | LeadingEngine) 
         "exactTraining": device.type == "cpu",  # determinism.py requests it on GPUs too; byte equality is untested there
         "keepsGradients": isinstance(engine, TrainingEngine),  # of several ranks each has the gradients of its own rows
     }
+
+
+def _busy(compute: ComputeThread) -> str | None:
+    """Ends the process if its device hangs: only another process could use it again."""
+    seconds = compute.busy_seconds
+    if seconds > ROW_SECONDS:
+        log.critical("A row has been computed for %.0f s and does not end: the worker exits.", seconds)
+        os._exit(1)
+    return f"a row of an ended session is still being computed, for {seconds:.0f} s" if seconds >= 1 else None
 
 
 async def _stand_by(engine: TrainingEngine | LeadingEngine, compute: ComputeThread) -> None:
