@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CONSTRAINT_KINDS, type ConstraintKind } from '#domain/constraint';
 import { WORKER_PROTOCOL } from '#domain/worker-protocol';
 
-import { PRECISIONS, SAMPLING_SWITCHES } from '../capabilities.ts';
+import { PRECISIONS, SAMPLING_SWITCHES, type SamplingSwitch } from '../capabilities.ts';
 import { PLAIN_TRAINER } from './shared-capabilities.ts';
 
 const PROTOCOL = WORKER_PROTOCOL.version;
@@ -28,7 +28,7 @@ const shortList = <T extends z.ZodType>(item: T) =>
     })
     .pipe(z.array(item));
 
-/** Ignores capabilities that only newer workers have. */
+/** Ignores capabilities that only newer workers have, and options that only they can lack: this server sends neither. */
 const SamplerAble = z.object({
   exactReplay: z.boolean(),
   exactLogprobs: z.boolean().default(false),
@@ -38,7 +38,9 @@ const SamplerAble = z.object({
   promptLogprobs: z.boolean(),
   headAdapters: z.boolean().optional(),
   precision: z.enum(PRECISIONS),
-  unsupportedSampling: shortList(z.enum(SAMPLING_SWITCHES)).readonly(),
+  unsupportedSampling: shortList(z.string()).transform((names): readonly SamplingSwitch[] =>
+    SAMPLING_SWITCHES.filter((name) => names.includes(name)),
+  ),
 });
 
 const TrainerAble = z.object({
@@ -112,7 +114,13 @@ export interface Welcome {
 export interface Refused {
   readonly kind: 'refused';
   readonly code:
-    'invalid_hello' | 'protocol_version' | 'unknown_model' | 'wrong_model' | 'wrong_limits' | 'too_many_workers';
+    | 'invalid_hello'
+    | 'protocol_version'
+    | 'unknown_model'
+    | 'wrong_model'
+    | 'wrong_limits'
+    | 'wrong_role'
+    | 'too_many_workers';
   readonly message: string;
 }
 
@@ -123,6 +131,8 @@ export interface WorkerModel {
   readonly tokenizerSha256: string;
   readonly contextLength: number;
   readonly vocabSize: number;
+  /** What this server has workers do. Absent: both. */
+  readonly uses?: readonly Hello['roles'][number][];
 }
 
 export class WorkerRefused extends Error {
@@ -157,6 +167,7 @@ export function readHello(message: unknown, models: ReadonlyMap<string, WorkerMo
     );
   }
   checkModel(hello, model);
+  checkRoles(hello, model);
   return hello;
 }
 
@@ -178,4 +189,14 @@ function checkModel({ model: theirs, sampler, trainer }: Hello, ours: WorkerMode
   for (const length of [sampler?.contextLength, trainer?.limits.contextLength]) {
     if (length !== undefined && length > ours.contextLength) throw wrong('context length', length, ours.contextLength);
   }
+}
+
+/** Otherwise a worker would be connected and get nothing to do, while its jobs or requests wait at another server. */
+function checkRoles({ roles }: Hello, { id, uses }: WorkerModel): void {
+  if (!uses || roles.some((role) => uses.includes(role))) return;
+  const needs = uses.length === 0 ? 'no workers' : `only workers that ${uses.join(' and ')}`;
+  throw new WorkerRefused(
+    'wrong_role',
+    `This server has roles (--role) that need ${needs} for ${id}, and the worker has --roles ${roles.join(',')}. Workers that sample connect to servers with the role serve, those that train to servers with the role train: give the worker the address of such a server itself, not that of a proxy.`,
+  );
 }

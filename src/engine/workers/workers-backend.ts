@@ -7,6 +7,9 @@ import type { Backend, BackendModel, BackendOptions } from '../backend.ts';
 import { readWorkerModel } from './worker-model.ts';
 import type { OpenWorkers } from './workers.ts';
 
+const SAMPLE = ['sample'] as const;
+const TRAIN = ['train'] as const;
+
 /** Does not read the model's weights. Codes: `bad_model_files`. */
 export async function openWorkersBackend(
   { id, directory }: BackendModel,
@@ -15,7 +18,7 @@ export async function openWorkersBackend(
 ): Promise<Backend> {
   const config = await readDecoderConfig(directory);
   const model = await readWorkerModel(id, directory);
-  const pools = workers.host(model);
+  const pools = workers.host({ ...model, uses: [...(samples ? SAMPLE : []), ...(trains ? TRAIN : [])] });
   return {
     inference: samples ? pools.inference : createAbsentInferenceEngine(model),
     training: trains ? pools.training : null,

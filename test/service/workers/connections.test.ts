@@ -62,6 +62,15 @@ test('a worker whose key is revoked is disconnected, with the cause', async () =
   expect(lab.isThere()).toBe(false);
 });
 
+test('a worker with no role that the server has work for is refused', async () => {
+  lab.workers.host({ ...lab.model, uses: ['train'] });
+  const hand = await sayHello(lab);
+  expect(await hand.closed).toMatch(/^4000/);
+  expect(hand.came).toMatchObject([
+    { kind: 'refused', code: 'wrong_role', message: expect.stringContaining('only workers that train') as string },
+  ]);
+});
+
 test.each([
   ['no scope', () => makeKey(['admin']), /Unexpected server response: 403/],
   ['an unknown key', async () => 'wk-nobody', /Unexpected server response: 401/],
