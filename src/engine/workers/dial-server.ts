@@ -190,6 +190,7 @@ const HINTS: Readonly<Record<number, string>> = {
   401: ': the key is not valid there',
   403: ': the key needs the scope worker (`whetstone keys create --scopes worker`)',
   404: ': this is not a Whetstone server that accepts workers',
+  426: ': a proxy between them does not pass on WebSockets (the header Upgrade)',
 };
 
 /** The messages of a socket, in order; messages without a listener are kept. */

@@ -26,6 +26,7 @@ _HINTS = {
     403: "the key needs the scope worker (`whetstone keys create --scopes worker`)",
     404: "this is not a Whetstone server that accepts workers",
 }
+_UPGRADE_REQUIRED = 426
 
 
 class RefusedError(Exception):
@@ -64,7 +65,8 @@ def explain_dial_fault(fault: Exception) -> RefusedError | NotReachedError:
         status = fault.response.status_code
         if hint := _HINTS.get(status):
             return RefusedError(f"The server answered {status}: {hint}.")
-        return NotReachedError(f"the server answered {status}")
+        proxy = ": a proxy between them does not pass on WebSockets (the header Upgrade)" if status == _UPGRADE_REQUIRED else ""
+        return NotReachedError(f"the server answered {status}{proxy}")
     return NotReachedError(str(fault) or type(fault).__name__)
 
 
