@@ -5,9 +5,12 @@ know the connection.
 
 import asyncio
 import logging
+import os
 import shutil
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import torch
 
 from whetstone_worker.calls import Call, Handler
 from whetstone_worker.compute import ComputeThread
@@ -18,6 +21,8 @@ from whetstone_worker.trainer.engine import OpenSessionOptions, TrainingEngine
 from whetstone_worker.trainer.leading import LeadingEngine, LeadingSession
 from whetstone_worker.trainer.loss_program import parse_loss_program
 from whetstone_worker.trainer.session import ForwardBackwardResult, TrainingSession
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +57,7 @@ class TrainerProcedures:
         directory = None if files is None else await self._files.fetch(files)
         options = read_open_options(params, directory)
         try:
-            return await self._compute.run(lambda: self._open(options, call))
+            return await self._computed(lambda: self._open(options, call))
         finally:
             if directory:
                 shutil.rmtree(directory, ignore_errors=True)
@@ -61,7 +66,7 @@ class TrainerProcedures:
         def work() -> object:
             return _results(params, self._of(params, call).logprobs(read_rows(params)))
 
-        return await self._compute.run(work)
+        return await self._computed(work)
 
     async def forward_backward(self, params: Any, call: Call) -> object:
         def work() -> object:
@@ -69,11 +74,11 @@ class TrainerProcedures:
             results = session.forward_backward(read_rows(params), parse_loss_program(params["loss"]))
             return _results(params, [_result_to_wire(result) for result in results])
 
-        return await self._compute.run(work)
+        return await self._computed(work)
 
     async def optim_step(self, params: Any, call: Call) -> object:
         update = read_optimizer_params(params)
-        norm = await self._compute.run(lambda: self._of(params, call).optim_step(update))
+        norm = await self._computed(lambda: self._of(params, call).optim_step(update))
         return {"gradNorm": float(norm)}
 
     async def save(self, params: Any, call: Call) -> object:
@@ -81,13 +86,20 @@ class TrainerProcedures:
         gradients = bool(params["options"].get("gradients", False))
         directory = self._files.make_directory()
         try:
-            await self._compute.run(lambda: self._of(params, call).save(directory, resumable=resumable, gradients=gradients))
+            await self._computed(lambda: self._of(params, call).save(directory, resumable=resumable, gradients=gradients))
             return [file.to_wire() for file in await self._files.bring(directory)]
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 
     async def close_session(self, params: Any, _call: Call) -> None:
         await self._compute.run(lambda: self._close(params["session"]))
+
+    async def _computed(self, work: Callable[[], T]) -> T:
+        try:
+            return await self._compute.run(work)
+        except torch.AcceleratorError as fault:
+            log.critical("The device computes nothing more in this process, which exits: %s", fault)
+            os._exit(1)
 
     def _open(self, options: OpenSessionOptions, call: Call) -> int:
         self._session = self._engine.open(options, lambda: call.aborted)
