@@ -16,7 +16,7 @@ import transformers
 
 from whetstone_worker.trainer.adamw import OptimizerParams
 from whetstone_worker.trainer.engine import LoraConfig, OpenSessionOptions, open_training_engine
-from whetstone_worker.trainer.lora import ALL_LINEAR, TARGETS
+from whetstone_worker.trainer.lora import ALL_LINEAR, HEAD, TARGETS
 from whetstone_worker.trainer.loss_program import parse_loss_program
 from whetstone_worker.trainer.row import parse_row
 
@@ -31,6 +31,7 @@ SHAPE = {  # SmolLM2-135M's sizes in Qwen3's architecture, as bench/shapes.ts
     "max_position_embeddings": 8192,
     "tie_word_embeddings": True,
 }
+RANK = 8
 LOSS = {"name": "cross-entropy", "perToken": {"op": "neg", "x": {"op": "logprob"}}, "metrics": {}}
 
 
@@ -65,7 +66,7 @@ def in_words(tokens: int, found: dict[str, float]) -> str:
 
 def measure(model: Path, tokens: int, vocab: int, targets: tuple[str, ...]) -> dict[str, float]:
     engine = open_training_engine(model, threads=1)
-    session = engine.open(OpenSessionOptions(start=None, lora=LoraConfig(rank=8, alpha=16, seed=1, targets=targets)))
+    session = engine.open(OpenSessionOptions(start=None, lora=LoraConfig(rank=RANK, alpha=16, seed=1, targets=targets)))
     ids = torch.randint(0, vocab, (tokens,)).tolist()
     count = tokens - 1
     row = parse_row(
@@ -86,7 +87,8 @@ def measure(model: Path, tokens: int, vocab: int, targets: tuple[str, ...]) -> d
     session.optim_step(OptimizerParams(1e-4, 0.9, 0.99, 1e-8, 0.1, 0.1))
     seconds = time.perf_counter() - started
     memory = engine.limits.memory
-    estimated = memory.fixed_bytes + tokens * memory.bytes_per_token + tokens**2 * memory.bytes_per_pair
+    adapter = RANK * (memory.bytes_per_rank + (memory.head_bytes_per_rank if HEAD in targets else 0))
+    estimated = memory.fixed_bytes + tokens * memory.bytes_per_token + tokens**2 * memory.bytes_per_pair + adapter
     return {"measured": peak() - before, "estimated": estimated, "seconds": seconds}
 
 

@@ -46,3 +46,10 @@ def test_a_row_takes_no_more_memory_than_planned(head: list[str]) -> None:
     )  # fmt: skip
     found = json.loads(done.stdout)
     assert found["measured"] < found["estimated"]
+
+
+def test_an_adapter_is_counted_by_its_rank() -> None:
+    memory = training_limits(SIZES, 10**9, 4, dense_mask=True, row_length_max=None).memory
+    q, kv, o, mlp = 64 + 64, 2 * (64 + 32), 64 + 64, 3 * (64 + 128)
+    assert memory.bytes_per_rank == 4 * 7 * 4 * (q + kv + o + mlp)
+    assert memory.head_bytes_per_rank == 4 * 7 * (64 + 1000)

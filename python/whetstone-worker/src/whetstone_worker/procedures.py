@@ -131,6 +131,8 @@ def trainer_limits(engine: TrainingEngine | LeadingEngine) -> dict[str, object]:
             "fixedBytes": limits.memory.fixed_bytes,
             "bytesPerToken": limits.memory.bytes_per_token,
             "bytesPerPair": limits.memory.bytes_per_pair,
+            "bytesPerRank": limits.memory.bytes_per_rank,
+            "headBytesPerRank": limits.memory.head_bytes_per_rank,
         },
     }
 

@@ -22,10 +22,9 @@ CPU_SHARE = 0.4
 """Share of the machine's memory, or of its container's limit, for training; the rest is for everything else."""
 CUDA_SHARE = 0.85
 """Share of the memory left after the weights. The allocator's fragmentation and the layers' optimizer state take the rest."""
-HEAD_RANK = 32
-"""The assumed rank of an adapter on the head, whose size depends on the vocabulary."""
-HEAD_COPIES = 7
-"""Copies of that adapter: weights, summed gradients, a row's gradients, two moments, and the temporaries of an update."""
+ADAPTER_COPIES = 7
+"""Copies of an adapter: weights, summed gradients, a row's gradients, two moments, and the temporaries of an update."""
+_ADAPTER_FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,16 @@ class ModelSizes:
 
 @dataclass(frozen=True)
 class RowMemory:
-    """A row of n tokens peaks at about fixed_bytes + n · bytes_per_token + n² · bytes_per_pair."""
+    """A row of n tokens peaks at about fixed_bytes + n · bytes_per_token + n² · bytes_per_pair, beside an adapter."""
 
     budget_bytes: int
     fixed_bytes: int
     bytes_per_token: float
     bytes_per_pair: float
+    bytes_per_rank: float
+    """For an adapter on all linear layers, with its optimizer and gradients."""
+    head_bytes_per_rank: float
+    """In addition, for an adapter on the output head."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,18 @@ def _row_memory(sizes: ModelSizes, budget_bytes: int, float_bytes: int, dense_ma
     kept = sizes.layers * sizes.hidden + 4 * sizes.hidden
     return RowMemory(
         budget_bytes=budget_bytes,
-        fixed_bytes=4
-        * (4 * head_chunk(sizes.vocab, None) * sizes.vocab + HEAD_COPIES * HEAD_RANK * (sizes.vocab + sizes.hidden)),
+        fixed_bytes=4 * 4 * head_chunk(sizes.vocab, None) * sizes.vocab,
         bytes_per_token=float_bytes * (kept + one_layer),
         bytes_per_pair=2 + 2 * float_bytes if dense_mask else 0,
+        bytes_per_rank=_ADAPTER_FLOAT_BYTES * ADAPTER_COPIES * sizes.layers * _features(sizes),
+        head_bytes_per_rank=_ADAPTER_FLOAT_BYTES * ADAPTER_COPIES * (sizes.hidden + sizes.vocab),
     )
+
+
+def _features(sizes: ModelSizes) -> int:
+    """The inputs and outputs of a layer's linear parts together: q, k, v, o, gate, up, down."""
+    attention, kv = sizes.heads * sizes.head_dim, sizes.kv_heads * sizes.head_dim
+    return 7 * sizes.hidden + 2 * attention + 2 * kv + 3 * sizes.intermediate
 
 
 def _longest_row(memory: RowMemory) -> int:
