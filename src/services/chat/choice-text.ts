@@ -95,7 +95,7 @@ export function createChoiceText(tokenizer: Tokenizer, options: ChoiceTextOption
     // A stop token ends the text; it is included only on request, whether or not the tokenizer calls it special.
     const pushed = finishReason === 'stop' && !includeStop ? '' : detokenizer.push(tokenId);
     const piece = finishReason === null ? pushed : pushed + detokenizer.flush();
-    return ++count <= minTokens ? { text: piece, matched: null } : matcher.push(piece);
+    return ++count <= minTokens ? { text: matcher.pass(piece), matched: null } : matcher.push(piece);
   }
 
   return {

@@ -1,0 +1,28 @@
+// POST /v1/completions after a script: answers that a model with random weights never writes.
+import { expect, test } from 'vitest';
+import type { z } from 'zod';
+import { textCompletionSchema } from '#api/chat/completion-response-schema';
+import { tokenTexts } from '#text/detokenizer';
+import { shareScriptedServer, type Script } from './scripted-engine.ts';
+import { BASE, send } from '../../support/api/test-server.ts';
+
+const script: Script = { text: '', asked: null };
+const server = await shareScriptedServer(script);
+
+async function complete(text: string, fields: object) {
+  script.text = text;
+  const body = { model: BASE, prompt: 'Once 🙂 upon', max_tokens: 100, ...fields };
+  const response = await send(server, { url: '/v1/completions', body });
+  expect(response.statusCode, response.body).toBe(200);
+  return response.json<z.output<typeof textCompletionSchema>>().choices[0]!;
+}
+
+test('a stop string ends the answer after min_tokens although it begins before', async () => {
+  const text = 'Hello there, world.';
+  const pieces = tokenTexts(server.model.text.tokenizer, server.model.text.tokenizer.encode(text));
+  const before = pieces.slice(0, 3).join('');
+  const stop = before.slice(-1) + pieces[3]!;
+  for (const min_tokens of [0, 3])
+    expect(await complete(text, { stop, min_tokens })).toMatchObject({ text: before.slice(0, -1), stop_reason: stop });
+  expect(await complete(text, { stop, min_tokens: 4 })).toMatchObject({ text, stop_reason: null });
+});
