@@ -14,7 +14,7 @@ export class LazyList<T> implements Iterable<T> {
 }
 
 /** As `items.map(make)`; `make` is called for an item each time that it is read. */
-export function lazily<T, R>(items: readonly T[], make: (item: T) => R): LazyList<R> {
+export function lazily<T, R>(items: Iterable<T>, make: (item: T) => R): LazyList<R> {
   return new LazyList({
     *[Symbol.iterator]() {
       for (const item of items) yield make(item);

@@ -1,6 +1,7 @@
 // JSON as Python's clients write it: the bare tokens NaN and Infinity become strings, and integers beyond 2^53, also with `.0`, bigints.
 // What else JSON.parse would lose is noted beside the objects (python-form.ts). Texts that are written here read back with all of it.
 import { randomBytes } from 'node:crypto';
+import { LazyList } from './lazy-list.ts';
 import { notePythonForm, pythonForm, pythonKeys } from './python-form.ts';
 
 /** Numbers that take longer to read than others. */
@@ -239,12 +240,13 @@ type Separators = readonly [string, string];
 /** As `json.dumps` writes them, with default settings. */
 export const PYTHON_SEPARATORS: Separators = [', ', ': '];
 
-/** JSON text with all that was noted. `separators`: JavaScript's by default. Values are JSON, bigints, and undefined, which is left out. */
+/** JSON text with all that was noted. `separators`: JavaScript's by default. Values are JSON, bigints, lazy lists, and undefined, which is left out. */
 export function stringifySentJson(value: unknown, [comma, colon]: Separators = [',', ':']): string {
   const write = (part: unknown): string => {
     if (typeof part === 'bigint') return String(part);
     if (part === Infinity || part === -Infinity) return part > 0 ? '1e999' : '-1e999';
     if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? 'null';
+    if (part instanceof LazyList) return `[${Array.from(part, write).join(comma)}]`;
     const form = pythonForm(part);
     const item = (key: string | number, each: unknown) =>
       form?.floats.has(String(key)) ? floatText(Number(each)) : write(form?.integers.get(String(key)) ?? each);

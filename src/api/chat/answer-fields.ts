@@ -16,15 +16,13 @@ export function usageOf(answers: readonly Answer[], completionTokens: number, re
   };
 }
 
-export const shownTokens = (deltas: readonly ChatDelta[]) =>
-  deltas.flatMap(({ hidden, token }) => (hidden || token === null ? [] : [token]));
+/** One, or none. */
+export const shownTokens = ({ hidden, token }: ChatDelta) => (hidden || token === null ? [] : [token]);
 
-export const countTokens = (deltas: readonly ChatDelta[]): number =>
-  deltas.filter(({ token }) => token !== null).length;
+export const countTokens = ({ token }: ChatDelta): number => (token === null ? 0 : 1);
 
 /** Reasoning tokens, returned or not, without those that begin or end it: as vLLM counts. */
-export const countThinking = (deltas: readonly ChatDelta[]): number =>
-  countTokens(deltas.filter(({ thinking }) => thinking === 'within'));
+export const countThinking = (delta: ChatDelta): number => (delta.thinking === 'within' ? countTokens(delta) : 0);
 
 /** Why an answer ended that nothing could continue. */
 export const DEAD_END = 'No token could come next: the constraint and the sampling fields leave none.';

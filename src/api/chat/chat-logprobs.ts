@@ -1,10 +1,10 @@
 // Log-probabilities on the wire: of the answer tokens (OpenAI's format) and of the prompt tokens (vLLM's).
 import { lazily } from '#base/lazy-list';
-import type { Answer, ChatDelta } from '#services/chat/answer';
+import type { Answer } from '#services/chat/answer';
 import type { ChatAnswer } from '#services/chat/chat';
+import type { SampledToken } from '#services/chat/collected-tokens';
 import type { AnswerFormat } from './generation-options.ts';
 
-type SampledToken = NonNullable<ChatDelta['token']>;
 type RankedLogprob = NonNullable<NonNullable<NonNullable<Answer['prompt']['report']>['logprobs']>[number]>[number];
 
 const LOGPROB_MIN = -9999; // JSON has no −∞; vLLM uses this value instead

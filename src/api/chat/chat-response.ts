@@ -4,9 +4,8 @@ import { lazily } from '#base/lazy-list';
 import type { ChatDelta } from '#services/chat/answer';
 import type { ChatAnswer } from '#services/chat/chat';
 import type { ToolCallDelta } from '#services/chat/choice-text';
+import type { CollectedCall, CollectedChoice } from '#services/chat/collected-choice';
 import {
-  countThinking,
-  countTokens,
   fingerprint,
   policySpans,
   policyStep,
@@ -30,19 +29,19 @@ export interface AnswerHead {
 
 export const chatId = (requestId: string): string => `chatcmpl-${requestId}`;
 
-/** `choices`: the deltas of each choice. Has lazy lists. */
-export function completion(head: AnswerHead, choices: readonly (readonly ChatDelta[])[]) {
+/** Has lazy lists. */
+export function completion(head: AnswerHead, choices: readonly CollectedChoice[]) {
   const { answer, format } = head;
-  const all = choices.flat();
+  const sum = (key: 'tokenCount' | 'thinkingCount') => choices.reduce((total, choice) => total + choice[key], 0);
   return {
     id: head.id,
     object: 'chat.completion',
     created: seconds(head.createdAtMs),
     model: answer.model.servedName,
-    choices: choices.map((deltas, index) => choice(head, index, deltas)),
+    choices: choices.map((collected, index) => choice(head, index, collected)),
     service_tier: null,
     system_fingerprint: fingerprint(answer.model),
-    usage: usageOf([answer], countTokens(all), countThinking(all)),
+    usage: usageOf([answer], sum('tokenCount'), sum('thinkingCount')),
     prompt_logprobs: promptLogprobs(answer),
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     kv_transfer_params: null,
@@ -50,13 +49,12 @@ export function completion(head: AnswerHead, choices: readonly (readonly ChatDel
   };
 }
 
-function choice({ id, answer, format }: AnswerHead, index: number, deltas: readonly ChatDelta[]) {
-  const finish = deltas.at(-1)?.finish ?? null;
-  const tokens = shownTokens(deltas);
+function choice({ id, answer, format }: AnswerHead, index: number, collected: CollectedChoice) {
+  const { finish, tokens, tokenCount } = collected;
   const logprob = logprobWriter(answer, format);
-  const content = answer.echo + deltas.map((delta) => delta.content).join('');
-  const reasoning = deltas.map((delta) => delta.reasoning).join('') || null;
-  const toolCalls = wholeCalls(deltas.flatMap((delta) => delta.toolCalls));
+  const content = answer.echo + collected.content;
+  const reasoning = collected.reasoning || null;
+  const toolCalls = collected.calls.map(wholeCall);
   const isEmpty = content === '' && (reasoning !== null || toolCalls.length > 0);
   return {
     index,
@@ -75,20 +73,17 @@ function choice({ id, answer, format }: AnswerHead, index: number, deltas: reado
     finish_reason: wireFinishReason(finish),
     stop_reason: finish?.stopReason ?? null,
     ...policyStep(answer),
-    ...(format.returnTokenIds ? policySpans(id, answer, countTokens(deltas)) : {}),
-    ...(format.returnWeightVersions ? weightVersions(answer, countTokens(deltas)) : {}),
-    token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
+    ...(format.returnTokenIds ? policySpans(id, answer, tokenCount) : {}),
+    ...(format.returnWeightVersions ? weightVersions(answer, tokenCount) : {}),
+    token_ids: format.returnTokenIds ? tokens.ids : null,
   };
 }
 
-function wholeCalls(deltas: readonly ToolCallDelta[]) {
-  const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = [];
-  for (const { index, id, name, arguments: text = '' } of deltas) {
-    if (id !== undefined) calls[index] = { id, type: 'function', function: { name: name!, arguments: '' } };
-    calls[index]!.function.arguments += text;
-  }
-  return calls;
-}
+const wholeCall = ({ id, name, arguments: text }: CollectedCall) => ({
+  id,
+  type: 'function' as const,
+  function: { name, arguments: text },
+});
 
 /** The first chunk of a choice: only its role. The role is sent once, because clients concatenate repeated ones. */
 export function roleChunk(head: AnswerHead, index: number) {
@@ -114,7 +109,7 @@ export const saysMore = ({ content, toolCalls }: ChatDelta): boolean => content 
 export function deltaChunk(head: AnswerHead, delta: ChatDelta, counts: { tokens: number; thinking: number }) {
   const { answer, format } = head;
   const { choiceIndex: index, content, reasoning, toolCalls, finish } = delta;
-  const tokens = shownTokens([delta]);
+  const tokens = shownTokens(delta);
   const logprob = logprobWriter(answer, format);
   const says = reasoning !== '' || toolCalls.length > 0;
   return {

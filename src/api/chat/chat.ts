@@ -1,9 +1,10 @@
 // POST /v1/chat/completions: a complete answer, or a stream of chunks.
 import type { ChatDelta } from '#services/chat/answer';
+import { collectChoices } from '#services/chat/collected-choice';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
-import { collectChoices, type Generations } from '../http/generations.ts';
+import type { Generations } from '../http/generations.ts';
 import { sendLarge } from '../http/large-answer.ts';
 import { countThinking, countTokens } from './answer-fields.ts';
 import { chatRequestSchema, parseChatRequest } from './chat-request.ts';
@@ -55,8 +56,8 @@ async function* chunks(head: wire.AnswerHead, deltas: AsyncIterable<ChatDelta>, 
     if (!started) yield* opening(head, n);
     started = true;
     const count = counts[delta.choiceIndex]!;
-    count.tokens += countTokens([delta]);
-    count.thinking += countThinking([delta]);
+    count.tokens += countTokens(delta);
+    count.thinking += countThinking(delta);
     if (!delta.hidden || delta.finish || wire.saysMore(delta)) yield sseFrame(wire.deltaChunk(head, delta, count));
   }
   const sum = (key: 'tokens' | 'thinking') => counts.reduce((total, count) => total + count[key], 0);

@@ -1,21 +1,21 @@
 // Log-probabilities in the format of OpenAI's older API: four lists, by token. Offsets refer to the text of the choice, including an
 // echoed prompt, and count code points, as in Python.
 import { lazily, LazyList } from '#base/lazy-list';
-import type { ChatDelta } from '#services/chat/answer';
+import { createNumberList } from '#base/number-list';
+import type { SampledToken } from '#services/chat/collected-tokens';
 import type { CompletionAnswer } from '#services/chat/completions';
 import { finite } from './chat-logprobs.ts';
 import type { CompletionFormat } from './completion-request.ts';
 
-type SampledToken = NonNullable<ChatDelta['token']>;
 interface Listed {
   readonly tokenId: number;
   readonly logprob: number;
 }
 
 export interface LegacyLogprobs {
-  readonly text_offset: number[];
-  readonly token_logprobs: (number | null)[];
-  readonly tokens: string[];
+  readonly text_offset: LazyList<number>;
+  readonly token_logprobs: LazyList<number | null>;
+  readonly tokens: LazyList<string>;
   readonly top_logprobs: LazyList<Record<string, number> | null>;
 }
 
@@ -23,7 +23,7 @@ export interface LegacyLogprobs {
 export interface LegacyLogprobsWriter {
   /** Null: not requested. The first token of a text has none. */
   prompt(answer: CompletionAnswer): LegacyLogprobs | null;
-  sampled(tokens: readonly SampledToken[]): LegacyLogprobs | null;
+  sampled(tokens: Iterable<SampledToken>): LegacyLogprobs | null;
 }
 
 export function createLegacyLogprobs(
@@ -40,21 +40,21 @@ export function createLegacyLogprobs(
     readonly listed: readonly Listed[] | null;
   }
 
-  /** `isShown`: whether the text contains the token; special tokens may be omitted. */
-  function write(entries: readonly Entry[], isShown: (tokenId: number) => boolean): LegacyLogprobs {
+  /** `isShown`: whether the text contains the token; special tokens may be omitted. Called once for each. */
+  function write(entries: Iterable<Entry>, isShown: (tokenId: number) => boolean): LegacyLogprobs {
     const top = ({ listed }: Entry) =>
       listed && Object.fromEntries(listed.map((each) => [nameOf(each.tokenId), finite(each.logprob)]));
-    const written: LegacyLogprobs = {
-      ...{ text_offset: [], token_logprobs: [], tokens: [] },
+    const offsets = createNumberList(Int32Array);
+    for (const { tokenId } of entries) {
+      offsets.push(offset);
+      if (isShown(tokenId)) offset += Array.from(tokenizer.tokenText(tokenId)).length;
+    }
+    return {
+      text_offset: new LazyList(offsets.read()),
+      token_logprobs: lazily(entries, ({ logprob }) => (logprob === null ? null : finite(logprob))),
+      tokens: lazily(entries, ({ tokenId }) => nameOf(tokenId)),
       top_logprobs: lazily(entries, top),
     };
-    for (const { tokenId, logprob } of entries) {
-      written.text_offset.push(offset);
-      if (isShown(tokenId)) offset += Array.from(tokenizer.tokenText(tokenId)).length;
-      written.tokens.push(nameOf(tokenId));
-      written.token_logprobs.push(logprob === null ? null : finite(logprob));
-    }
-    return written;
   }
 
   return {
@@ -67,18 +67,16 @@ export function createLegacyLogprobs(
         rest = rest.slice(text.length);
         return true;
       };
-      return write(
-        promptTokens.map((tokenId, index) => {
-          const listed = report?.logprobs?.[index] ?? null; // its first entry is the token itself
-          return { tokenId, logprob: listed?.[0]?.logprob ?? null, listed };
-        }),
-        isShown,
-      );
+      const entry = ([index, tokenId]: readonly [number, number]) => {
+        const listed = report?.logprobs?.[index] ?? null; // its first entry is the token itself
+        return { tokenId, logprob: listed?.[0]?.logprob ?? null, listed };
+      };
+      return write(lazily({ [Symbol.iterator]: () => promptTokens.entries() }, entry), isShown);
     },
     sampled(tokens) {
       if (logprobs === null) return null;
       return write(
-        tokens.map((token) => ({
+        lazily(tokens, (token) => ({
           tokenId: token.tokenId,
           logprob: token.logprob,
           listed: [token, ...token.topLogprobs.filter(({ tokenId }) => tokenId !== token.tokenId)],
@@ -93,14 +91,17 @@ export function createLegacyLogprobs(
 export function joinLogprobs(parts: readonly (LegacyLogprobs | null)[]): LegacyLogprobs | null {
   const written = parts.filter((part) => part !== null);
   if (written.length === 0) return null;
+  const joined = <K extends keyof LegacyLogprobs>(field: K) =>
+    new LazyList<unknown>(...written.map((part) => part[field])) as LegacyLogprobs[K];
   return {
-    text_offset: written.flatMap((part) => part.text_offset),
-    token_logprobs: written.flatMap((part) => part.token_logprobs),
-    tokens: written.flatMap((part) => part.tokens),
-    top_logprobs: new LazyList(...written.map((part) => part.top_logprobs)),
+    text_offset: joined('text_offset'),
+    token_logprobs: joined('token_logprobs'),
+    tokens: joined('tokens'),
+    top_logprobs: joined('top_logprobs'),
   };
 }
 
 /** For a chunk, whose lists are short. */
 export const forChunk = (logprobs: LegacyLogprobs | null) =>
-  logprobs && { ...logprobs, top_logprobs: [...logprobs.top_logprobs] };
+  logprobs &&
+  Object.fromEntries(Object.entries(logprobs).map(([field, list]) => [field, [...(list as LazyList<unknown>)]]));

@@ -1,5 +1,6 @@
 // Completions in the format of OpenAI's older API and vLLM: the choices of all prompts in one list, or chunks of one choice each.
 import type { ChatDelta } from '#services/chat/answer';
+import type { CollectedChoice } from '#services/chat/collected-choice';
 import type { CompletionAnswer } from '#services/chat/completions';
 import {
   countTokens,
@@ -34,15 +35,15 @@ const headOf = ({ id, createdAtMs, answers }: CompletionHead) => ({
   system_fingerprint: fingerprint(answers[0]!.model),
 });
 
-/** `choices` by prompt: the deltas of those that are returned. `sampledTokens`: of all choices, returned or not. Has lazy lists. */
+/** `choices` by prompt: those that are returned. `sampledTokens`: of all choices, returned or not. Has lazy lists. */
 export function textCompletion(
   head: CompletionHead,
-  choices: readonly (readonly (readonly ChatDelta[])[])[],
+  choices: readonly (readonly CollectedChoice[])[],
   sampledTokens: number,
 ) {
   const { answers, format } = head;
   const all = answers.flatMap((answer, prompt) =>
-    choices[prompt]!.map((deltas) => wholeChoice(answer, format, deltas)),
+    choices[prompt]!.map((choice) => wholeChoice(answer, format, choice)),
   );
   return {
     ...headOf(head),
@@ -54,20 +55,22 @@ export function textCompletion(
   };
 }
 
-function wholeChoice(answer: CompletionAnswer, format: CompletionFormat, deltas: readonly ChatDelta[]) {
+function wholeChoice(
+  answer: CompletionAnswer,
+  format: CompletionFormat,
+  { content, tokens, tokenCount, finish }: CollectedChoice,
+) {
   const writer = createLegacyLogprobs(answer, format);
   const echoed = format.echo ? writer.prompt(answer) : null;
-  const shown = format.promptOnly ? [] : deltas;
-  const tokens = shownTokens(shown);
-  const finish = deltas.at(-1)?.finish ?? null;
+  const isShown = !format.promptOnly;
   return {
-    text: (format.echo ? answer.promptText : '') + shown.map(({ content }) => content).join(''),
-    logprobs: joinLogprobs([echoed, writer.sampled(tokens)]),
+    text: (format.echo ? answer.promptText : '') + (isShown ? content : ''),
+    logprobs: joinLogprobs([echoed, writer.sampled(isShown ? tokens : [])]),
     finish_reason: format.promptOnly ? 'length' : wireFinishReason(finish),
     stop_reason: format.promptOnly ? null : (finish?.stopReason ?? null),
     ...policyStep(answer),
-    ...(format.returnWeightVersions ? weightVersions(answer, countTokens(shown)) : {}),
-    token_ids: format.returnTokenIds ? tokens.map(({ tokenId }) => tokenId) : null,
+    ...(format.returnWeightVersions ? weightVersions(answer, isShown ? tokenCount : 0) : {}),
+    token_ids: format.returnTokenIds ? (isShown ? tokens.ids : []) : null,
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
   };
@@ -113,8 +116,8 @@ export function createChoiceChunks(head: CompletionHead, answer: CompletionAnswe
     delta(delta) {
       if (format.promptOnly) return [];
       const { content, finish } = delta;
-      const shown = shownTokens([delta]);
-      tokens += countTokens([delta]);
+      const shown = shownTokens(delta);
+      tokens += countTokens(delta);
       return [
         chunk(content, {
           logprobs: forChunk(writer.sampled(shown)),

@@ -1,13 +1,12 @@
 // POST /v1/completions: continuations of texts or token ids, complete or as a stream of chunks.
 import { mergeStreams } from '#base/merge-streams';
-import type { ChatDelta } from '#services/chat/answer';
+import { collectShown } from '#services/chat/collected-choice';
 import { bestChoices } from '#services/chat/completions';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { type Generation, type Generations } from '../http/generations.ts';
 import { sendLarge } from '../http/large-answer.ts';
-import { countTokens } from './answer-fields.ts';
 import { completionRequestSchema, parseCompletionRequest } from './completion-request.ts';
 import * as wire from './completion-response.ts';
 import { textCompletionSchema } from './completion-response-schema.ts';
@@ -43,7 +42,8 @@ export function completionRoutes(
           }
           const choices = await collectAnswers(head, generation, request.bestOf);
           const shown = choices.map((ofPrompt) => bestChoices(ofPrompt, request.n));
-          return await sendLarge(call.reply, wire.textCompletion(head, shown, countTokens(choices.flat(2))));
+          const sampled = choices.flat().reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+          return await sendLarge(call.reply, wire.textCompletion(head, shown, sampled));
         } catch (error) {
           throw because(error);
         }
@@ -54,7 +54,7 @@ export function completionRoutes(
 
 /** By prompt and choice. All prompts run concurrently; if one fails, all end. */
 async function collectAnswers({ answers }: wire.CompletionHead, { measured }: Generation, choices: number) {
-  const collected = answers.map(() => Array.from({ length: choices }, (): ChatDelta[] => []));
+  const collected = answers.map(() => Array.from({ length: choices }, collectShown));
   for await (const [prompt, delta] of mergeStreams(answers.map((answer) => measured(answer, choices))))
     collected[prompt]![delta.choiceIndex]!.push(delta);
   return collected;

@@ -2,6 +2,8 @@
 // of vLLM's newest version (`token_id`, `rank`) and of the earlier ones (`token`: `token_id:N`), which clients of both read.
 import { lazily } from '#base/lazy-list';
 import type { ChatDelta } from '#services/chat/answer';
+import type { CollectedChoice } from '#services/chat/collected-choice';
+import type { SampledToken } from '#services/chat/collected-tokens';
 import type { CompletionAnswer } from '#services/chat/completions';
 import { warned } from '#validation/unknown-fields';
 import {
@@ -29,18 +31,19 @@ export const generationId = (requestId: string): string => `generate-tokens-${re
 const headOf = ({ requestId, format }: GeneratedHead) => ({ request_id: requestId, output_mode: format.outputMode });
 
 /** Has lazy lists. */
-export function generatedTokens(head: GeneratedHead, choices: readonly (readonly ChatDelta[])[]) {
+export function generatedTokens(head: GeneratedHead, choices: readonly CollectedChoice[]) {
   const { answer, format, createdAtMs } = head;
+  const sampled = choices.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
   return {
     ...headOf(head),
     model: answer.model.servedName,
     created: seconds(createdAtMs),
-    choices: choices.map((deltas, index) => ({
-      ...piece(head, index, deltas, lazily),
+    choices: choices.map((choice, index) => ({
+      ...piece(head, index, choice, choice.tokens.ids, (write) => lazily(choice.tokens, write)),
       ...policyStep(answer),
-      ...weightVersions(answer, countTokens(deltas)),
+      ...weightVersions(answer, choice.tokenCount),
     })),
-    usage: usageOf([answer], countTokens(choices.flat()), 0),
+    usage: usageOf([answer], sampled, 0),
     prompt_logprobs: format.promptLogprobs ? promptLogprobs(answer) : null,
     prompt_token_ids: format.returnTokenIds ? answer.promptTokens : null,
     kv_transfer_params: null,
@@ -52,22 +55,19 @@ export function generatedTokens(head: GeneratedHead, choices: readonly (readonly
 function piece(
   { answer, format }: GeneratedHead,
   index: number,
-  deltas: readonly ChatDelta[],
-  listOf: <T, R>(items: readonly T[], make: (item: T) => R) => Iterable<R>,
+  { content, finish }: Pick<ChatDelta, 'content' | 'finish'>,
+  tokenIds: ArrayLike<number>,
+  listTokens: <R>(write: (token: SampledToken) => R) => Iterable<R>,
 ) {
-  const tokens = shownTokens(deltas);
-  const finish = deltas.at(-1)?.finish ?? null;
   return {
     index,
-    token_ids: tokens.map(({ tokenId }) => tokenId),
-    ...(format.outputMode === 'text' ? { text: deltas.map(({ content }) => content).join('') } : {}),
-    logprobs: format.logprobs === null ? null : { content: listOf(tokens, logprobWriter(answer, format)) },
+    token_ids: tokenIds,
+    ...(format.outputMode === 'text' ? { text: content } : {}),
+    logprobs: format.logprobs === null ? null : { content: listTokens(logprobWriter(answer, format)) },
     finish_reason: wireFinishReason(finish),
     stop_reason: finish?.stopReason ?? null,
   };
 }
-
-type SampledToken = NonNullable<ChatDelta['token']>;
 
 /** The sampled token, and the list that begins with it: as long as the request says, at least of one. */
 function logprobWriter({ model }: CompletionAnswer, { logprobs, ranksLogprobs, outputMode }: GenerateFormat) {
@@ -95,7 +95,8 @@ export function createGeneratedChunks(head: GeneratedHead, choices: number) {
   return {
     delta(delta: ChatDelta): object {
       const { choiceIndex } = delta;
-      tokens[choiceIndex]! += countTokens([delta]);
+      const shown = shownTokens(delta);
+      tokens[choiceIndex]! += countTokens(delta);
       const opening = isFirst
         ? { ...(format.returnTokenIds ? { prompt_token_ids: answer.promptTokens } : {}), ...warned(format.warnings) }
         : {};
@@ -106,7 +107,13 @@ export function createGeneratedChunks(head: GeneratedHead, choices: number) {
         ...opening,
         choices: [
           {
-            ...piece(head, choiceIndex, [delta], (tokens, write) => tokens.map(write)),
+            ...piece(
+              head,
+              choiceIndex,
+              delta,
+              shown.map(({ tokenId }) => tokenId),
+              (write) => shown.map(write),
+            ),
             ...(delta.finish ? ended : {}),
           },
         ],

@@ -1,9 +1,10 @@
 // POST /inference/v1/generate: token ids in, token ids out, complete or as a stream of chunks. Environment libraries render and parse the
 // conversation themselves and call this; it lies at the root, where vLLM has it.
+import { collectChoices } from '#services/chat/collected-choice';
 import type { ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { errorResponse } from '../http/error-response.ts';
-import { collectChoices, type Generation, type Generations } from '../http/generations.ts';
+import type { Generation, Generations } from '../http/generations.ts';
 import { sendLarge } from '../http/large-answer.ts';
 import { SSE_DONE, sseFrame } from '../http/sse.ts';
 import { generateRequestSchema, parseGenerateRequest } from './generate-request.ts';

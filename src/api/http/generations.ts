@@ -174,10 +174,3 @@ function projectOf(headers: Headers, { entity }: Caller): string {
   const message = `The project \`${header.slice(0, 100)}\` is not one that this key can use. Send ${name}: ${entity}/PROJECT, or leave it out.`;
   throw new AppError('invalid_api_key', message, { param: name });
 }
-
-/** The deltas, by choice. */
-export async function collectChoices(deltas: AsyncIterable<ChatDelta>, choices: number): Promise<ChatDelta[][]> {
-  const collected = Array.from({ length: choices }, (): ChatDelta[] => []);
-  for await (const delta of deltas) collected[delta.choiceIndex]!.push(delta);
-  return collected;
-}

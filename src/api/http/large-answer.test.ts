@@ -22,6 +22,13 @@ test('a short answer is one piece, and lists that follow one another are one lis
   expect(await read({ joined, none: null })).toEqual(['{"joined":["1","2","3"],"none":null}']);
 });
 
+test('packed numbers are a list', async () => {
+  const ids = Int32Array.from({ length: 30_000 }, (_, i) => i - 7);
+  const pieces = await read({ ids, none: new Int32Array(0), few: ids.subarray(0, 2) });
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(pieces.join('')).toBe(JSON.stringify({ ids: [...ids], none: [], few: [-7, -6] }));
+});
+
 test('the event loop goes on while a long list is written', async () => {
   let turns = 0;
   let isDone = false;

@@ -92,7 +92,10 @@ export const sseFrame = (data: unknown, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 
 /** An event with a name; its data is one line of JSON. */
-export const sseEvent = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+export const sseEvent = (name: string, data: unknown): string => sseEventOf(name, JSON.stringify(data));
+
+/** The same with data that is written. */
+export const sseEventOf = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
 export const SSE_DONE = 'data: [DONE]\n\n';
 

@@ -67,19 +67,23 @@ const emptyMessage = ({ id, answer }: MessageHead) => ({
   usage: { ...usageOf(answer, 0, 0), service_tier: 'standard' as const },
 });
 
-export function wholeMessage(head: MessageHead, deltas: readonly ChatDelta[]) {
-  const reader = createPartReader();
-  const parts = deltas
-    .flatMap((delta) => reader.push(delta))
-    .flatMap((event) => (event.kind === 'end' ? [event.part] : []));
-  const finish = deltas.at(-1)?.finish ?? null;
-  const outputTokens = countTokens(deltas);
+export async function wholeMessage(head: MessageHead, deltas: AsyncIterable<ChatDelta>) {
+  const reader = createPartReader({ keepsTokens: false });
+  const parts: Part[] = [];
+  let finish: Finish | null = null;
+  let [outputTokens, thinkingTokens] = [0, 0];
+  for await (const delta of deltas) {
+    outputTokens += countTokens(delta);
+    thinkingTokens += countThinking(delta);
+    finish = delta.finish ?? finish;
+    for (const { kind, part } of reader.push(delta)) if (kind === 'end') parts.push(part);
+  }
   const message = emptyMessage(head);
   return {
     ...message,
     content: parts.map(wholeBlock),
     ...stopOf(finish, parts.findLast(isCall) ?? null, outputTokens, head.maxTokens),
-    usage: { ...message.usage, ...usageOf(head.answer, outputTokens, countThinking(deltas)) },
+    usage: { ...message.usage, ...usageOf(head.answer, outputTokens, thinkingTokens) },
     ...warned([...head.warnings, ...parts.flatMap(brokenCall), ...deadEnd(finish)]),
   };
 }
@@ -126,7 +130,7 @@ export async function* messageEvents(
   head: MessageHead,
   deltas: AsyncIterable<ChatDelta>,
 ): AsyncGenerator<MessageEvent> {
-  const reader = createPartReader();
+  const reader = createPartReader({ keepsTokens: false });
   let finish: Finish | null = null;
   let call: Part | null = null;
   const told: string[] = []; // about what came after the start
@@ -134,8 +138,8 @@ export async function* messageEvents(
   for await (const delta of deltas) {
     if (!started) yield event('message_start', { message: { ...emptyMessage(head), ...warned(head.warnings) } });
     started = true;
-    outputTokens += countTokens([delta]);
-    thinkingTokens += countThinking([delta]);
+    outputTokens += countTokens(delta);
+    thinkingTokens += countThinking(delta);
     finish = delta.finish ?? finish;
     for (const part of reader.push(delta)) {
       if (isCall(part.part)) call = part.part;

@@ -36,11 +36,7 @@ export function messageRoutes({ chat }: Pick<ApiServices, 'chat'>, generations: 
           const warnings = [...known, ...unreadVariables(answer, variables)];
           const head = { id, answer, maxTokens: request.sampling.maxTokens!, warnings };
           const deltas = generation.measured(answer, 1);
-          if (!stream) {
-            const whole = [];
-            for await (const delta of deltas) whole.push(delta);
-            return wire.wholeMessage(head, whole);
-          }
+          if (!stream) return await wire.wholeMessage(head, deltas);
           const onError = (error: unknown) =>
             sseEvent('error', anthropicError(errorResponse(error), call.request.id).body);
           return await generation.stream(frames(wire.messageEvents(head, deltas)), onError);

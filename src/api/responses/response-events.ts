@@ -6,7 +6,8 @@ import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { GenerationCall } from '../http/generations.ts';
 import { errorEvent } from './responses-response.ts';
-import { clientSignal, sendEvents, sseEvent } from '../http/sse.ts';
+import { jsonText } from '../http/large-answer.ts';
+import { clientSignal, sendEvents, sseEvent, sseEventOf } from '../http/sse.ts';
 
 /** A stream of events, and the event that says why it broke off. `after`: the number of the last event that the client has. */
 export function eventStream(events: AsyncIterable<ResponseEvent>, after = -1) {
@@ -14,7 +15,7 @@ export function eventStream(events: AsyncIterable<ResponseEvent>, after = -1) {
   async function* frames(): AsyncGenerator<string> {
     for await (const event of events) {
       last = event.sequence_number;
-      yield sseEvent(event.type, event);
+      yield sseEventOf(event.type, jsonText(event));
     }
   }
   return {

@@ -1,8 +1,10 @@
 // Answers in the format of OpenAI's Responses API: output items, complete or as the events that build them. A complete answer is the
 // content of its last event.
+import { lazily, LazyList } from '#base/lazy-list';
 import type { Answer, ChatDelta } from '#services/chat/answer';
 import { createPartReader, type Part, type PartEvent } from '#services/chat/answer-parts';
 import type { Finish } from '#services/chat/choice-text';
+import type { SampledToken } from '#services/chat/collected-tokens';
 import type { ResponseEvent, ResponseWriter, WireObject } from '#services/responses/response-content';
 import { countThinking, countTokens, DEAD_END, policyStep, seconds } from '../chat/answer-fields.ts';
 import { finite } from '../chat/chat-logprobs.ts';
@@ -120,7 +122,7 @@ export const responseWriter: ResponseWriter = {
   ending: (response, number) => ({ type: 'response.failed', sequence_number: number, response }),
 };
 
-/** The last event contains the complete answer. In the background, the events follow the opening ones. */
+/** Have lazy lists. The last event contains the complete answer. In the background, the events follow the opening ones. */
 export async function* responseEvents(
   asked: ResponseHead,
   answer: Answer,
@@ -132,7 +134,7 @@ export async function* responseEvents(
   let number = asked.background ? OPENING_COUNT : 0;
   let isBegun = false;
   const event = (type: string, more: object): ResponseEvent => ({ type, sequence_number: number++, ...more });
-  const reader = createPartReader();
+  const reader = createPartReader({ keepsTokens: head.logprobs });
   const output: object[] = [];
   let finish: Finish | null = null;
   let [outputTokens, thinkingTokens] = [0, 0];
@@ -140,8 +142,8 @@ export async function* responseEvents(
     if (!isBegun && !head.background) yield event('response.created', { response: responseOf(head, BEGUN) });
     if (!isBegun) yield event('response.in_progress', { response: responseOf(head, BEGUN) });
     isBegun = true;
-    outputTokens += countTokens([delta]);
-    thinkingTokens += countThinking([delta]);
+    outputTokens += countTokens(delta);
+    thinkingTokens += countThinking(delta);
     finish = delta.finish ?? finish;
     const isCut = finish !== null && finish.reason !== 'stop' && finish.reason !== 'tool_calls';
     for (const part of reader.push(delta)) {
@@ -189,7 +191,7 @@ function itemEvents(head: BegunHead, event: PartEvent, status: string): Untold[]
   const name = { call: 'function_call_arguments', text: 'output_text', thinking: 'reasoning_text' }[part.kind];
   if (kind === 'piece') {
     const inContent = part.kind === 'call' ? {} : { content_index: 0 };
-    const logprobs = part.kind === 'text' ? { logprobs: logprobsOf(head, event.tokens) } : {};
+    const logprobs = part.kind === 'text' ? { logprobs: [...logprobsOf(head, event.tokens)] } : {};
     return [tell(`${name}.delta`, { ...at, ...inContent, delta: event.text, ...logprobs })];
   }
   const item = itemOf(head, index, part, status);
@@ -238,15 +240,16 @@ function contentOf(head: BegunHead, part: Exclude<Part, { kind: 'call' }>): obje
   return { type: 'output_text', text: part.text, annotations: [], logprobs: logprobsOf(head, part.tokens) };
 }
 
-function logprobsOf({ logprobs, answer }: BegunHead, tokens: Extract<Part, { tokens: unknown }>['tokens']): object[] {
-  if (!logprobs) return [];
+/** Lazy: an entry with alternatives takes kilobytes, and four events have all of them. */
+function logprobsOf({ logprobs, answer }: BegunHead, tokens: Iterable<SampledToken>): LazyList<object> {
+  if (!logprobs) return new LazyList();
   const { tokenizer } = answer.model.base.text;
   const entry = (tokenId: number, logprob: number) => ({
     token: tokenizer.tokenText(tokenId),
     logprob: finite(logprob),
     bytes: Array.from(tokenizer.tokenBytes(tokenId)),
   });
-  return tokens.map(({ tokenId, logprob, topLogprobs }) => ({
+  return lazily(tokens, ({ tokenId, logprob, topLogprobs }) => ({
     ...entry(tokenId, logprob),
     top_logprobs: topLogprobs.map((top) => entry(top.tokenId, top.logprob)),
   }));

@@ -6,6 +6,7 @@ import type { NewResponse } from '#services/responses/responses';
 import type { ApiLimits, ApiServices } from '../http/api-services.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { GenerationCall, Generations } from '../http/generations.ts';
+import { jsonText, sendLarge } from '../http/large-answer.ts';
 import { unreadVariables } from '../chat/unread-variables.ts';
 import { refuseLargeConversation } from './conversation-bounds.ts';
 import { responsesRequestSchema } from './responses-fields.ts';
@@ -91,7 +92,7 @@ export function responseRoutes(
           const answer = await chat.start({ ...context, answerId: id }, chatRequest);
           const wireEvents = wire.responseEvents(head, answer, generation.measured(answer, 1), () => clock.now());
           const events = keeping(wireEvents, answer.model.base.id);
-          if (!asked.stream) return await lastResponse(events);
+          if (!asked.stream) return await sendResponse(call, await lastResponse(events));
           const { frames, broken } = eventStream(events);
           return await generation.stream(frames, broken);
         } catch (error) {
@@ -168,8 +169,12 @@ function headOf(
   return { ...known, background, previousId, echoed, logprobs, namespaces, variables };
 }
 
-async function lastResponse(events: AsyncIterable<ResponseEvent>): Promise<unknown> {
+/** An answer that is kept under an Idempotency-Key is kept as JSON. */
+const sendResponse = ({ request, reply }: GenerationCall, response: object): unknown =>
+  isRepeatable(request.headers) ? (JSON.parse(jsonText(response)) as unknown) : sendLarge(reply, response);
+
+async function lastResponse(events: AsyncIterable<ResponseEvent>): Promise<object> {
   let last: ResponseEvent | null = null;
   for await (const event of events) last = event;
-  return last!['response'];
+  return last!['response'] as object;
 }

@@ -17,7 +17,7 @@ const delta = (fields: Partial<ChatDelta>): ChatDelta => ({
 const STOP = { finish: { reason: 'stop', stopReason: null } } as const;
 
 function read(deltas: readonly Partial<ChatDelta>[]): PartEvent[] {
-  const reader = createPartReader();
+  const reader = createPartReader({ keepsTokens: true });
   return deltas.flatMap((fields) => reader.push(delta(fields)));
 }
 

@@ -1,10 +1,11 @@
 // Turns the deltas of a choice into its parts, in order: reasoning, text, calls, each with a start, pieces and an end. For answer formats
 // that are lists of parts (content blocks, output items); joining the pieces gives the complete answer.
-import type { TokenEvent } from '#engine/inference-engine';
 import type { ChatDelta } from './answer.ts';
+import { createCollectedTokens, type CollectedTokens, type SampledToken } from './collected-tokens.ts';
 
 export type Part =
-  | { readonly kind: 'thinking' | 'text'; readonly text: string; readonly tokens: readonly TokenEvent[] }
+  /** `tokens`: of its text; empty until it ends. */
+  | { readonly kind: 'thinking' | 'text'; readonly text: string; readonly tokens: CollectedTokens }
   /** `text`: the arguments as the model wrote them: JSON, unless the answer was cut off. */
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly text: string };
 
@@ -17,7 +18,7 @@ export type PartEvent =
       readonly index: number;
       readonly part: Part;
       readonly text: string;
-      readonly tokens: readonly TokenEvent[];
+      readonly tokens: readonly SampledToken[];
     }
   | { readonly kind: 'end'; readonly index: number; readonly part: Part };
 
@@ -26,16 +27,20 @@ export interface PartReader {
   push(delta: ChatDelta): PartEvent[];
 }
 
-export function createPartReader(): PartReader {
+const NO_TOKENS = createCollectedTokens();
+
+/** `keepsTokens`: parts of text have their tokens. Otherwise only pieces have. */
+export function createPartReader({ keepsTokens }: { readonly keepsTokens: boolean }): PartReader {
   let open: Part | null = null;
   let index = -1;
-  let waiting: TokenEvent[] = []; // have produced no text yet
-  let own: TokenEvent[] = []; // tokens of the open part; appended in place because there may be very many
+  let waiting: SampledToken[] = []; // have produced no text yet
+  let own = createCollectedTokens(); // of the open part
 
   function end(): PartEvent[] {
     if (open === null) return [];
-    const part = open;
+    const part = open.kind === 'call' ? open : { ...open, tokens: own };
     open = null;
+    own = createCollectedTokens();
     return [{ kind: 'end', index, part }];
   }
 
@@ -49,13 +54,16 @@ export function createPartReader(): PartReader {
     const tokens = open!.kind === 'text' ? waiting : [];
     waiting = [];
     if (text === '' && tokens.length === 0) return [];
-    own.push(...tokens);
+    if (keepsTokens) for (const token of tokens) own.push(token);
     open = { ...open!, text: open!.text + text };
     return [{ kind: 'piece', index, part: open, text, tokens }];
   }
 
-  const inPart = (kind: 'thinking' | 'text', text: string): PartEvent[] =>
-    text === '' ? [] : [...(open?.kind === kind ? [] : begin({ kind, text: '', tokens: (own = []) })), ...add(text)];
+  function inPart(kind: 'thinking' | 'text', text: string): PartEvent[] {
+    if (text === '') return [];
+    const events = open?.kind === kind ? [] : begin({ kind, text: '', tokens: NO_TOKENS });
+    return [...events, ...add(text)];
+  }
 
   return {
     push({ token, content, reasoning, toolCalls, thinking, finish }) {

@@ -11,6 +11,7 @@ import type { SampledModel } from '../models/models.ts';
 import { searchBeams } from './beam-search.ts';
 import type { GenerationOptions } from './chat-request.ts';
 import { createChoiceText, type ChoiceTextOptions, type TextDelta } from './choice-text.ts';
+import { collectSampled, type CollectedChoice } from './collected-choice.ts';
 import { generateWithReplay } from './replaying-generation.ts';
 
 /** One sampled token and the text that it completed. */
@@ -46,17 +47,14 @@ export interface ChatContext {
   readonly answerId?: string;
 }
 
-/** One object with the delta that the client gets: a long answer has a hundred thousand. */
-export type SaidToken = ChatDelta & { readonly token: TokenEvent };
-
 export interface AnswerRequest {
   readonly model: SampledModel;
   /** Its seed is not null. */
   readonly generate: GenerateRequest;
   readonly choice: ChoiceTextOptions;
   readonly beamSearch: GenerationOptions['beamSearch'];
-  /** Called with each choice's tokens when it ends. Null: they are not remembered. */
-  readonly remember: ((said: readonly SaidToken[], choiceIndex: number) => void) | null;
+  /** Called with each choice when it ends. Null: they are not remembered. */
+  readonly remember: ((said: CollectedChoice, choiceIndex: number) => void) | null;
   /**
    * Stores the tokens of all choices, by choice: awaited before the last delta is passed on, or when the answer was cut off or came to a dead end. Null: they
    * are not stored.
@@ -64,7 +62,7 @@ export interface AnswerRequest {
   readonly capture: Capture | null;
 }
 
-export type Capture = (said: readonly (readonly SaidToken[])[], isCut: boolean) => Promise<void>;
+export type Capture = (said: readonly CollectedChoice[], isCut: boolean) => Promise<void>;
 
 export interface AnswerDeps {
   /** Called once for each request that started, however it ends. */
@@ -86,7 +84,7 @@ export function beginAnswer(
 
   async function* deltas(): AsyncGenerator<ChatDelta> {
     const choices = Array.from({ length: generate.n }, () => createChoiceText(text.tokenizer, choice));
-    const said = choices.map((): SaidToken[] => []);
+    const said = choices.map(collectSampled);
     const open = new Set(choices.keys());
     let completionTokens = 0;
     let isCaptured = capture === null;
@@ -99,7 +97,7 @@ export function beginAnswer(
         completionTokens++;
         prompt.report = token.prompt ?? prompt.report;
         const { choiceIndex } = token;
-        const delta: SaidToken = { choiceIndex, token, ...choices[choiceIndex]!.push(token) };
+        const delta = { choiceIndex, token, ...choices[choiceIndex]!.push(token) };
         if (delta.finish && token.finishReason === null) stream.cancelChoice(choiceIndex); // a stop string ended it
         if (delta.finish) open.delete(choiceIndex);
         if (remember || capture) said[choiceIndex]!.push(delta);

@@ -5,9 +5,10 @@ import type { GenerateRequest, TokenConstraint } from '#engine/inference-engine'
 import type { CallContent } from '../episodes/call-content.ts';
 import type { Recorder, SampledChoice } from '../episodes/recorder.ts';
 import type { SampledModel } from '../models/models.ts';
-import type { Capture, ChatContext, SaidToken } from './answer.ts';
+import type { Capture, ChatContext } from './answer.ts';
 import type { ChatRequest, GenerationOptions } from './chat-request.ts';
 import { reshapingFields } from './check-capabilities.ts';
+import type { CollectedChoice } from './collected-choice.ts';
 import type { Words } from './sampled-tokens.ts';
 
 /** What a request asked, apart from its tokens. */
@@ -39,7 +40,7 @@ export async function beginCapture(
     (said, isCut) =>
       recording.record({
         promptTokens: generate.promptTokens,
-        choices: said.map((tokens) => choiceOf(tokens, generate.constraint)),
+        choices: said.map((choice) => choiceOf(choice, generate.constraint)),
         reshapedBy: reshapedByOf(generate, beamSearch),
         isCut,
         content: { ...contentOf(asked, generate), answers: said.map(answerOf) },
@@ -53,32 +54,25 @@ export const reshapedByOf = (
 ): readonly string[] => (beamSearch ? ['use_beam_search'] : reshapingFields(sampling));
 
 /** Whether any of the tokens was sampled under the constraint, which may apply only after the reasoning. */
-export function heldFor(tokens: readonly SaidToken[], constraint: TokenConstraint | null): boolean {
+export function heldFor({ tokens }: CollectedChoice, constraint: TokenConstraint | null): boolean {
   if (constraint === null) return false;
   const { afterTokenId } = constraint;
-  return afterTokenId === null || tokens.slice(0, -1).some(({ token }) => token.tokenId === afterTokenId);
+  return afterTokenId === null || tokens.ids.subarray(0, -1).includes(afterTokenId);
 }
 
-export function wordsOf(tokens: readonly SaidToken[]): Words {
-  const calls: { name: string; arguments: string }[] = [];
-  for (const { index, name, arguments: text = '' } of tokens.flatMap(({ toolCalls }) => toolCalls)) {
-    calls[index] ??= { name: name ?? '', arguments: '' };
-    calls[index].arguments += text;
-  }
-  return { content: tokens.map(({ content }) => content).join(''), calls };
-}
-
-const choiceOf = (tokens: readonly SaidToken[], constraint: TokenConstraint | null): SampledChoice => ({
-  tokenIds: Int32Array.from(tokens, ({ token }) => token.tokenId),
-  logprobs: Float32Array.from(tokens, ({ token }) => token.logprob),
-  finishReason: tokens.at(-1)?.finish?.reason ?? null,
-  isConstrained: heldFor(tokens, constraint),
+export const wordsOf = ({ content, calls }: CollectedChoice): Words => ({
+  content,
+  calls: calls.map(({ name, arguments: text }) => ({ name, arguments: text })),
 });
 
-const answerOf = (tokens: readonly SaidToken[]) => ({
-  ...wordsOf(tokens),
-  reasoning: tokens.map(({ reasoning }) => reasoning).join(''),
+const choiceOf = (choice: CollectedChoice, constraint: TokenConstraint | null): SampledChoice => ({
+  tokenIds: choice.tokens.ids.slice(),
+  logprobs: Float32Array.from(choice.tokens.logprobs),
+  finishReason: choice.finish?.reason ?? null,
+  isConstrained: heldFor(choice, constraint),
 });
+
+const answerOf = (choice: CollectedChoice) => ({ ...wordsOf(choice), reasoning: choice.reasoning });
 
 const contentOf = (
   { messages = null, tools = null, prompt = null }: { [K in keyof AskedWords]: AskedWords[K] | null },

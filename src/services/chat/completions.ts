@@ -4,12 +4,13 @@ import type { GenerateRequest } from '#engine/inference-engine';
 import { AppError } from '#domain/errors';
 import type { SamplingParams } from '#domain/sampling';
 import type { Recorder } from '../episodes/recorder.ts';
-import { beginAnswer, type Answer, type AnswerDeps, type Capture, type ChatContext, type ChatDelta } from './answer.ts';
+import { beginAnswer, type Answer, type AnswerDeps, type Capture, type ChatContext } from './answer.ts';
 import { beginCapture, PLAIN_PROMPT, reshapedByOf } from './capture.ts';
 import { checkSampling } from './check-capabilities.ts';
 import { checkListed } from './listed-alternatives.ts';
 import type { CompletionRequest } from './chat-request.ts';
 import { primaryEos, type ChoiceTextOptions } from './choice-text.ts';
+import { collectSampled, type CollectedChoice } from './collected-choice.ts';
 import { compileConstraint } from './compile-constraint.ts';
 import type { SampledModel } from '../models/models.ts';
 import { checkPriority, resolveModel, servingOf, type ChatSettings, type ModelDeps } from './request-serving.ts';
@@ -121,10 +122,7 @@ const untrained = <C extends Pick<ChatContext, 'episode'>>(context: C): C => ({
 const withoutTokens =
   (store: Capture): Capture =>
   (said, isCut) =>
-    store(
-      said.map(() => []),
-      isCut,
-    );
+    store(said.map(collectSampled), isCut);
 
 const COMPLETION = 'completion';
 
@@ -151,11 +149,9 @@ function choiceOptions({ base: { text } }: SampledModel, request: CompletionRequ
 }
 
 /** The `n` choices with the highest mean log-probability, best first. */
-export function bestChoices(choices: readonly (readonly ChatDelta[])[], n: number): (readonly ChatDelta[])[] {
+export function bestChoices(choices: readonly CollectedChoice[], n: number): CollectedChoice[] {
   if (choices.length <= n) return [...choices];
-  const score = (deltas: readonly ChatDelta[]) => {
-    const logprobs = deltas.flatMap(({ token }) => (token ? [token.logprob] : []));
-    return logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length);
-  };
+  const score = ({ tokens: { logprobs } }: CollectedChoice) =>
+    logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length);
   return choices.toSorted((a, b) => score(b) - score(a)).slice(0, n);
 }

@@ -2,8 +2,9 @@
 // again is in sampled-tokens.ts.
 import type { GenerateRequest } from '#engine/inference-engine';
 import type { SampledModel } from '../models/models.ts';
-import type { ChatContext, SaidToken } from './answer.ts';
+import type { ChatContext } from './answer.ts';
 import { heldFor, wordsOf } from './capture.ts';
+import type { CollectedChoice } from './collected-choice.ts';
 import type { SampledTokens } from './sampled-tokens.ts';
 
 interface Sampled {
@@ -13,20 +14,20 @@ interface Sampled {
   readonly reshapedBy: readonly string[];
 }
 
-/** Called with the tokens of each choice. Null: the answer is not from a trainable model, or is not kept. */
+/** Called with each choice. Null: the answer is not from a trainable model, or is not kept. */
 export function remembering(
   memory: SampledTokens,
   { caller, isBackground, answerId }: ChatContext,
   { modelId, base, step: policyStep }: SampledModel,
   { generate, conversation, reshapedBy }: Sampled,
-): ((said: readonly SaidToken[], choiceIndex: number) => void) | null {
+): ((said: CollectedChoice, choiceIndex: number) => void) | null {
   if (modelId === null || isBackground) return null;
   const asked = { entity: caller.entity, baseModel: base.id, modelId, conversation };
   return (said, index) => {
     const sampling = {
       promptTokens: generate.promptTokens,
-      tokenIds: said.map(({ token }) => token.tokenId),
-      logprobs: said.map(({ token }) => token.logprob),
+      tokenIds: Array.from(said.tokens.ids),
+      logprobs: Array.from(said.tokens.logprobs),
       isConstrained: heldFor(said, generate.constraint),
       reshapedBy,
       policyStep,

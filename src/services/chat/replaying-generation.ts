@@ -3,6 +3,7 @@
 // not begun is requested again.
 import pRetry from 'p-retry';
 import type { Log } from '#base/log';
+import { createNumberList } from '#base/number-list';
 import type { Constraint } from '#domain/constraint';
 import { AppError } from '#domain/errors';
 import type { EngineCapabilities } from '#engine/capabilities';
@@ -20,7 +21,7 @@ export function generateWithReplay(
   log: Log,
   signal: AbortSignal,
 ): GenerationStream {
-  const passedOn: number[][] = Array.from({ length: request.n }, () => []);
+  const passedOn = Array.from({ length: request.n }, () => createNumberList(Int32Array));
   const over = new Set<number>(); // choices that have finished or were cancelled
   let stream: GenerationStream | null = null;
 
@@ -34,12 +35,12 @@ export function generateWithReplay(
           const { choiceIndex, tokenId, finishReason } = event;
           if (over.has(choiceIndex)) continue;
           const at = replayed[choiceIndex]!++;
-          const known = passedOn[choiceIndex]![at];
-          if (known === undefined) {
-            passedOn[choiceIndex]!.push(tokenId);
+          const known = passedOn[choiceIndex]!;
+          if (at === known.length) {
+            known.push(tokenId);
             if (finishReason !== null) over.add(choiceIndex);
             yield event;
-          } else if (known !== tokenId) {
+          } else if (known.at(at) !== tokenId) {
             throw new AppError('engine_failed', 'The engine was restarted and could not repeat its answer.');
           }
         }

@@ -6,6 +6,7 @@ import { AppError, type ErrorCode } from '#domain/errors';
 import type { EvaluationAnswer, EvaluationPrompt, EvaluationSettings, PromptAnswers } from '#domain/evaluation';
 import type { Chat, ChatAnswer } from '../chat/chat.ts';
 import type { ChatRequest } from '../chat/chat-request.ts';
+import { collectChoices, type CollectedChoice } from '../chat/collected-choice.ts';
 import { PLAIN_OUTPUT, PLAIN_PROMPT, PLAIN_SAMPLING_OPTIONS } from '../chat/plain-options.ts';
 
 export interface PlacedPrompt {
@@ -32,7 +33,10 @@ export async function answerPrompt(
 ): Promise<PromptAnswers> {
   try {
     const context = { caller, project, requestId, signal, isBackground: true };
-    return { answers: await collect(await chat.start(context, requestOf(placed))), error: null };
+    return {
+      answers: await collect(await chat.start(context, requestOf(placed)), placed.settings.samples),
+      error: null,
+    };
   } catch (error) {
     if (!(error instanceof AppError) || !PROMPT_FAULTS.has(error.code)) throw error;
     return { answers: [], error: error.message };
@@ -63,53 +67,18 @@ function requestOf({ index, prompt, settings, model }: PlacedPrompt): ChatReques
   };
 }
 
-interface Said {
-  content: string;
-  reasoning: string;
-  readonly calls: { id: string; name: string; arguments: string }[];
-  finishReason: string;
-  readonly tokenIds: number[];
-  readonly logprobs: number[];
-}
-
-async function collect({ role, deltas }: ChatAnswer): Promise<EvaluationAnswer[]> {
-  const choices: Said[] = [];
-  for await (const { choiceIndex, token, content, reasoning, toolCalls, finish } of deltas) {
-    const said = (choices[choiceIndex] ??= {
-      content: '',
-      reasoning: '',
-      calls: [],
-      finishReason: '',
-      tokenIds: [],
-      logprobs: [],
-    });
-    if (token) {
-      said.tokenIds.push(token.tokenId);
-      said.logprobs.push(token.logprob);
-    }
-    said.content += content;
-    said.reasoning += reasoning;
-    for (const { index, id = '', name = '', arguments: text = '' } of toolCalls) {
-      const call = (said.calls[index] ??= { id: '', name: '', arguments: '' });
-      call.id += id;
-      call.name += name;
-      call.arguments += text;
-    }
-    if (finish) said.finishReason = finish.reason;
-  }
-  return choices.map(({ finishReason, tokenIds, logprobs, ...said }) => ({
-    message: messageOf(role, said),
-    finishReason,
-    tokenIds,
-    logprobs,
+async function collect({ role, deltas }: ChatAnswer, samples: number): Promise<EvaluationAnswer[]> {
+  const choices = await collectChoices(deltas, samples);
+  return choices.map((choice) => ({
+    message: messageOf(role, choice),
+    finishReason: choice.finish?.reason ?? '',
+    tokenIds: Array.from(choice.tokens.ids),
+    logprobs: Array.from(choice.tokens.logprobs),
   }));
 }
 
 /** As in a chat answer. */
-function messageOf(
-  role: string,
-  { content, reasoning, calls }: Pick<Said, 'content' | 'reasoning' | 'calls'>,
-): ChatMessage {
+function messageOf(role: string, { content, reasoning, calls }: CollectedChoice): ChatMessage {
   const toolCalls = calls.map(({ id, name, arguments: text }): ToolCall => ({
     id,
     type: 'function',

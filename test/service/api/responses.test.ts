@@ -84,6 +84,25 @@ describe('an answer', () => {
     expect(warnings).toEqual([containing('top_logprobs was not used')]);
   });
 
+  test('has the same log-probabilities whole, streamed, stored, and repeated by its Idempotency-Key', async () => {
+    const fields = { include: ['message.output_text.logprobs'], top_logprobs: 2 };
+    const whole = await ask('Hello there.', fields);
+    const listed = ({ output }: Answer) => output.map((item) => (item.type === 'message' ? item.content : []));
+    expect(listed(whole)[0]![0]!.logprobs.length).toBeGreaterThan(2);
+    const events = await stream('Hello there.', fields);
+    expect(listed(events.at(-1)!.response!)).toEqual(listed(whole));
+    expect(events.find(({ type }) => type === 'response.content_part.added')).toMatchObject({ part: { logprobs: [] } });
+    const done = events.find(({ type }) => type === 'response.output_text.done');
+    expect(done).toMatchObject({ logprobs: listed(whole)[0]![0]!.logprobs });
+    for (const { id } of [whole, events.at(-1)!.response!])
+      expect(listed((await send(server, { url: `${url}/${id}` })).json())).toEqual(listed(whole));
+    const headers = { 'idempotency-key': 'the same logprobs' };
+    for (let i = 0; i < 2; i++) {
+      const response = await send(server, { url, headers, body: body({ ...fields, store: false }) });
+      expect(listed(response.json())).toEqual(listed(whole));
+    }
+  });
+
   test('counts its reasoning, and does not list it among the tokens of its text, returned or not', async () => {
     const thought = '\nHm 🙂 日本.\n';
     const text = `<think>${thought}</think>\n\nYes.`;
