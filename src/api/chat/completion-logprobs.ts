@@ -32,6 +32,7 @@ export function createLegacyLogprobs(
 ): LegacyLogprobsWriter {
   const { tokenizer } = base.text;
   const nameOf = (id: number) => (tokensAsTokenIds ? `token_id:${id}` : tokenizer.tokenText(id));
+  const answered = tokenizer.decodeStream({ skipSpecialTokens });
   let offset = 0;
 
   interface Entry {
@@ -40,14 +41,14 @@ export function createLegacyLogprobs(
     readonly listed: readonly Listed[] | null;
   }
 
-  /** `isShown`: whether the text contains the token; special tokens may be omitted. Called once for each. */
-  function write(entries: Iterable<Entry>, isShown: (tokenId: number) => boolean): LegacyLogprobs {
+  /** `textOf`: what the next token adds to the text; nothing if it does not complete a character. */
+  function write(entries: Iterable<Entry>, textOf: (tokenId: number) => string): LegacyLogprobs {
     const top = ({ listed }: Entry) =>
       listed && Object.fromEntries(listed.map((each) => [nameOf(each.tokenId), finite(each.logprob)]));
     const offsets = createNumberList(Int32Array);
     for (const { tokenId } of entries) {
       offsets.push(offset);
-      if (isShown(tokenId)) offset += Array.from(tokenizer.tokenText(tokenId)).length;
+      offset += characters(textOf(tokenId));
     }
     return {
       text_offset: new LazyList(offsets.read()),
@@ -60,18 +61,19 @@ export function createLegacyLogprobs(
   return {
     prompt({ promptTokens, promptText, prompt: { report } }) {
       if (logprobs === null) return null;
+      const { push } = tokenizer.decodeStream({ skipSpecialTokens: false });
       let rest = promptText;
-      const isShown = (tokenId: number) => {
-        const text = tokenizer.tokenText(tokenId);
-        if (tokenizer.isSpecial(tokenId) && !rest.startsWith(text)) return false;
+      const textOf = (tokenId: number) => {
+        if (tokenizer.isSpecial(tokenId) && !rest.startsWith(tokenizer.tokenText(tokenId))) return '';
+        const text = push(tokenId);
         rest = rest.slice(text.length);
-        return true;
+        return text;
       };
       const entry = ([index, tokenId]: readonly [number, number]) => {
         const listed = report?.logprobs?.[index] ?? null; // its first entry is the token itself
         return { tokenId, logprob: listed?.[0]?.logprob ?? null, listed };
       };
-      return write(lazily({ [Symbol.iterator]: () => promptTokens.entries() }, entry), isShown);
+      return write(lazily({ [Symbol.iterator]: () => promptTokens.entries() }, entry), textOf);
     },
     sampled(tokens) {
       if (logprobs === null) return null;
@@ -81,11 +83,14 @@ export function createLegacyLogprobs(
           logprob: token.logprob,
           listed: [token, ...token.topLogprobs.filter(({ tokenId }) => tokenId !== token.tokenId)],
         })),
-        (tokenId) => !skipSpecialTokens || !tokenizer.isSpecial(tokenId),
+        answered.push,
       );
     },
   };
 }
+
+/** Of a text: code points. */
+const characters = (text: string): number => Array.from(text).length;
 
 /** Concatenates the lists. */
 export function joinLogprobs(parts: readonly (LegacyLogprobs | null)[]): LegacyLogprobs | null {

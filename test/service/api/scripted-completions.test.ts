@@ -11,7 +11,12 @@ const server = await shareScriptedServer(script);
 
 async function complete(text: string, fields: object) {
   script.text = text;
-  const body = { model: BASE, prompt: 'Once 🙂 upon', max_tokens: 100, ...fields };
+  const body = {
+    model: BASE,
+    prompt: 'Once 🙂 upon',
+    max_tokens: 100,
+    ...fields,
+  };
   const response = await send(server, { url: '/v1/completions', body });
   expect(response.statusCode, response.body).toBe(200);
   return response.json<z.output<typeof textCompletionSchema>>().choices[0]!;
@@ -23,6 +28,28 @@ test('a stop string ends the answer after min_tokens although it begins before',
   const before = pieces.slice(0, 3).join('');
   const stop = before.slice(-1) + pieces[3]!;
   for (const min_tokens of [0, 3])
-    expect(await complete(text, { stop, min_tokens })).toMatchObject({ text: before.slice(0, -1), stop_reason: stop });
-  expect(await complete(text, { stop, min_tokens: 4 })).toMatchObject({ text, stop_reason: null });
+    expect(await complete(text, { stop, min_tokens })).toMatchObject({
+      text: before.slice(0, -1),
+      stop_reason: stop,
+    });
+  expect(await complete(text, { stop, min_tokens: 4 })).toMatchObject({
+    text,
+    stop_reason: null,
+  });
 });
+
+test.each([false, true])(
+  'offsets are places in the text, also after characters of several tokens (echo: %j)',
+  async (echo) => {
+    const { text, logprobs } = await complete(' a 🙂🙃 time é漢 b', {
+      logprobs: 0,
+      echo,
+    });
+    const { tokens, text_offset: offsets } = logprobs!;
+    const characters = Array.from(text);
+    expect(tokens.filter((token) => token.includes('\uFFFD')).length).toBeGreaterThan(2);
+    for (const [i, token] of tokens.slice(0, -1).entries())
+      if (!token.includes('\uFFFD')) expect(characters.slice(offsets[i]).join('').startsWith(token), token).toBe(true);
+    expect(offsets.at(-1)).toBe(characters.length);
+  },
+);
