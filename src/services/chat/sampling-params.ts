@@ -62,7 +62,7 @@ const WORDS_MS = 200;
 function badWordTokens(words: readonly string[], tokenizer: Tokenizer): number[][] {
   if (words.length === 0) return [];
   try {
-    return withinMs(WORDS_MS, () => words.flatMap((word) => wordTokens(word, tokenizer)));
+    return withinMs(WORDS_MS, () => words.flatMap((word, index) => wordTokens(word, index, tokenizer)));
   } catch (error) {
     if (!(error instanceof TimeLimitError)) throw error;
     const message = `Encoding bad_words took longer than ${WORDS_MS} ms. Send fewer or shorter words.`;
@@ -71,9 +71,13 @@ function badWordTokens(words: readonly string[], tokenizer: Tokenizer): number[]
 }
 
 /** The word alone, and after a space if that tokenizes to the same number of tokens: vLLM's rule. */
-function wordTokens(word: string, tokenizer: Tokenizer): number[][] {
+function wordTokens(word: string, index: number, tokenizer: Tokenizer): number[][] {
   const bare = tokenizer.encode(word.trimStart());
+  if (bare.length === 0) {
+    const message = `bad_words.${index} (${JSON.stringify(word)}) is no word: spaces before a word do not count. Leave it out, or forbid its tokens with logit_bias.`;
+    throw new AppError('invalid_request', message, { param: 'bad_words' });
+  }
   const spaced = tokenizer.encode(` ${word.trimStart()}`);
   const isOther = spaced.length === bare.length && spaced[0] !== bare[0];
-  return [bare, ...(isOther ? [spaced] : [])].filter((tokens) => tokens.length > 0);
+  return isOther ? [bare, spaced] : [bare];
 }

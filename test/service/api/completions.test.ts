@@ -184,6 +184,11 @@ test('stop strings, constraints and beams work as in chat', async () => {
   expect((await complete({ use_beam_search: true, n: 2, ...neutral })).choices).toHaveLength(2);
 });
 
+test('a word of bad_words that has no token is refused', async () => {
+  const blank = await send(server, { url, body: { model: BASE, prompt: PROMPT, bad_words: ['a', ' '] } });
+  expect([blank.statusCode, blank.body]).toEqual([400, containing('bad_words.1')]);
+});
+
 test('the end-of-sequence token is named as a stop token if nothing else made it one', async () => {
   const eos = server.model.text.eosTokenIds[0]!;
   const ending = { logit_bias: { [eos]: 100 }, stop_token_ids: [eos] };
