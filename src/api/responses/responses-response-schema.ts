@@ -17,7 +17,14 @@ export const responseSchema = z
       .describe('When it ended, in seconds since 1970 (Unix time); null if it has not ended.'),
     status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
     background: z.boolean(),
-    error: z.object({ code: z.string().describe('Machine-readable error code.'), message: z.string() }).nullable(),
+    error: z
+      .object({
+        code: z
+          .enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt'])
+          .describe('What kind of failure; the message names the cause.'),
+        message: z.string(),
+      })
+      .nullable(),
     incomplete_details: z
       .object({ reason: z.string() })
       .nullable()

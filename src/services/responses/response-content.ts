@@ -2,7 +2,7 @@
 // needed to make it. Items, answers and events are in wire form; only their ids and statuses are interpreted here.
 import { setImmediate } from 'node:timers/promises';
 import { parseSentJson, stringifySentJson } from '#base/sent-json';
-import { AppError } from '#domain/errors';
+import { AppError, type ErrorCode } from '#domain/errors';
 import type { StoredResponse } from '#domain/stored-response';
 import type { BlobStore } from '#storage/blobs';
 import type { ChatDelta, Answer } from '../chat/answer.ts';
@@ -101,5 +101,19 @@ export const shownResponse = (
 ): WireObject => ({
   ...response,
   status,
-  ...(error === null ? {} : { error }),
+  ...(error === null ? {} : { error: { code: shownCode(error.code), message: error.message } }),
 });
+
+/** OpenAI's clients know no others; what failed is in the message. */
+function shownCode(code: string): string {
+  if (code === 'too_many_requests') return 'rate_limit_exceeded';
+  return OF_PROMPTS.has(code) ? 'invalid_prompt' : 'server_error';
+}
+
+/** The same request would fail again. */
+const OF_PROMPTS: ReadonlySet<string> = new Set<ErrorCode>([
+  'invalid_request',
+  'invalid_constraint',
+  'context_length_exceeded',
+  'model_not_found',
+]);

@@ -327,7 +327,7 @@ describe('in the background', () => {
     await idle.close();
     const last = await openTestServer({ given });
     await ends(id, 'failed', last);
-    expect((await read(id, last)).error).toMatchObject({ code: 'attempts_exhausted', message: containing('3 times') });
+    expect((await read(id, last)).error).toMatchObject({ code: 'server_error', message: containing('3 times') });
     await last.close();
   });
 });
