@@ -108,14 +108,16 @@ function range(from: string, to: string, line: number): string {
   return `[${codes.map((code) => `\\U${code.toString(16).padStart(8, '0')}`).join('-')}]`;
 }
 function expression(pattern: string, flags: string, line: number, patterns: Map<string, string>): string {
-  if (flags !== '') throw refusal(line, `the flags \`${flags}\` of a regular expression are not supported`);
+  if (!/^[is]{0,2}$/.test(flags))
+    throw refusal(line, `the flags \`${flags}\` of a regular expression are not supported`);
+  const flagged = flags === '' ? pattern : `(?${flags}:${pattern})`;
   try {
-    readPattern(pattern);
+    readPattern(flagged);
   } catch (error) {
     throw refusal(line, error instanceof Error ? error.message : String(error));
   }
   const name = `expression.${patterns.size}`; // names in Lark contain no dot
-  patterns.set(name, pattern);
+  patterns.set(name, flagged);
   return name;
 }
 

@@ -1,5 +1,7 @@
-// Parses an ECMA-262 regular expression into a tree. Refuses constructs that are not regular and names them.
+// Parses an ECMA-262 regular expression into a tree. Also reads what clients of Python and Rust write and ECMA-262 has not: `(?P<name>…)`,
+// and `(?i)` or `(?s)` at the beginning. Refuses constructs that are not regular, or that these read as something else, and names them.
 import { complement, mergeRanges, type Range } from '../gbnf.ts';
+import { inAnyCase } from './letter-cases.ts';
 
 export type Node =
   | { readonly kind: 'class'; readonly ranges: readonly Range[] }
@@ -16,6 +18,8 @@ const BOUNDS_LENGTH = 24;
 export function readPattern(pattern: string): Node {
   const characters = Array.from(pattern);
   let at = 0;
+  /** Whether letters match in any case, and `.` the ends of lines. */
+  let flags = { anyCase: false, dotAll: false };
   let hasEmptyClass = false; // in other dialects, `[]…]` and `[^]…]` are classes with a bracket
   const peek = (offset = 0) => characters[at + offset] ?? '';
   const next = () => {
@@ -72,31 +76,48 @@ export function readPattern(pattern: string): Node {
     const character = next();
     if (character === '(') return group(depth);
     if (character === '[') return { kind: 'class', ranges: readClass() };
-    if (character === '.') return { kind: 'class', ranges: NOT_LINE_END };
+    if (character === '.') return { kind: 'class', ranges: flags.dotAll ? ANY : NOT_LINE_END };
     if (character === '^') return { kind: 'start' };
     if (character === '$') return { kind: 'end' };
-    if (character === '\\') return { kind: 'class', ranges: readEscape(false) };
+    if (character === '\\') {
+      const ranges = readEscape(false);
+      return { kind: 'class', ranges: isOne(ranges) ? cases(ranges) : ranges };
+    }
     if ('*+?'.includes(character)) throw new Error(`\`${character}\` has nothing to repeat`);
     if (character === '{' && isBounds())
       throw new Error('`{` repeats nothing here: write `{0,n}` for `{,n}`, and `\\{` for the character');
     if (character === ']' && hasEmptyClass) throw new Error('`]` at the beginning of […] must be written `\\]`');
-    return { kind: 'class', ranges: [single(character)] };
+    return { kind: 'class', ranges: cases([single(character)]) };
   }
+
+  const cases = (ranges: readonly Range[]) => (flags.anyCase ? inAnyCase(ranges) : ranges);
 
   /** After `{`: what would be a quantifier, in other dialects also without a minimum; here it would be a text. */
   const isBounds = (): boolean => /^(?=[^}])\d*,?\d*\}/.test(characters.slice(at, at + BOUNDS_LENGTH).join(''));
 
   function group(depth: number): Node {
     let ahead: boolean | null = null;
+    const outside = flags;
     if (take('?')) {
-      if (take('=')) ahead = false;
+      const set = readFlags(':');
+      if (set) flags = set;
+      else if (take('=')) ahead = false;
       else if (take('!')) ahead = true;
-      else if (take('<') && peek() !== '=' && peek() !== '!') while (next() !== '>');
+      else if ((take('P<') || take('<')) && peek() !== '=' && peek() !== '!') while (next() !== '>');
       else if (!take(':')) throw new Error(`(?${peek()}…) is not supported`);
     }
     const of = choice(depth + 1);
     if (!take(')')) throw new Error('a group is not closed');
+    flags = outside;
     return ahead === null ? of : { kind: 'ahead', of, negative: ahead };
+  }
+
+  /** `i` and `s` before this character; null: others. */
+  function readFlags(end: string): typeof flags | null {
+    const text = new RegExp(`^([is]{1,2})\\${end}`).exec(characters.slice(at, at + 3).join(''))?.[1];
+    if (text === undefined) return null;
+    at += text.length + 1;
+    return { anyCase: flags.anyCase || text.includes('i'), dotAll: flags.dotAll || text.includes('s') };
   }
 
   function readClass(): readonly Range[] {
@@ -104,15 +125,18 @@ export function readPattern(pattern: string): Node {
     const ranges: Range[] = [];
     hasEmptyClass ||= peek() === ']';
     while (peek() !== ']') {
+      const odd = /^(?:\[:\^?[a-z]+:\]|&&\[)/.exec(characters.slice(at, at + CLASS_NAME_LENGTH).join(''))?.[0];
+      if (odd !== undefined)
+        throw new Error(`\`${odd}\` in […] is not supported: write out the characters, or \`\\p{…}\``);
       const from = readMember();
       if (peek() === '-' && peek(1) !== ']' && from.length === 1 && from[0]![0] === from[0]![1]) {
         next();
         const to = readMember();
         if (to.length === 1 && to[0]![0] === to[0]![1]) {
           if (to[0]![0] < from[0]![0]) throw new Error('the start of a range in […] is greater than its end');
-          ranges.push([from[0]![0], to[0]![1]]);
+          ranges.push(...cases([[from[0]![0], to[0]![1]]]));
         } else ranges.push(...from, ...to, [0x2d, 0x2d]);
-      } else ranges.push(...from);
+      } else ranges.push(...(isOne(from) ? cases(from) : from));
     }
     next();
     return negated ? complement(ranges) : mergeRanges(ranges);
@@ -176,10 +200,14 @@ export function readPattern(pattern: string): Node {
     return negated ? complement(ranges) : ranges;
   }
 
+  if (take('(?')) flags = readFlags(')') ?? ((at = 0), flags);
   const node = choice(0);
   if (at < characters.length) throw new Error(`\`${peek()}\` at character ${at} of the pattern was not expected`);
   return node;
 }
+
+/** A character, and not a set of them. */
+const isOne = (ranges: readonly Range[]): boolean => ranges.length === 1 && ranges[0]![0] === ranges[0]![1];
 
 const single = (character: string): Range => [character.codePointAt(0)!, character.codePointAt(0)!];
 
@@ -213,6 +241,10 @@ function unicodeProperty(name: string): readonly Range[] {
   return ranges;
 }
 
+/** `[:alpha:]` and similar names. */
+const CLASS_NAME_LENGTH = 16;
+
+const ANY = complement([]);
 const NOT_LINE_END = complement([
   [0x0a, 0x0a],
   [0x0d, 0x0d],

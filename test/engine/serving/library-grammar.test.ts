@@ -22,6 +22,21 @@ test.each([
   [ebnf('root ::= ("b" |) "." | "a" |\nend ::= "."'), ['b.', '.', 'a', ''], ['b', 'ab']],
   [ebnf('root ::= ("" | "a") [bc] "x" | ("" | "a") [bd] "y"'), ['bx', 'by', 'abx', 'ady'], ['ax', 'dx', 'cy']],
   [ebnf('start: /[а-я]{2}/ | "x"'), ['да', 'x'], ['51', 'xx']],
+  [regex('(?i)yes|né'), ['YES', 'yEs', 'NÉ'], ['no', 'yesné']],
+  [regex('(?s)a.(?i:b)'), ['a\nb', 'axB'], ['A\nb']],
+  [ebnf('start: /ab/i'), ['AB', 'aB'], ['b']],
+  // XGrammar 0.2.8 accepts and refuses the same texts.
+  [ebnf('start: "a" "b"\n%ignore " "'), ['ab', 'a b', 'ab ', 'a  b'], [' ab']],
+  [ebnf('start: A B\nA: "x" "y"\nB: /z+/\n%ignore " "'), ['xyz', 'xy zz'], ['x yz', 'xy z z']],
+  [ebnf('%import common.INT\nstart: INT ("," INT)*\n%ignore " "'), ['1,2', '1 , 2', '12'], ['1 2']],
+  [ebnf('%import common.NUMBER -> N\nstart: N'), ['1', '1.', '.5', '1.5e-3', '1e5'], ['-1', 'a', '.']],
+  [ebnf('%import common (WS, SIGNED_INT)\nstart: SIGNED_INT WS'), ['1 ', '-20\t\n'], ['1', '- 1 ']],
+  [
+    ebnf('%import common.ESCAPED_STRING\nstart: ESCAPED_STRING'),
+    ['"a\\"b"', '"a\\\\"', '""'],
+    ['"a"b"', '"\n"', '"\\"'],
+  ],
+  [ebnf('%import common.C_COMMENT\nstart: C_COMMENT'), ['/* a * b **/', '/**/'], ['/* a */ b */', '/*/']],
 ] as const)('%j', async (constraint, good, bad) => {
   for (const text of good) expect(await accepts(grammars, constraint, text), text).toBe(true);
   for (const text of bad) expect(await accepts(grammars, constraint, text), text).toBe(false);
