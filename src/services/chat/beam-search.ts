@@ -1,8 +1,8 @@
 // Beam search over an engine that samples: each step asks for one token after every beam, with its most likely alternatives,
 // and keeps the best. Beams share their prompts through the engine's prefix cache. Nothing is sampled, so temperature does not apply, and the
 // API refuses penalties and stop strings.
-// A finished beam's score is its log-probability / length^penalty, not counting the end token (as in Transformers and vLLM;
-// arXiv:1609.08144 §7 has another denominator).
+// A finished beam's score is its log-probability / length^penalty, not counting the end token, as in Transformers; vLLM 0.32 counts the
+// tokens of the prompt too, and arXiv:1609.08144 §7 has another denominator.
 import { AppError } from '#domain/errors';
 import { PLAIN_SAMPLING } from '#domain/sampling';
 import type {
