@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { pushArtifact } from '#client/artifact-files';
-import type { Client, EvaluationRequest, RlJobRequest } from '#client/client';
+import type { Client, EvaluationRequest, Model, RlJobRequest } from '#client/client';
 import { AppError, UsageError } from '#domain/errors';
 import { HELD_OUT_METRICS, type HeldOutMetric } from '#domain/sft';
 import { asCalled } from './as-called.ts';
@@ -123,8 +123,8 @@ export function addTrain(program: Command, remote: Remote): void {
     .option('--evaluate <file>', 'evaluate the checkpoint on the prompts of this .jsonl file, which are not trained on')
     .option('--samples <count>', 'with --evaluate: answers per prompt', wholeNumber(1), 1)
     .option('--max-tokens <count>', 'with --evaluate: maximum tokens per answer', wholeNumber(1), 512)
-    .action(async (file: string, flags: TrainFlags) => {
-      refuseForeignSettings(flags);
+    .action(async (file: string, flags: TrainFlags, command: Command) => {
+      refuseForeignSettings(file, flags, command);
       const client = remote.connect(flags);
       const { id } = await interruptible(NOT_SUBMITTED, () =>
         file.endsWith('.json') ? submitRl(client, file, flags) : submitDataset(client, file, flags),
@@ -159,9 +159,17 @@ async function submitRl(client: Client, file: string, flags: TrainFlags): Promis
   (await checks()).refuseBadGroups(file, body);
   if (flags.model === undefined && body.model_id === undefined)
     throw new UsageError(`Name the model to train with --model project/name, or by its id as model_id in ${file}.`);
-  const named = flags.model === undefined ? {} : { model_id: (await getModel(client, flags.model)).model.id };
+  const named = flags.model === undefined ? {} : { model_id: (await modelToTrain(client, flags.model)).id };
   const job = { ...body, ...named, ...(await evaluationOf(flags)) };
   return client.submitTrainingJob(job, { idempotencyKey: randomUUID() });
+}
+
+async function modelToTrain(client: Client, name: string): Promise<Model> {
+  const { model, step } = await getModel(client, name);
+  if (step === null) return model;
+  throw new UsageError(
+    `Training continues from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${name}`,
+  );
 }
 
 function artifactNamed(name: string): string {
@@ -173,11 +181,7 @@ function artifactNamed(name: string): string {
 
 async function submitDataset(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   if (flags.model === undefined) throw new UsageError('Name the model to train with --model project/name.');
-  const { model, step } = await getModel(client, flags.model);
-  if (step !== null)
-    throw new UsageError(
-      `Training continues from the latest step of a model. To start from step ${step}: whetstone models create project/name --from ${flags.model}`,
-    );
+  const model = await modelToTrain(client, flags.model);
   const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
   const evaluation = await evaluationOf(flags);
   if (file.endsWith('.jsonl')) await (await checks()).refuseBadLines(file, flags.dpo ? 'dpo' : 'sft');
@@ -225,20 +229,23 @@ const dpoSettings = ({ beta, loss, labelSmoothing, metricForBestModel: metric }:
   ...(labelSmoothing === undefined ? {} : { label_smoothing: labelSmoothing }),
 });
 
-/** Refuses settings of the other method, which would be ignored. */
-function refuseForeignSettings({ dpo, ...flags }: TrainFlags): void {
-  const foreign = dpo
-    ? { '--assistant-turns': flags.assistantTurns }
-    : {
-        '--beta': flags.beta,
-        '--loss': flags.loss,
-        '--label-smoothing': flags.labelSmoothing,
-        '--metric-for-best-model': flags.metricForBestModel,
-      };
-  const sent = Object.entries(foreign).find(([, value]) => value !== undefined);
-  if (!sent) return;
-  const why = dpo ? 'belongs to SFT: leave it out' : 'belongs to DPO: add --dpo, or leave it out';
-  throw new UsageError(`${sent[0]} ${why}.`);
+/** Refuses flags that would be ignored: the help of a flag begins with the jobs that have it, or with the flag that it belongs to. */
+function refuseForeignSettings(file: string, { dpo, evaluate }: TrainFlags, command: Command): void {
+  const isRl = file.endsWith('.json');
+  if (isRl && dpo) throw new UsageError(`--dpo is for rows, and a .json file is an RL job: leave it out.`);
+  const kind = isRl ? 'RL' : dpo ? 'DPO' : 'SFT';
+  for (const option of command.options) {
+    if (command.getOptionValueSource(option.attributeName()) !== 'cli') continue;
+    const [, owners = ''] = /^((?:SFT|DPO)(?:, DPO)?|with --evaluate): /.exec(option.description) ?? [];
+    const isOurs = owners === 'with --evaluate' ? evaluate !== undefined : owners === '' || owners.split(', ').includes(kind);
+    if (!isOurs) throw new UsageError(`${option.long} ${whyForeign(owners, kind)}.`);
+  }
+}
+
+function whyForeign(owners: string, kind: 'RL' | 'SFT' | 'DPO'): string {
+  if (owners === 'with --evaluate') return 'belongs to --evaluate: name a file of prompts with that, or leave it out';
+  if (kind === 'RL') return `belongs to ${owners}: settings of an RL job are in experimental_config of its file`;
+  return kind === 'SFT' ? 'belongs to DPO: add --dpo, or leave it out' : 'belongs to SFT: leave it out';
 }
 
 /** Prompts are part of the request: there are few, and the server stores them with the answers. */

@@ -61,3 +61,22 @@ test('on a narrow terminal a flag’s description stands below it, and no line i
   ]);
   expect(textFor(120).join('\n')).toMatch(/^ {2}--warmup <part> {2,}SFT, DPO: fraction/m);
 });
+
+test.each([
+  [['job.json', '--epochs', '3'], '--epochs belongs to SFT, DPO: settings of an RL job are in experimental_config of its file.'],
+  [['job.json', '--no-packing'], '--no-packing belongs to SFT, DPO: '],
+  [['job.json', '--dpo'], '--dpo is for rows, and a .json file is an RL job'],
+  [['rows.jsonl', '--beta', '1'], '--beta belongs to DPO: add --dpo, or leave it out.'],
+  [['rows.jsonl', '--dpo', '--assistant-turns', 'last'], '--assistant-turns belongs to SFT: leave it out.'],
+  [['rows.jsonl', '--samples', '4'], '--samples belongs to --evaluate: name a file of prompts with that, or leave it out.'],
+])('a job whose flags would be ignored is refused: train %j', async (words, said) => {
+  expect((await run('train', ...words, ...remote)).said).toContain(said);
+});
+
+test('no kind of job takes a step of a model for the model', async () => {
+  await register(await server, 'stepped');
+  const file = join(directory, 'job.json');
+  await writeFile(file, '{"trajectory_groups": []}');
+  const { said } = await run('train', file, '--model', 'p/stepped:step0', ...remote);
+  expect(said).toContain('To start from step 0: whetstone models create project/name --from p/stepped:step0');
+});
