@@ -19,7 +19,7 @@ import { GOES_ON, interruptible } from './interrupt.ts';
 import { sayLost, TRANSFER_RETRIES } from './lost-server.ts';
 import { all, show, table, withJson, type JsonFlag } from './output.ts';
 import { numbersText, showProgress } from './progress.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { getModel, getWholeModel, type Remote, type RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
 
 interface ExportFlags extends RemoteFlags, JsonFlag {
@@ -42,7 +42,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .option('--verbose', 'print all metrics of each step')
     .action(async (name: string, flags: RemoteFlags & JsonFlag & { verbose?: boolean }) => {
       const client = remote.connect(flags);
-      const { model } = await getModel(client, name);
+      const model = await getWholeModel(client, name);
       const found = await all(client.listCheckpoints(model.id));
       show(flags, found, (list) => linesOfCheckpoints(model, list, flags.verbose ? () => true : isMainMetric));
     });
@@ -53,7 +53,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .option('--lower-is-better', 'the lowest value is the best, as for a loss')
     .action(async (name: string, flags: RemoteFlags & JsonFlag & { metric: string; lowerIsBetter?: boolean }) => {
       const client = remote.connect(flags);
-      const { model } = await getModel(client, name);
+      const model = await getWholeModel(client, name);
       const greaterIsBetter = !flags.lowerIsBetter;
       const best = await client.bestCheckpoint(model.id, flags.metric, { greaterIsBetter });
       if (!best) {

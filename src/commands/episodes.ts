@@ -19,7 +19,7 @@ import {
   type JsonFlag,
   type YesFlag,
 } from './output.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { getWholeModel, type Remote, type RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
 
 const STATUSES = ['open', 'rewarded', 'trained', 'expired'] as const;
@@ -76,7 +76,7 @@ export function addEpisodes(program: Command, remote: Remote): void {
   /** The client, and the model if one was named. */
   async function connect({ model: name, ...flags }: NamedFlags) {
     const client = remote.connect(flags);
-    return { client, of: name === undefined ? {} : { modelId: (await getModel(client, name)).model.id } };
+    return { client, of: name === undefined ? {} : { modelId: (await getWholeModel(client, name)).id } };
   }
 
   withJson(remote.command(episodes, 'begin <model>'))

@@ -15,7 +15,7 @@ import { causeOf, sayLost } from './lost-server.ts';
 import { wholeNumber } from './numbers.ts';
 import { all, confirm, linesOr, note, say, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { showProgress } from './progress.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { getWholeModel, type Remote, type RemoteFlags } from './remote.ts';
 import { outColumns, writeError } from './terminal.ts';
 
 const TYPES = ['rl', 'sft', 'dpo'] as const;
@@ -67,7 +67,7 @@ export function addJobs(program: Command, remote: Remote): void {
     .action(async ({ model: name, status, type, search, limit, ...flags }: ListFlags) => {
       const client = remote.connect(flags);
       const filter = {
-        ...(name === undefined ? {} : { model_id: (await getModel(client, name)).model.id }),
+        ...(name === undefined ? {} : { model_id: (await getWholeModel(client, name)).id }),
         ...(status === undefined ? {} : { status }),
         ...(type === undefined ? {} : { type }),
         ...(search === undefined ? {} : { search }),

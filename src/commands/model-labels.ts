@@ -6,7 +6,7 @@ import type { Client, Model, ModelLabels } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { all, confirm, linesOr, show, table, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { nameOf } from './model-list.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { getWholeModel, type Remote, type RemoteFlags } from './remote.ts';
 import { ago } from './times.ts';
 
 type Flags = RemoteFlags & JsonFlag;
@@ -50,7 +50,7 @@ export function addModelLabels(models: Command, remote: Remote): void {
     .action(async (name: string, tags: string[], flags: Flags & { remove?: boolean }) => {
       if (flags.remove && tags.length === 0) throw new UsageError('Name the tags to remove.');
       const client = remote.connect(flags);
-      const { id } = (await getModel(client, name)).model;
+      const { id } = await getWholeModel(client, name);
       const { tags: had = [] } = await client.getModel(id);
       const wanted = flags.remove ? had.filter((tag) => !tags.includes(tag)) : [...new Set([...had, ...tags])];
       const now = tags.length === 0 ? had : (await client.setModelLabels(id, { tags: wanted })).tags;
@@ -61,7 +61,7 @@ export function addModelLabels(models: Command, remote: Remote): void {
     .description('write a note on a model; an empty text removes it; without a text, print the note')
     .action(async (name: string, text: string | undefined, flags: Flags) => {
       const client = remote.connect(flags);
-      const { id } = (await getModel(client, name)).model;
+      const { id } = await getWholeModel(client, name);
       const { note = null } =
         text === undefined ? await client.getModel(id) : await client.setModelLabels(id, { note: text });
       show(flags, { note }, () => [note ?? `${name} has no note.`]);
@@ -85,8 +85,7 @@ export function addModelLabels(models: Command, remote: Remote): void {
 async function getAll(client: Client, names: readonly string[]): Promise<Model[]> {
   const found = new Map<string, Model>();
   for (const name of names) {
-    const { model, step } = await getModel(client, name);
-    if (step !== null) throw new UsageError(`${name} names a step. Name the model: ${nameOf(model)}.`);
+    const model = await getWholeModel(client, name);
     found.set(model.id, model);
   }
   return [...found.values()];

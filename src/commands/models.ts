@@ -16,7 +16,7 @@ import { addModelLabels } from './model-labels.ts';
 import { listModels, withFilters, type ListFlags } from './model-list.ts';
 import { all, confirm, say, show, withJson, withoutWords, withYes, type JsonFlag, type YesFlag } from './output.ts';
 import { pipeOut, writeError } from './terminal.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { getWholeModel, type Remote, type RemoteFlags } from './remote.ts';
 import { addTrainOnline } from './train-online.ts';
 
 export function addModels(program: Command, remote: Remote): void {
@@ -68,7 +68,7 @@ export function addModels(program: Command, remote: Remote): void {
           'Say how many checkpoints to keep with --save-total-limit, or keep all of them with --all.',
         );
       const client = remote.connect(flags);
-      const { model } = await getModel(client, name);
+      const model = await getWholeModel(client, name);
       if (policy !== null)
         await confirm(flags, `Keep ${describePolicy(policy, ` of ${name}`)}? The next jobs delete the others.`);
       const { save_policy: kept } = await client.setSavePolicy(model.id, policy);
@@ -87,7 +87,7 @@ export function addModels(program: Command, remote: Remote): void {
     )
     .action(async (name: string, { format, out, ...flags }: MetricsFlags) => {
       const client = remote.connect(flags);
-      const { model } = await getModel(client, name);
+      const model = await getWholeModel(client, name);
       if (flags.json) return show(flags, await all(client.listHistory(model.id)), () => []);
       const exported = (await client.exportHistory(model.id, format)) as NodeReadableStream;
       if (out === undefined) {

@@ -108,6 +108,13 @@ export async function getModel(client: Client, name: string): Promise<{ model: M
   );
 }
 
+/** For what is about a model and not about one of its steps: a name with a step is refused. */
+export async function getWholeModel(client: Client, name: string): Promise<Model> {
+  const { model, step } = await getModel(client, name);
+  if (step === null) return model;
+  throw new UsageError(`${name} names a step. Name the model: ${model.project}/${model.name}.`);
+}
+
 /** `project/name[:version]` or `entity/project/name[:version]` → the latter; `~` is the key's own entity. */
 export function artifactName(name: string): string {
   const parts = name.split('/');

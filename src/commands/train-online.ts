@@ -4,7 +4,7 @@ import type { OnlineTraining, OnlineTrainingRequest } from '#client/client';
 import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
 import { printable, show, withJson, type JsonFlag } from './output.ts';
-import { getModel, type Remote, type RemoteFlags } from './remote.ts';
+import { getWholeModel, type Remote, type RemoteFlags } from './remote.ts';
 
 interface OnlineFlags extends RemoteFlags, JsonFlag {
   readonly groups?: number;
@@ -30,10 +30,7 @@ export function addTrainOnline(models: Command, remote: Remote): void {
       const isChanged = [groups, groupSize, maxStaleness, untilStep, learningRate].some((value) => value !== undefined);
       if (flags.stop && isChanged) throw new UsageError('Either change the settings or --stop.');
       const client = remote.connect(flags);
-      const { model, step } = await getModel(client, name);
-      if (step !== null)
-        throw new UsageError(`The model is trained online, not one of its steps: leave out the step of ${name}.`);
-      const { id } = model;
+      const { id } = await getWholeModel(client, name);
       if (flags.stop) return show(flags, await client.deleteOnlineTraining(id), () => [`${name}: ended`]);
       if (!isChanged) {
         const stands = await client.getOnlineTraining(id);

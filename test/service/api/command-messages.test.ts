@@ -80,3 +80,20 @@ test('no kind of job takes a step of a model for the model', async () => {
   const { said } = await run('train', file, '--model', 'p/stepped:step0', ...remote);
   expect(said).toContain('To start from step 0: whetstone models create project/name --from p/stepped:step0');
 });
+
+test('what is about a model takes no step of it', async () => {
+  await register(await server, 'whole');
+  for (const words of [
+    'jobs list --model',
+    'episodes list --model',
+    'checkpoints list',
+    'checkpoints best',
+    'models metrics',
+    'models note',
+    'models keep --all',
+    'models train-online',
+  ])
+    expect((await run(...words.split(' '), 'p/whole:step0', ...remote)).said).toBe(
+      'p/whole:step0 names a step. Name the model: p/whole.',
+    );
+});

@@ -212,7 +212,7 @@ describe('--json', () => {
       experimental_config: { learning_rate: 0.005 },
     });
     expect((await run('models', 'train-online', 'p/played:step0', '--groups', '2', ...remote)).said).toContain(
-      'leave out',
+      'names a step',
     );
     const { calls } = (await json('episodes', 'get', 'first', ...remote)) as { calls: { answer_id: string }[] };
     const call = calls[0]!.answer_id;
