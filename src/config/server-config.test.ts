@@ -28,6 +28,15 @@ test('a flag overrides the environment, and an empty variable counts as unset', 
   });
 });
 
+test('~/ is the home directory where no shell has replaced it, as in --data=~/x or a file of systemd', () => {
+  expect(readServerConfig({ data: '~/x', chatTemplate: '~/t.jinja' }, {})).toMatchObject({
+    dataDirectory: join(homedir(), 'x'),
+    chatTemplate: join(homedir(), 't.jinja'),
+  });
+  expect(readServerConfig({}, { WHETSTONE_DATA: '~/y' }).dataDirectory).toBe(join(homedir(), 'y'));
+  expect(() => readServerConfig({ data: '' }, {})).toThrow('--data must be a directory, not "".');
+});
+
 test('a cache is in float32 unless it is asked for in 16 bits', () => {
   const dtypeOf = (env: Record<string, string>) => readServerConfig({}, env).kvCacheDtype;
   expect([dtypeOf({}), dtypeOf({ WHETSTONE_KV_CACHE_DTYPE: 'float16' })]).toEqual(['float32', 'float16']);

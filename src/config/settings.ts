@@ -18,6 +18,8 @@ import {
   basePath,
   choice,
   choices,
+  directory,
+  file,
   hostNames,
   integer,
   key,
@@ -99,7 +101,7 @@ export const STORE_SETTINGS = {
   data: setting({
     flag: '--data <directory>',
     variable: 'WHETSTONE_DATA',
-    value: text,
+    value: directory,
     default: './.whetstone',
     help: 'directory of the database, adapters and job data',
   }),
@@ -184,7 +186,7 @@ const CHAT = {
   chatTemplate: setting({
     flag: '--chat-template <file>',
     variable: 'WHETSTONE_CHAT_TEMPLATE',
-    value: text,
+    value: file,
     default: null,
     defaultText: 'each model’s own',
     help: 'Jinja file to use instead of the chat templates of this server’s models: for base models, which have none',

@@ -2,7 +2,7 @@
 // be. Knows no setting.
 
 import { isIP } from 'node:net';
-import { homedir } from 'node:os';
+import { atHome } from '#base/at-home';
 import { KEY_BYTES } from '#base/secret-box';
 import type { Network } from '#domain/network';
 
@@ -43,10 +43,10 @@ function nonEmpty(given: string): string | null {
   return given === '' ? null : given;
 }
 
-/** `~/` is the home directory, where no shell has replaced it. */
-const atHome = (given: string): string => given.replace(/^~(?=\/|$)/, homedir());
+const pathOf = (given: string): string | null => nonEmpty(given) && atHome(given);
 
-export const directory = one('a directory', atHome);
+export const directory = one('a directory', pathOf);
+export const file = one('a file', pathOf);
 
 /** As the Hub's tools read their switches. */
 export const yesOrNo = one('1 or 0', (given) => {

@@ -1,7 +1,7 @@
 // What `--model` may name, and what is downloaded from a Hub (test/support/a-hub.ts).
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { COMMIT, openHub, sha256, type Hub } from '../../test/support/a-hub.ts';
 import { resolveOptions } from '../../test/support/resolve-options.ts';
@@ -83,9 +83,9 @@ test('the starter model goes by two names', async () => {
   expect(await resolveModelDirectory('whetstone/starter', options)).toEqual({ id: 'whetstone/starter', directory });
 });
 
-test('a directory is used in place and named by its last part', async () => {
-  const directory = await writeModel(join(root, 'models', 'mine'));
-  expect(await resolveModelDirectory(directory, options)).toEqual({ id: 'mine', directory });
+test('a directory, here below ~/, is used in place and named by its last part', async () => {
+  const given = `~/${relative(homedir(), await writeModel(join(root, 'models', 'mine')))}`;
+  expect(await resolveModelDirectory(given, options)).toEqual({ id: 'mine', directory: join(root, 'models', 'mine') });
 });
 
 test('a directory without weights is refused with a list of the files that a model needs', async () => {

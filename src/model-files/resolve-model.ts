@@ -2,6 +2,7 @@
 // includes, a directory or a GGUF file on this machine, a model of the Hugging Face Hub (from its cache if it is there).
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { atHome } from '#base/at-home';
 import { readBoundedText } from '#base/bounded-file';
 import type { Log } from '#base/log';
 import { AppError } from '#domain/errors';
@@ -36,7 +37,8 @@ export interface ResolvedModel {
 }
 
 /** Once downloaded, a Hub model never changes: adapters were trained on exactly these weights. Throws `base_model_not_found`, `bad_model_files`. */
-export async function resolveModelDirectory(name: string, options: ResolveModelOptions): Promise<ResolvedModel> {
+export async function resolveModelDirectory(given: string, options: ResolveModelOptions): Promise<ResolvedModel> {
+  const name = atHome(given);
   const { parts, ggufDirectory } = options;
   if (name === 'starter' || name === STARTER_ID) return resolveLocal(STARTER_ID, options.starterDirectory, options);
   if (await isDirectory(name)) return resolveLocal(await localId(name), resolve(name), options);
