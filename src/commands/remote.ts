@@ -31,7 +31,7 @@ export interface Remote {
 
 const noKeyFor = (url: string): string =>
   isOnThisMachine(url)
-    ? 'No API key: set WHETSTONE_API_KEY, pass --key, or run this in the directory where `whetstone serve` was started, which keeps its first key.'
+    ? 'No API key: set WHETSTONE_API_KEY, pass --key, or run this in the directory where `whetstone serve` was started, which keeps its first key. If it was started with --data, set WHETSTONE_DATA to that directory.'
     : `No API key for ${url}: set WHETSTONE_API_KEY, or pass --key. The key in a data directory is only sent to servers on this machine.`;
 
 const isWebAddress = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

@@ -1,7 +1,9 @@
 // `whetstone serve`: starts the server, prints its address, and stops it on a signal or when npm, which started it, has ended.
 // Two lines on stdout are for programs; on a terminal the next steps are printed as well.
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { atHome } from '#base/at-home';
 import { isLoopback } from '#base/loopback';
 import { describeVariables, settingOptions } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
@@ -62,24 +64,31 @@ ${NOTE}`,
       };
       const unwatch = watchParent(() => stop('parent.ended'));
       for (const signal of ENDS) process.on(signal, stop);
-      say(announce(server, isOutTerminal()));
+      const data = typeof flags.data === 'string' ? flags.data : null;
+      say(announce({ ...server, data }, isOutTerminal()));
     });
 }
 
 /** One text, written at once: a program that has read the last line has the others too. */
-function announce(server: Started, isTerminal: boolean): string {
+function announce(server: Announced, isTerminal: boolean): string {
   const { url, firstKey } = server;
   const lines = [...(firstKey === null ? [] : [`api key: ${firstKey}`]), `whetstone listening on ${url}`];
   return [...lines, ...(isTerminal ? nextSteps(server) : [])].join('\n');
 }
 
+interface Announced extends Omit<Started, 'close'> {
+  /** Of `--data`, which other commands do not know; null: they find the directory by themselves. */
+  readonly data: string | null;
+}
+
 /** Only on a terminal, whose user may read the key in the data directory anyway; it does not belong in a log. */
-export function nextSteps({ url, firstKey, localKey }: Omit<Started, 'close'>): string[] {
+export function nextSteps({ url, firstKey, localKey, data }: Announced): string[] {
   const isOwn = isLoopback(new URL(url).hostname);
   return [
     '',
     ...(firstKey === null ? [] : ['On this machine the commands below find the key in the data directory.', '']),
     'Next, in another terminal of this directory:',
+    ...(data === null ? [] : [exportOf(data)]),
     asCalled('  whetstone chat "What is 23 + 14?"'),
     asCalled('  whetstone models create demo/first'),
     asCalled('  whetstone jobs list'),
@@ -90,4 +99,11 @@ export function nextSteps({ url, firstKey, localKey }: Omit<Started, 'close'>): 
     `The API reference is at ${url}/docs. Ctrl-C stops the server.`,
     '',
   ];
+}
+
+/** The directory in one word of a shell. */
+function exportOf(data: string): string {
+  const path = resolve(atHome(data));
+  if (process.platform === 'win32') return `  set "WHETSTONE_DATA=${path}"`;
+  return `  export WHETSTONE_DATA=${/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`}`;
 }
