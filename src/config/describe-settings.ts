@@ -60,7 +60,7 @@ invalid value the server does not start, and the error names the flag or variabl
 
 const REMOTE = `## Commands that talk to a server
 
-These are \`chat\`, \`models\`, \`checkpoints\`, \`train\`, \`jobs\`, \`artifacts\` and \`workers\`.`;
+These are \`chat\`, \`models\`, \`probe\`, \`train\`, \`jobs\`, \`episodes\`, \`checkpoints\`, \`artifacts\`, \`usage\`, \`webhooks\` and \`workers\`.`;
 
 const FOOTER = `The other variables of OpenTelemetry are listed in [observability](observability.md); the variables of AWS have their usual meaning. Limits
 that cannot be set are listed in [operations](operations.md#limits).`;
