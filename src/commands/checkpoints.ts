@@ -107,13 +107,15 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
       '--base <model>',
       'base model of the adapter: starter, a directory, a GGUF file or a Hub id (default: the model’s own, where the server on this machine has it, else by its name)',
     )
-    .action(async (name: string, step: string | undefined, flags: ExportFlags) => {
+    .action(async (name: string, step: string | undefined, flags: ExportFlags, command: Command) => {
+      const gguf = flags.format === 'gguf';
+      if (flags.dtype === 'q8_0' && !gguf) throw new UsageError('--dtype q8_0 needs --format gguf.');
+      if (!flags.merged && command.getOptionValueSource('dtype') === 'cli')
+        throw new UsageError('--dtype is the number format of merged weights: add --merged, or leave it out.');
       const client = remote.connect(flags);
       const { model, step: chosen } = await getStep(client, name, step);
       const named = `${model.entity}/${model.project}/${model.name}:${chosen === null ? 'latest' : `step${chosen}`}`;
       const { version: fixed } = await client.getArtifact(named);
-      const gguf = flags.format === 'gguf';
-      if (flags.dtype === 'q8_0' && !gguf) throw new UsageError('--dtype q8_0 needs --format gguf.');
       const out = flags.out ?? `${safeName(`${model.name}-${fixed}`)}${gguf ? '.gguf' : ''}`;
       const isPeft = !flags.merged && !gguf;
       await refuseTaken(out, isPeft);

@@ -4,6 +4,7 @@ import { Option, type Command } from 'commander';
 import { settingOption } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
+import { UsageError } from '#domain/errors';
 import type { CheckFileRequest, DataCheck } from '#server/check-data-file';
 import type { DataReport, LineProblem, ShownRow, ShownRun } from '#services/jobs/data/check-data';
 import { inColumns } from './columns.ts';
@@ -43,6 +44,8 @@ export function addData(program: Command, check: CheckFile): void {
     .option('--dpo', 'read the rows as a DPO job does: a row with chosen and rejected beside messages is a pair');
   Object.values(OF_MODEL).forEach((each) => command.addOption(settingOption(each).helpGroup('Model, as for serve:')));
   command.action(async (file: string, { rows: shownRows, assistantTurns, dpo, json, ...flags }: CheckFlags) => {
+    if (dpo && command.getOptionValueSource('assistantTurns') === 'cli')
+      throw new UsageError('--assistant-turns belongs to SFT: leave it out.');
     const { report, isTrainable } = await check(
       { file, assistantTurns, shownRows, ...(dpo ? { job: 'dpo' } : {}) },
       flags,

@@ -8,6 +8,7 @@ import { settingOption } from '#config/describe-settings';
 import type { Flags } from '#config/setting';
 import { SETTINGS } from '#config/settings';
 import { gigabytes } from '#base/gigabytes';
+import { UsageError } from '#domain/errors';
 import { showBytes } from './download-progress.ts';
 import { confirm, show, withJson, withYes, type JsonFlag, type YesFlag } from './output.ts';
 
@@ -56,13 +57,26 @@ export function addDoctor(program: Command, { dataOption, load }: Maintained, pl
       'move blobs that nothing refers to into quarantine, delete leftovers of ended jobs, correct accounts, and make files private; nothing else is changed',
     )
     .action(async ({ data, repair = false, ...flags }: DoctorFlags) => {
-      if (Object.keys(PLANNED).some((key) => key in flags)) return showMemory(flags, await planMemory(flags));
+      const planned = Object.entries(PLANNED).find(([key]) => key in flags)?.[1];
+      if (planned) {
+        refuseStoreFlags(planned.flag!, { '--data': data !== undefined, '--repair': repair });
+        return showMemory(flags, await planMemory(flags));
+      }
       if (repair) await confirm(flags, 'Repair the store? Leftovers of ended jobs are deleted.');
       const { onDone, end } = showBytes();
       const report = await (await load()).doctor({ data, repair, onDone }).finally(end);
       show(flags, forMachines(report), () => forPeople(report, repair));
       if (!isHealthy(report)) process.exitCode = 1;
     });
+}
+
+/** The memory plan reads no stored data. */
+function refuseStoreFlags(planned: string, given: Readonly<Record<string, boolean>>): void {
+  const flag = Object.keys(given).find((each) => given[each]);
+  if (flag === undefined) return;
+  throw new UsageError(
+    `${flag} is about stored data, and ${planned.split(' ')[0]} about memory: call doctor for each.`,
+  );
 }
 
 function showMemory(flags: JsonFlag, { plan, shortage }: MemoryReport): void {

@@ -1,8 +1,9 @@
 // What commands say to a person: refusals with the flags that were typed, notes beside what is shown only once, and help on a narrow
 // terminal.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { register } from '../../support/api/registered-model.ts';
 import { BOOTSTRAP_KEY, shareTestServer } from '../../support/api/test-server.ts';
@@ -96,4 +97,21 @@ test('what is about a model takes no step of it', async () => {
     expect((await run(...words.split(' '), 'p/whole:step0', ...remote)).said).toBe(
       'p/whole:step0 names a step. Name the model: p/whole.',
     );
+});
+
+test.each([
+  ['doctor --model starter --repair', '--repair is about stored data, and --model about memory: call doctor for each.'],
+  ['doctor --memory 4 --data there', '--data is about stored data, and --memory about memory: call doctor for each.'],
+  ['checkpoints export p/m --dtype f32', '--dtype is the number format of merged weights: add --merged, or leave it out.'],
+  ['data check rows.jsonl --dpo --assistant-turns last', '--assistant-turns belongs to SFT: leave it out.'],
+])('a flag that would change nothing is refused: %s', async (words, said) => {
+  expect((await run(...words.split(' '))).said).toBe(said);
+});
+
+test('docs/configuration.md names every command that talks to a server', async () => {
+  const talks = ({ options, commands }: Command): boolean =>
+    options.some(({ long }) => long === '--url') || commands.some(talks);
+  const names = newProgram().program.commands.filter(talks).map((each) => `\`${each.name()}\``);
+  const [, said = ''] = /These are ([^.]*)\./.exec(await readFile('docs/configuration.md', 'utf8')) ?? [];
+  expect(said.split(/, | and /).sort()).toEqual(names.sort());
 });
