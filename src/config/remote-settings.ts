@@ -1,7 +1,7 @@
 // Settings of all commands that talk to a server over HTTP. Those of the server are settings.ts.
 import { setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
-import { text } from './value-types.ts';
+import { apiKey, text } from './value-types.ts';
 
 export const DEFAULT_URL = `http://${SETTINGS.host.default}:${SETTINGS.port.default}`;
 
@@ -17,7 +17,7 @@ export const REMOTE_SETTINGS = {
   key: setting({
     flag: '--key <key>',
     variable: 'WHETSTONE_API_KEY',
-    value: text,
+    value: apiKey,
     default: null,
     defaultText: 'on the server’s own machine, the first key in its data directory',
     help: 'API key',

@@ -51,6 +51,7 @@ test('a base path loses its trailing slashes', () => {
 
 test.each([
   [{ port: '70000' }, {}, /port must be an integer from 0 to 65535/],
+  [{}, { WHETSTONE_API_KEY: 'wk-…' }, /^WHETSTONE_API_KEY must be ASCII characters without spaces\. Keys are as /],
   [{}, { WHETSTONE_BODY_MB_MAX: '0' }, /WHETSTONE_BODY_MB_MAX must be an integer from 1/],
   [{}, { WHETSTONE_DATABASE_URL: 'mysql://x' }, /WHETSTONE_DATABASE_URL must be an address such as postgres/],
   [{}, { WHETSTONE_BLOBS_URL: 'https://x/y' }, /WHETSTONE_BLOBS_URL must be an address such as s3:/],

@@ -15,6 +15,7 @@ import { TRAINING_SETTINGS } from './training-settings.ts';
 import {
   adapters,
   aliases,
+  apiKey,
   basePath,
   choice,
   choices,
@@ -254,7 +255,7 @@ const CHAT = {
 const REQUESTS = {
   apiKey: setting({
     variable: 'WHETSTONE_API_KEY',
-    value: text,
+    value: apiKey,
     default: null,
     defaultText: 'none',
     help: 'an API key that the server accepts beside those it has made: all scopes, entity "default"',

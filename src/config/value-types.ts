@@ -43,6 +43,13 @@ function nonEmpty(given: string): string | null {
   return given === '' ? null : given;
 }
 
+/** As a header can carry it. */
+export const apiKey = one(
+  'ASCII characters without spaces',
+  (given) => (/^[!-~]+$/.test(given) ? given : null),
+  'Keys are as `whetstone serve` or `whetstone keys create` printed them.',
+);
+
 const pathOf = (given: string): string | null => nonEmpty(given) && atHome(given);
 
 export const directory = one('a directory', pathOf);

@@ -14,6 +14,7 @@ export function AskKey() {
   async function tryKey(event: SubmitEvent) {
     event.preventDefault();
     const key = input.current!.value.trim();
+    if (!/^[!-~]+$/.test(key)) return setError(new Error('A key has ASCII characters and no spaces. Copy it again.'));
     setBusy(true);
     setError(null);
     try {

@@ -115,3 +115,9 @@ test('docs/configuration.md names every command that talks to a server', async (
   const [, said = ''] = /These are ([^.]*)\./.exec(await readFile('docs/configuration.md', 'utf8')) ?? [];
   expect(said.split(/, | and /).sort()).toEqual(names.sort());
 });
+
+test('a key that no header can carry, such as one with the … of an example, is refused as such', async () => {
+  expect((await run('models', '--url', remote[1]!, '--key', 'wk-…')).said).toBe(
+    '--key must be ASCII characters without spaces. Keys are as `whetstone serve` or `whetstone keys create` printed them.',
+  );
+});

@@ -26,9 +26,12 @@ describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
 
   test('asks for a key, says so when it is not one, and keeps it until the tabs of the server are closed', async () => {
     const { page, faults } = await visit(browser!, server.url);
+    await page.getByLabel('API key').fill('wk-…');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('A key has ASCII characters and no spaces. Copy it again.').waitFor();
     await page.getByLabel('API key').fill('wk-not-a-key');
     await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByRole('alert').waitFor();
+    await page.getByText('Incorrect or revoked API key').waitFor();
     await expectAccessible(page);
     await enterKey(page, server.apiKey);
     expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 1, '']);
