@@ -38,6 +38,7 @@ export function addCheckpoints(program: Command, remote: Remote, starterDirector
     .description('list, download and export the checkpoints of a model, and find the best one');
 
   withJson(remote.command(checkpoints, 'list <model>'))
+    .alias('ls')
     .description('list the steps of a model with their rewards and losses; <model> is project/name or a model id')
     .option('--verbose', 'print all metrics of each step')
     .action(async (name: string, flags: RemoteFlags & JsonFlag & { verbose?: boolean }) => {

@@ -22,14 +22,19 @@ interface CompletedCommand {
   /** The words after `whetstone`, separated by spaces. */
   readonly path: string;
   readonly commands: readonly string[];
+  /** These, and their other names, such as `ls`: not suggested, but known once they are typed. */
+  readonly words: readonly string[];
   readonly flags: readonly string[];
 }
 
 function places(command: Command, path = ''): CompletedCommand[] {
   const below = command.commands.filter((each) => each.name() !== 'help');
   const flags = [...command.options.map(({ long }) => long!), '--help'];
-  const inside = below.flatMap((each) => places(each, path === '' ? each.name() : `${path} ${each.name()}`));
-  return [{ path, commands: below.map((each) => each.name()), flags }, ...inside];
+  const wordsOf = (each: Command) => [each.name(), ...each.aliases()];
+  const inside = below.flatMap((each) =>
+    wordsOf(each).flatMap((word) => places(each, path === '' ? word : `${path} ${word}`)),
+  );
+  return [{ path, commands: below.map((each) => each.name()), words: below.flatMap(wordsOf), flags }, ...inside];
 }
 
 /** The command words before the cursor determine the suggestions; for a word without a leading dash, files are suggested as well. */
@@ -38,7 +43,7 @@ function forBash(program: Command, shell: Shell): string {
     ({ path, commands, flags }) => `    "${path}") commands="${commands.join(' ')}"; flags="${flags.join(' ')}" ;;`,
   );
   const parents = places(program).filter(({ commands }) => commands.length > 0);
-  const steps = parents.flatMap(({ path, commands }) => commands.map((name) => `"${path}/${name}"`));
+  const steps = parents.flatMap(({ path, words }) => words.map((word) => `"${path}/${word}"`));
   return [
     ...(shell === 'zsh' ? ['autoload -U +X compinit && compinit', 'autoload -U +X bashcompinit && bashcompinit'] : []),
     '_whetstone() {',
@@ -62,10 +67,10 @@ function forBash(program: Command, shell: Shell): string {
 
 function forFish(program: Command): string {
   return places(program)
-    .flatMap(({ path, commands, flags }) => {
-      const words = path === '' ? [] : path.split(' ');
-      const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`);
-      const none = commands.length > 0 ? [`not __fish_seen_subcommand_from ${commands.join(' ')}`] : [];
+    .flatMap(({ path, commands, words, flags }) => {
+      const before = path === '' ? [] : path.split(' ');
+      const seen = before.map((word) => `__fish_seen_subcommand_from ${word}`);
+      const none = commands.length > 0 ? [`not __fish_seen_subcommand_from ${words.join(' ')}`] : [];
       const here = [...seen, ...none].join('; and ') || 'true';
       return [
         ...(commands.length > 0 ? [`complete -c whetstone -n '${here}' -f -a '${commands.join(' ')}'`] : []),

@@ -56,6 +56,7 @@ export function addJobs(program: Command, remote: Remote): void {
   const jobs = program.command('jobs').description('list, follow and cancel training jobs');
 
   withJson(remote.command(jobs, 'list'))
+    .alias('ls')
     .description(
       'list the newest jobs: their models, status, rewards, how long they took, and the steps that they made',
     )

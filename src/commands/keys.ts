@@ -52,6 +52,7 @@ export function addKeys(program: Command, { dataOption, openKeyring, openExistin
     });
 
   withJson(keys.command('list'))
+    .alias('ls')
     .description('list keys')
     .option('--entity <name>', 'only the keys of this entity')
     .addOption(dataOption())
@@ -96,6 +97,7 @@ export function addLimits(program: Command, { dataOption, openExistingKeyring }:
     });
 
   withJson(limits.command('list'))
+    .alias('ls')
     .description('list entities that have limits')
     .addOption(dataOption())
     .action(async ({ data, ...flags }: JsonFlag & { data?: string }) => {

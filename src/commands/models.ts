@@ -25,6 +25,7 @@ export function addModels(program: Command, remote: Remote): void {
     .description('list the models that can be called, one per line; create models to train')
     .action(list);
   withFilters(withJson(remote.command(models, 'list')))
+    .alias('ls')
     .description('the same as `whetstone models` alone')
     .action(list);
 

@@ -34,7 +34,10 @@ export function addWorkers(program: Command, remote: Remote, { load, watchParent
   const workers = withoutWords(withJson(remote.command(program, 'workers')))
     .description('list the workers that are connected to a server, or run one on this machine')
     .action(list);
-  withJson(remote.command(workers, 'list')).description('the same as `whetstone workers` alone').action(list);
+  withJson(remote.command(workers, 'list'))
+    .alias('ls')
+    .description('the same as `whetstone workers` alone')
+    .action(list);
 
   remote
     .command(workers, 'run')
