@@ -1,5 +1,5 @@
 // Assembles a server: opens the storage and models that the server's roles need, passes them to the services, and those to
-// the HTTP layer. Implementations are named only here, in server/ and in stores.ts.
+// the HTTP layer. Implementations are named only here and in server/.
 import { fileURLToPath } from 'node:url';
 import { createApp } from '#api/app';
 import { openDashboard } from '#api/description/dashboard';

@@ -9,7 +9,7 @@ export interface Keyring {
   close(): Promise<void>;
 }
 
-/** Provided by cli.ts. */
+/** Provided by program.ts. */
 export interface Local {
   /** The option that names the directory. */
   readonly dataOption: () => Option;

@@ -7,7 +7,7 @@ import { counted } from '#base/counted';
 import { asCalled } from './as-called.ts';
 import { bytesText } from './progress.ts';
 
-/** Provided by cli.ts. */
+/** Provided by program.ts. */
 export interface Maintained {
   /** The option that names the directory. */
   readonly dataOption: () => Option;

@@ -22,7 +22,7 @@ export interface Started {
   close(reason: string): Promise<void>;
 }
 
-/** Provided by cli.ts. */
+/** Provided by program.ts. */
 export interface Serving {
   readonly start: (flags: ServeFlags) => Promise<Started>;
   /** Returns a function that stops watching. */

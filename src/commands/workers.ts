@@ -21,7 +21,7 @@ interface RunFlags extends RemoteFlags {
   readonly name: string;
 }
 
-/** Provided by cli.ts. */
+/** Provided by program.ts. */
 interface Working extends Pick<Serving, 'watchParent'> {
   readonly load: () => Promise<RunWorker>;
 }

@@ -90,7 +90,6 @@ export interface ServerConfig extends StoreConfig {
   /** Accepted as a key, for the entity `default`. */
   readonly bootstrapKey: string | null;
   readonly logLevel: LogLevel;
-  /** Null: depends on whether stderr is a terminal. */
   readonly logFormat: LogFormat;
   readonly api: ApiLimits;
   readonly hub: HubConfig;
@@ -98,8 +97,9 @@ export interface ServerConfig extends StoreConfig {
   readonly memoryBytes: number | null;
   /** Per base model; null: a share of the memory. */
   readonly memoryLimits: MemoryLimits;
-  /** A stream that is not read for this long gives its place in the batch to waiting requests. */
+  /** Niceness of the embedded trainer's process. */
   readonly trainerNice: number;
+  /** A stream that is not read for this long gives its place in the batch to waiting requests. */
   readonly unreadMs: number;
   readonly jobs: {
     readonly queuedMax: number;

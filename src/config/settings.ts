@@ -1,5 +1,5 @@
 // Every setting of the server, declared once: `serve --help`, docs/configuration.md (npm run generate:config), ranges and
-// defaults come from here. What a value means for the parts of a server is config.ts.
+// defaults come from here. What a value means for the parts of a server is server-config.ts.
 import { REASONING_PARSER_NAMES, TOOL_PARSER_NAMES } from '#domain/answer-parsers';
 import { METRICS_ACCESS } from '#domain/metrics-access';
 import { ROLES } from '#domain/role';

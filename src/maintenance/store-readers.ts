@@ -1,5 +1,5 @@
 // Rows and blobs for commands that read or copy a store, while a server may be using it: nothing is migrated,
-// emptied or locked. Servers open theirs in stores.ts.
+// emptied or locked. Servers open theirs in server/open-stores.ts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
