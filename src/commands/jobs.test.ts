@@ -1,6 +1,7 @@
-// What `jobs follow` and `train` print while the server is away.
-import { expect, test } from 'vitest';
-import { sayConnection } from './jobs.ts';
+// What `jobs follow` and `train` print while the server is away, and before a job has events.
+import { expect, test, vi } from 'vitest';
+import type { Client, TrainingJob } from '#client/client';
+import { followJob, sayConnection } from './jobs.ts';
 
 const REFUSED = new TypeError('fetch failed: http://127.0.0.1:1 does not answer (ECONNREFUSED)');
 
@@ -42,4 +43,27 @@ test('the ten minutes begin anew after each connection', () => {
   onConnection(null);
   clock.ms = 700_000;
   expect(() => onConnection(REFUSED)).not.toThrow();
+});
+
+test.each([
+  ['running', 'job j1 has begun: its data is being read\n'],
+  ['queued', 'job j1 is waiting: no trainer has started it. '],
+  ['succeeded', ''],
+])('of a job without an event that is %s, what is said is true', async (status, said) => {
+  vi.useFakeTimers();
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    const client = {
+      follow: () => new Promise((_, reject) => setTimeout(() => reject(new Error('enough')), 60_000)),
+      getTrainingJob: async () => ({ status }) as TrainingJob,
+    } as unknown as Client;
+    const following = expect(followJob(client, 'j1', { timeout: 60 })).rejects.toThrow('enough');
+    await vi.advanceTimersByTimeAsync(60_000);
+    await following;
+    const printed = stderr.mock.calls.map(([text]) => String(text)).join('');
+    expect(said === '' ? printed : printed.slice(0, said.length)).toBe(said);
+  } finally {
+    stderr.mockRestore();
+    vi.useRealTimers();
+  }
 });

@@ -34,7 +34,7 @@ interface GetFlags extends RemoteFlags, JsonFlag {
   readonly answers?: boolean;
 }
 
-/** If a job has not started by then, it is waiting for other jobs or for a trainer. */
+/** If a job has no event by then, its user is told why. */
 const BEGINS_WITHIN_MS = 5_000;
 
 interface EventFlags extends RemoteFlags, JsonFlag {
@@ -140,16 +140,22 @@ export function sayConnection(
   };
 }
 
+/** What is known of a job that has no event yet: one that runs reads its data before its first event, which may take minutes. */
+async function saySilence(client: Pick<Client, 'getTrainingJob'>, id: string): Promise<void> {
+  const { status } = await client.getTrainingJob(id).catch(() => ({ status: null }));
+  if (status === 'running') note(`job ${id} has begun: its data is being read`);
+  if (status === 'queued')
+    note(
+      `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers`,
+    );
+}
+
 /** Prints events, and then the job if JSON was requested. On Ctrl-C the job continues, and the command says so. */
 export async function followJob(client: Client, id: string, flags: FollowFlags): Promise<TrainingJob> {
   const { json = false, timeout } = flags;
   const format = eventFormat(flags);
   const { onDone, end } = showProgress();
-  const waits = setTimeout(() => {
-    note(
-      `job ${id} is waiting: no trainer has started it. Earlier jobs: whetstone jobs list. Connected workers: whetstone workers`,
-    );
-  }, BEGINS_WITHIN_MS);
+  const waits = setTimeout(() => void saySilence(client, id), BEGINS_WITHIN_MS);
   let isTold = false; // the printed event says why it failed
   const line = () =>
     `Interrupted: the job continues. Follow it: whetstone jobs follow ${id}. Cancel it: whetstone jobs cancel ${id}`;
