@@ -38,8 +38,9 @@ export async function pushArtifact(
   source: string,
   { onFile, onBytes = () => {}, onConnection, ...about }: PushOptions = {},
 ): Promise<Artifact> {
-  const local = (await stat(source)).isDirectory() ? await walk(source) : [basename(source)];
-  const root = local.length === 1 && local[0] === basename(source) ? dirname(source) : source;
+  const isDirectory = (await stat(source)).isDirectory();
+  const local = isDirectory ? await walk(source) : [basename(source)];
+  const root = isDirectory ? source : dirname(source);
   if (local.length === 0) throw new ArtifactFilesError(`${source} has no files.`);
   const sizes = new Map<string, number>();
   for (const path of local) sizes.set(path, (await stat(join(root, path))).size);

@@ -179,10 +179,13 @@ function artifactNamed(name: string): string {
   );
 }
 
+/** So that the name of the data has at most the 128 characters that the server allows. */
+const NAME_MAX = 128 - '-sft-data'.length;
+
 async function submitDataset(client: Client, file: string, flags: TrainFlags): Promise<{ id: string }> {
   if (flags.model === undefined) throw new UsageError('Name the model to train with --model project/name.');
   const model = await modelToTrain(client, flags.model);
-  const name = `${model.entity}/${model.project}/${model.name}-${flags.dpo ? 'dpo' : 'sft'}-data`;
+  const name = `${model.entity}/${model.project}/${model.name.slice(0, NAME_MAX)}-${flags.dpo ? 'dpo' : 'sft'}-data`;
   const evaluation = await evaluationOf(flags);
   if (file.endsWith('.jsonl')) await (await checks()).refuseBadLines(file, flags.dpo ? 'dpo' : 'sft');
   const artifact = file.endsWith('.jsonl')

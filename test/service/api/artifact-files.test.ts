@@ -60,6 +60,11 @@ test('the list is sorted on the command line and for a client as the server sort
   expect(await listed('--sort', 'name')).toEqual(['a', 'b', 'c']);
 });
 
+test('a directory whose only file has its name is uploaded like any other', async () => {
+  const source = await directory('rows', { rows: 'alone' });
+  expect((await pushArtifact(client, '~/p/rows', source)).files).toMatchObject([{ path: 'rows', size_bytes: 5 }]);
+});
+
 test('a directory is uploaded and downloaded; files that are already there are not transferred again', async () => {
   const source = await directory('source', { 'a.txt': 'A', 'deep/er/b.txt': 'B', 'empty.txt': '' });
   const first = recorder();

@@ -121,3 +121,11 @@ test('a key that no header can carry, such as one with the … of an example, is
     '--key must be ASCII characters without spaces. Keys are as `whetstone serve` or `whetstone keys create` printed them.',
   );
 });
+
+test('a model with the longest name is trained from a file', async () => {
+  const name = 'n'.repeat(128);
+  await register(await server, name);
+  const file = join(directory, 'long.jsonl');
+  await writeFile(file, '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n');
+  expect((await run('train', file, '--model', `p/${name}`, '--timeout', '1', ...remote)).stdout).toMatch(/^job \S+\n/);
+});
