@@ -8,7 +8,7 @@ import { UsageError } from '#domain/errors';
 import type { CheckFileRequest, DataCheck } from '#server/check-data-file';
 import type { DataReport, LineProblem, ShownRow, ShownRun } from '#services/jobs/data/check-data';
 import { inColumns } from './columns.ts';
-import { show, withJson, type JsonFlag } from './output.ts';
+import { show, wholeCharacters, withJson, type JsonFlag } from './output.ts';
 import { wholeNumber } from './numbers.ts';
 
 const { model, chatTemplate } = SETTINGS;
@@ -125,4 +125,6 @@ const marked = ({ text, trained }: ShownRun): string =>
   trained ? `⟦${shortened(text, TRAINED_MAX)}⟧` : shortened(text, CONTEXT_MAX);
 
 const shortened = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most / 2)} … ${text.slice(-most / 2)}`;
+  text.length <= most
+    ? text
+    : `${wholeCharacters(text.slice(0, most / 2))} … ${wholeCharacters(text.slice(-most / 2))}`;

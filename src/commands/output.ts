@@ -99,4 +99,8 @@ const processTerminal: Asking = {
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
 /** At most so many characters, with a mark where the rest is left out. */
-export const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)} …`);
+export const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${wholeCharacters(text.slice(0, most))} …`;
+
+/** Without half of a character, such as an emoji, at an end where a text was cut. */
+export const wholeCharacters = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');

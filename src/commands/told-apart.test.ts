@@ -43,3 +43,9 @@ test('no line is longer than the room, whatever the texts', () => {
   for (const width of [5, 20, 60])
     for (const each of toldApart(texts, width)) expect(each.length).toBeLessThanOrEqual(width);
 });
+
+test('where a text is cut, no half of a character is left', () => {
+  const shown = toldApart(['😀'.repeat(40), `a${'😀'.repeat(40)}`], 20);
+  expect(shown.join()).not.toMatch(/\p{Cs}/u);
+  expect(shown.every(({ length }) => length <= 20)).toBe(true);
+});

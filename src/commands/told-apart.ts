@@ -1,6 +1,6 @@
 // Shows texts in little room so that a reader can tell them apart: prompts of one task often begin with the same instructions.
 // Knows nothing of what they are.
-import { printable } from './output.ts';
+import { cut, printable, wholeCharacters } from './output.ts';
 
 /** Each in at most `width` characters: its beginning, or, where that looks like another text's, the part in which they differ. */
 export function toldApart(texts: readonly string[], width: number): string[] {
@@ -11,8 +11,8 @@ export function toldApart(texts: readonly string[], width: number): string[] {
   const starts = new Map(sorted.map((line, i) => [line, startOf(line, [sorted[i - 1], sorted[i + 1]], common, width)]));
   return lines.map((line) => {
     const start = starts.get(line)!;
-    const shown = start === 0 ? line : `… ${line.slice(start)}`;
-    return shown.length <= width ? shown : `${shown.slice(0, width - 2)} …`;
+    const shown = start === 0 ? line : `… ${wholeCharacters(line.slice(start))}`;
+    return shown.length <= width ? shown : cut(shown, width - 2);
   });
 }
 
