@@ -63,6 +63,27 @@ test('the deadline of a request limits how long a stream takes to begin, not how
   await expect(client.exportHistory('model', 'csv')).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
+test('a stream of chat tells its listeners what the model thinks and why the answer ended', async () => {
+  const chunks = [
+    { delta: { reasoning: 'Hm' } },
+    { delta: { content: 'Yes' } },
+    { delta: {}, finish_reason: 'length' },
+  ];
+  const lines = chunks.map((choice) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`).join('');
+  const client = createClient({
+    baseUrl: 'http://s',
+    apiKey: 'k',
+    fetch: async () => new Response(`${lines}data: [DONE]\n\n`),
+  });
+  const heard: string[] = [];
+  const listeners = {
+    onReasoning: (piece: string) => void heard.push(`thinks ${piece}`),
+    onFinish: (reason: string) => void heard.push(reason),
+  };
+  for await (const piece of client.chatStream({ messages: [] }, undefined, listeners)) heard.push(piece);
+  expect(heard).toEqual(['thinks Hm', 'Yes', 'length']);
+});
+
 /** A client of a server whose job has ended, after `events`, and that answers requests for the job with these in turn; the last one repeats. */
 async function clientOf(answers: readonly { status: number; body: unknown }[], events: readonly object[] = []) {
   let asked = 0;

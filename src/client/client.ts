@@ -77,6 +77,14 @@ export interface TrainOptions extends FollowOptions, SubmitOptions {
   readonly onSubmitted?: (job: { readonly id: string }) => void;
 }
 
+/** Of what a stream has besides the text of its answer. */
+export interface ChatListeners {
+  /** Pieces of what the model thinks, before its answer. */
+  readonly onReasoning?: (piece: string) => void;
+  /** Why the answer ended: `stop`, `length`, … */
+  readonly onFinish?: (reason: string) => void;
+}
+
 export interface CheckpointDownload {
   readonly content: ReadableStream<Uint8Array>;
   readonly isRest: boolean;
@@ -297,14 +305,18 @@ export function createClient(options: ClientOptions) {
     ): Promise<ChatCompletion> =>
       call('POST', '/v1/chat/completions', { body: { ...body, stream: false }, signal: options.signal }),
     /** Streams the answer: pieces of the first choice's text. Without a signal, for an hour at most. */
-    async *chatStream<T extends ChatRequest>(body: T, signal?: AbortSignal): AsyncGenerator<string> {
+    async *chatStream<T extends ChatRequest>(
+      body: T,
+      signal?: AbortSignal,
+      { onReasoning, onFinish }: ChatListeners = {},
+    ): AsyncGenerator<string> {
       const options = { body: { ...body, stream: true }, signal: signal ?? within({}) };
       const response = await send('POST', '/v1/chat/completions', options);
       for await (const { data } of readServerSentEvents(chunksOf(bodyOf(response.body)))) {
         if (data === '[DONE]') return;
         const chunk = parseAnswer<{
           error?: { message?: unknown; code: string | null };
-          choices?: { delta?: { content?: unknown } }[];
+          choices?: { delta?: { content?: unknown; reasoning?: unknown }; finish_reason?: unknown }[];
         }>(data);
         if (chunk.error)
           throw new ApiError(
@@ -314,8 +326,10 @@ export function createClient(options: ClientOptions) {
             response.headers.get('x-request-id'),
             null,
           );
-        const content = chunk.choices?.[0]?.delta?.content;
+        const { delta: { content, reasoning } = {}, finish_reason: finish } = chunk.choices?.[0] ?? {};
+        if (typeof reasoning === 'string' && reasoning !== '') onReasoning?.(reasoning);
         if (typeof content === 'string' && content !== '') yield content;
+        if (typeof finish === 'string') onFinish?.(finish);
       }
     },
   };

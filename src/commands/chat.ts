@@ -1,11 +1,12 @@
-// `whetstone chat`: sends messages to a model and prints its answers.
+// `whetstone chat`: sends messages to a model and prints its answers; on stderr, what it thinks before them, and that one was cut off.
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { counted } from '#base/counted';
 import { UsageError } from '#domain/errors';
 import { decimal, wholeNumber } from './numbers.ts';
 import { note, say, withJson, type JsonFlag } from './output.ts';
 import type { Remote, RemoteFlags } from './remote.ts';
-import { typing, writeOut } from './terminal.ts';
+import { typing, writeError, writeOut } from './terminal.ts';
 
 interface ChatFlags extends RemoteFlags, JsonFlag {
   readonly model?: string;
@@ -45,11 +46,22 @@ export function addChat(program: Command, remote: Remote): void {
           messages.push({ role: 'assistant', content: completion.choices[0]?.message.content ?? '' });
           return say(JSON.stringify(completion));
         }
-        for await (const piece of client.chatStream(request)) {
+        let thinks = false;
+        let finish: string | null = null;
+        const listeners = {
+          onReasoning(piece: string) {
+            thinks = true;
+            writeError(piece);
+          },
+          onFinish: (reason: string) => void (finish = reason),
+        };
+        for await (const piece of client.chatStream(request, undefined, listeners)) {
+          if (thinks && text === '') note('');
           writeOut(piece);
           text += piece;
         }
         say('');
+        if (finish === 'length') note(cutOff(flags.maxTokens));
         messages.push({ role: 'assistant', content: text });
       };
       if (message !== undefined) return answer(message);
@@ -63,3 +75,8 @@ export function addChat(program: Command, remote: Remote): void {
       if (process.stdin.isTTY) note(''); // after the last prompt
     });
 }
+
+const cutOff = (maxTokens: number | undefined): string =>
+  maxTokens === undefined
+    ? 'The answer was cut off: the context is full, or the model has a limit of its own, which --max-tokens changes.'
+    : `The answer was cut off after ${counted(maxTokens, 'token')}: raise --max-tokens.`;

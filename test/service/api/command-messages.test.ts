@@ -129,3 +129,8 @@ test('a model with the longest name is trained from a file', async () => {
   await writeFile(file, '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}\n');
   expect((await run('train', file, '--model', `p/${name}`, '--timeout', '1', ...remote)).stdout).toMatch(/^job \S+\n/);
 });
+
+test('chat says that an answer was cut off, beside the answer', async () => {
+  const { stderr } = await run('chat', 'Hello', '--max-tokens', '1', '--temperature', '0', ...remote);
+  expect(stderr).toBe('The answer was cut off after 1 token: raise --max-tokens.\n');
+});
