@@ -6,7 +6,8 @@ import { CALLED_WRONGLY, exitCodeOf, explain } from './commands/explain.ts';
 import { sayInterrupted } from './commands/interrupt.ts';
 import { goOnWithoutErrors, onOutEnd, outFault, writeError } from './commands/terminal.ts';
 import { createProgram, inOneLine } from './commands/program.ts';
-import { VERSION } from './config/version.ts';
+import { refuseOldNode } from './commands/supported-platform.ts';
+import { NODE_MIN, VERSION } from './config/version.ts';
 
 const { program, remote, flagsInUse } = createProgram(fail);
 
@@ -25,4 +26,7 @@ goOnWithoutErrors();
 onOutEnd((cause) => (cause === null ? process.exit(process.exitCode ?? 0) : fail(cause)));
 
 process.on('SIGINT', sayInterrupted);
-await program.parseAsync().catch(fail);
+await (async () => {
+  refuseOldNode(process.versions.node, NODE_MIN);
+  await program.parseAsync();
+})().catch(fail);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { refuseUnsupportedPlatform, thisMachine } from './supported-platform.ts';
+import { NODE_MIN } from '#config/version';
+import { refuseOldNode, refuseUnsupportedPlatform, thisMachine } from './supported-platform.ts';
 
 test.each([
   ['linux', 'x64', '2.36'],
@@ -23,4 +24,13 @@ test.each([
 
 test('the machine that runs the tests is supported', () => {
   expect(() => refuseUnsupportedPlatform(thisMachine())).not.toThrow();
+});
+
+test('an older Node is told which one is needed', () => {
+  expect(() => refuseOldNode('18.20.4', '20.19')).toThrow(
+    'Whetstone needs Node 20.19 or newer, and this is Node 18.20.4.',
+  );
+  expect(() => refuseOldNode('20.18.3', '20.19')).toThrow('this is Node 20.18.3');
+  for (const version of ['20.19.0', '22.0.0', process.versions.node])
+    expect(() => refuseOldNode(version, NODE_MIN)).not.toThrow();
 });

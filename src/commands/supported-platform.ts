@@ -1,5 +1,5 @@
-// The platforms on which a server or a worker can run: those for which the package includes ONNX Runtime. Commands that only
-// talk to a server run wherever Node does.
+// The versions of Node that run any command, and the platforms on which a server or a worker can run: those for which the package includes
+// ONNX Runtime. Commands that only talk to a server run wherever Node does.
 import { AppError } from '#domain/errors';
 
 /** Names as in Node's `process.platform` and `process.arch`. */
@@ -30,6 +30,17 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
   'darwin-x64': 'a Mac with an Intel processor',
   'win32-arm64': 'Windows on arm64',
 };
+
+/** Throws `engine_unavailable` with one sentence. npm only warns, and an older Node fails later in words that name no cause. */
+export function refuseOldNode(version: string, min: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorMin = 0, minorMin = 0] = min.split('.').map(Number);
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  throw new AppError(
+    'engine_unavailable',
+    `Whetstone needs Node ${min} or newer, and this is Node ${version}. Install a newer one from https://nodejs.org.`,
+  );
+}
 
 export function thisMachine(): Machine {
   Object.assign(process.report, { excludeNetwork: true }); // otherwise it looks up the name of every connection
