@@ -88,7 +88,7 @@ const groupsOf = ({ tasks }: Probe) =>
 
 async function readTasks(file: string): Promise<Task[]> {
   const { readEvaluationLine } = await import('#rows/evaluation');
-  const lines = (await readFile(file, 'utf8')).split('\n');
+  const lines = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').split('\n');
   const tasks = lines.flatMap((text, i): Task[] => {
     if (text.trim() === '') return [];
     const read = readEvaluationLine(text);

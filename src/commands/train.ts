@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
+import { pathExists } from '#base/path-exists';
 import { pushArtifact } from '#client/artifact-files';
 import type { Client, EvaluationRequest, Model, RlJobRequest } from '#client/client';
 import { AppError, UsageError } from '#domain/errors';
@@ -172,7 +173,11 @@ async function modelToTrain(client: Client, name: string): Promise<Model> {
   );
 }
 
-function artifactNamed(name: string): string {
+async function artifactNamed(name: string): Promise<string> {
+  if (await pathExists(name))
+    throw new UsageError(
+      `${name} must end in .jsonl, with a row on each line for SFT and DPO, or in .json, with an RL job.`,
+    );
   if (/^(?:[^/]+\/){1,2}[^/]+$/.test(name)) return artifactName(name);
   throw new UsageError(
     `The data must be a .json or .jsonl file, or an artifact project/name[:version], not "${name}".`,
@@ -190,7 +195,7 @@ async function submitDataset(client: Client, file: string, flags: TrainFlags): P
   if (file.endsWith('.jsonl')) await (await checks()).refuseBadLines(file, flags.dpo ? 'dpo' : 'sft');
   const artifact = file.endsWith('.jsonl')
     ? await pushed(client, name, file)
-    : await client.getArtifact(artifactNamed(file));
+    : await client.getArtifact(await artifactNamed(file));
   const { learningRate, warmupSteps } = flags;
   const config = {
     ...(flags.batchSize === undefined ? {} : { batch_size: flags.batchSize }),
@@ -240,7 +245,8 @@ function refuseForeignSettings(file: string, { dpo, evaluate }: TrainFlags, comm
   for (const option of command.options) {
     if (command.getOptionValueSource(option.attributeName()) !== 'cli') continue;
     const [, owners = ''] = /^((?:SFT|DPO)(?:, DPO)?|with --evaluate): /.exec(option.description) ?? [];
-    const isOurs = owners === 'with --evaluate' ? evaluate !== undefined : owners === '' || owners.split(', ').includes(kind);
+    const isOurs =
+      owners === 'with --evaluate' ? evaluate !== undefined : owners === '' || owners.split(', ').includes(kind);
     if (!isOurs) throw new UsageError(`${option.long} ${whyForeign(owners, kind)}.`);
   }
 }

@@ -64,12 +64,18 @@ test('on a narrow terminal a flag’s description stands below it, and no line i
 });
 
 test.each([
-  [['job.json', '--epochs', '3'], '--epochs belongs to SFT, DPO: settings of an RL job are in experimental_config of its file.'],
+  [
+    ['job.json', '--epochs', '3'],
+    '--epochs belongs to SFT, DPO: settings of an RL job are in experimental_config of its file.',
+  ],
   [['job.json', '--no-packing'], '--no-packing belongs to SFT, DPO: '],
   [['job.json', '--dpo'], '--dpo is for rows, and a .json file is an RL job'],
   [['rows.jsonl', '--beta', '1'], '--beta belongs to DPO: add --dpo, or leave it out.'],
   [['rows.jsonl', '--dpo', '--assistant-turns', 'last'], '--assistant-turns belongs to SFT: leave it out.'],
-  [['rows.jsonl', '--samples', '4'], '--samples belongs to --evaluate: name a file of prompts with that, or leave it out.'],
+  [
+    ['rows.jsonl', '--samples', '4'],
+    '--samples belongs to --evaluate: name a file of prompts with that, or leave it out.',
+  ],
 ])('a job whose flags would be ignored is refused: train %j', async (words, said) => {
   expect((await run('train', ...words, ...remote)).said).toContain(said);
 });
@@ -102,7 +108,10 @@ test('what is about a model takes no step of it', async () => {
 test.each([
   ['doctor --model starter --repair', '--repair is about stored data, and --model about memory: call doctor for each.'],
   ['doctor --memory 4 --data there', '--data is about stored data, and --memory about memory: call doctor for each.'],
-  ['checkpoints export p/m --dtype f32', '--dtype is the number format of merged weights: add --merged, or leave it out.'],
+  [
+    'checkpoints export p/m --dtype f32',
+    '--dtype is the number format of merged weights: add --merged, or leave it out.',
+  ],
   ['data check rows.jsonl --dpo --assistant-turns last', '--assistant-turns belongs to SFT: leave it out.'],
 ])('a flag that would change nothing is refused: %s', async (words, said) => {
   expect((await run(...words.split(' '))).said).toBe(said);
@@ -111,7 +120,9 @@ test.each([
 test('docs/configuration.md names every command that talks to a server', async () => {
   const talks = ({ options, commands }: Command): boolean =>
     options.some(({ long }) => long === '--url') || commands.some(talks);
-  const names = newProgram().program.commands.filter(talks).map((each) => `\`${each.name()}\``);
+  const names = newProgram()
+    .program.commands.filter(talks)
+    .map((each) => `\`${each.name()}\``);
   const [, said = ''] = /These are ([^.]*)\./.exec(await readFile('docs/configuration.md', 'utf8')) ?? [];
   expect(said.split(/, | and /).sort()).toEqual(names.sort());
 });
@@ -133,4 +144,21 @@ test('a model with the longest name is trained from a file', async () => {
 test('chat says that an answer was cut off, beside the answer', async () => {
   const { stderr } = await run('chat', 'Hello', '--max-tokens', '1', '--temperature', '0', ...remote);
   expect(stderr).toBe('The answer was cut off after 1 token: raise --max-tokens.\n');
+});
+
+test('a file of another kind is not taken for the name of an artifact', async () => {
+  await register(await server, 'filed');
+  const file = join(directory, 'rows.csv');
+  await writeFile(file, 'a,b\n');
+  expect((await run('train', file, '--model', 'p/filed', ...remote)).said).toBe(
+    `${file} must end in .jsonl, with a row on each line for SFT and DPO, or in .json, with an RL job.`,
+  );
+});
+
+test('tasks may begin with a mark of the byte order, as Windows’ programs write it', async () => {
+  const [tasks, reward] = [join(directory, 'tasks.jsonl'), join(directory, 'reward.mjs')];
+  await writeFile(tasks, '\uFEFF{"messages":[{"role":"user","content":"a"}]}\r\n');
+  await writeFile(reward, 'export default (answer) => answer.length;');
+  const { stdout, said } = await run('probe', tasks, '--reward', reward, '--max-tokens', '2', ...remote);
+  expect({ said, stdout }).toMatchObject({ stdout: expect.stringContaining('probed   1 task × 8 answers') as string });
 });
