@@ -49,3 +49,18 @@ test('a column that is wider than the terminal has a line of its own', () => {
   ];
   expect(inColumnsWithin(6, rows)).toEqual(['ID', '  REASON', '  N', '1', '  a long reason', '  2']);
 });
+
+test('letters that take two columns, and marks that take none, leave the columns straight', () => {
+  const rows = [
+    ['MODEL', 'STEP'],
+    ['模型/モデル', '1'],
+    ['e\u0301te\u0301/🦜', '2'],
+    ['plain/name', '3'],
+  ];
+  expect(inColumns(rows)).toEqual([
+    'MODEL        STEP',
+    '模型/モデル  1',
+    'e\u0301te\u0301/🦜       2',
+    'plain/name   3',
+  ]);
+});

@@ -1,5 +1,6 @@
 // Rows of cells as text in columns. On a terminal that is too narrow for the rows, columns without content are left out, and then those
 // that have no room go on under the row: no cell is cut or broken by this file, so that an id can be copied whole.
+import { widthOf } from './text-width.ts';
 
 const GAP = '  ';
 
@@ -22,16 +23,16 @@ export function inColumnsWithin(width: number, rows: Rows): string[] {
   return filled.flatMap((_, row) => parts.map((part) => part[row]!)).filter((line) => line.trim() !== '');
 }
 
-const isWithin = (width: number, lines: readonly string[]): boolean => lines.every(({ length }) => length <= width);
+const isWithin = (width: number, lines: readonly string[]): boolean => lines.every((line) => widthOf(line) <= width);
 
 function widthsOf(rows: Rows): number[] {
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
+  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, widthOf(cell))));
   return widths;
 }
 
 const linesOf = (rows: Rows, widths: readonly number[], indent: string): string[] =>
-  rows.map((row) => (indent + row.map((cell, i) => cell.padEnd(widths[i]!)).join(GAP)).trimEnd());
+  rows.map((row) => (indent + row.map((cell, i) => cell + ' '.repeat(widths[i]! - widthOf(cell))).join(GAP)).trimEnd());
 
 const isEmpty = (cell: string | undefined): boolean => cell === undefined || cell === '' || cell === '-';
 
