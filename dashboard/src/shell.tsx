@@ -1,6 +1,7 @@
 // The frame of all pages: navigation, the page's title, its documentation, alerts, and the button that forgets the key. Knows routes, not
 // pages.
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Alerts } from './alerts/alerts.tsx';
 import { forgetKey } from './api/key.ts';
 import { DOCUMENTATION_PAGE, DOCUMENTATION_PATH } from './documentation/pages.ts';
@@ -16,6 +17,10 @@ interface ShellProps {
 }
 
 export function Shell({ path, title, help, children }: ShellProps) {
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // on a small screen
+  }, [path]);
   return (
     <div class="shell">
       <a class="skip" href="#main" onClick={skip}>
@@ -25,7 +30,7 @@ export function Shell({ path, title, help, children }: ShellProps) {
         <a class="brand" href="#/">
           Whetstone
         </a>
-        <nav aria-label="Pages">
+        <nav ref={nav} aria-label="Pages">
           {ROUTES.filter(({ nav }) => nav).map((route) => (
             <a key={route.path} href={`#${route.path}`} aria-current={route.path === path ? 'page' : undefined}>
               {route.title}

@@ -82,6 +82,9 @@ describe('the dashboard', skipWithout('CHROMIUM', browser !== null), () => {
       await page.goBack();
     }
     expect(titles).toContain('Keys, entities and limits');
+    await openPage(page, '/');
+    const home = () => pages.filter({ hasText: 'Home' }).boundingBox();
+    await expect.poll(async () => (await home())!.x).toBeGreaterThanOrEqual(0); // the last page's link was scrolled to
     await openPage(page, '/documentation/training');
     await page.locator('.document h1').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
