@@ -151,7 +151,7 @@ const COLUMNS: readonly Column<ModelSummary>[] = [
     isWide: true,
     sortBy: ({ name }) => name,
     cell: (model) => (
-      <span class="row nowrap" title={model.note ?? ''}>
+      <span class="row nowrap" title={[`${model.project}/${model.name}`, model.note ?? ''].join('\n').trim()}>
         <ModelLink model={model} />
         <TagList tags={model.tags} />
       </span>
