@@ -85,7 +85,7 @@ export function addEpisodes(program: Command, remote: Remote): void {
     .option('--group <name>', 'its group: episodes at the same task')
     .action(async (modelName: string, { name, group, ...flags }: BeginFlags) => {
       const client = remote.connect(flags);
-      const { model } = await getModel(client, modelName);
+      const model = await getWholeModel(client, modelName);
       const wanted = { ...(name === undefined ? {} : { name }), ...(group === undefined ? {} : { group }) };
       show(flags, await client.createEpisode({ model_id: model.id, ...wanted }), (made) => [
         ...inColumns([
