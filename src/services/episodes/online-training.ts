@@ -54,6 +54,8 @@ export interface OnlineTrainingsDeps {
 }
 
 const GROUPS_SHOWN = 20;
+/** The start of a job is among its first events. */
+const EVENTS_READ = 10;
 
 export function createOnlineTrainings({
   storage,
@@ -81,8 +83,16 @@ export function createOnlineTrainings({
     const openGroups = await groups('incomplete', GROUPS_SHOWN);
     const staleGroups = await groups('stale', GROUPS_SHOWN);
     const runningJob = await findUnfinished(storage, { id: modelId, entity });
-    const waitingFor = describeWait(training, { step, runningJob, completeGroups, staleGroups });
+    const isIdle = await trainedNothing(stored);
+    const waitingFor = describeWait(training, { step, runningJob, completeGroups, staleGroups, isIdle });
     return { training, step, runningJob, completeGroups, openGroups, staleGroups, waitingFor };
+  }
+
+  /** Whether the last job, whose step is there, had no gradient step: its owner reads what the next step waits for, and no event. */
+  async function trainedNothing({ lastJobId }: OnlineTraining): Promise<boolean> {
+    if (lastJobId === null) return false;
+    const events = await storage.events.first(lastJobId, EVENTS_READ);
+    return events.find(({ type }) => type === 'training_started')?.data['num_gradient_steps'] === 0;
   }
 
   return {
@@ -117,13 +127,14 @@ export function createOnlineTrainings({
 }
 
 function describeWait(
-  { status, pausedBy, lastProblem, groupsPerStep, groupSizeMin, maxStaleness, untilStep }: OnlineTraining,
+  { status, pausedBy, lastProblem, lastJobId, groupsPerStep, groupSizeMin, maxStaleness, untilStep }: OnlineTraining,
   {
     step,
     runningJob,
     completeGroups,
     staleGroups,
-  }: Pick<OnlineProgress, 'step' | 'runningJob' | 'completeGroups' | 'staleGroups'>,
+    isIdle,
+  }: Pick<OnlineProgress, 'step' | 'runningJob' | 'completeGroups' | 'staleGroups'> & { readonly isIdle: boolean },
 ): string {
   if (status === 'paused') return `Paused: ${pausedBy} Set it again to go on.`;
   if (status === 'reached') return `The model has step ${untilStep}: nothing more is trained.`;
@@ -131,9 +142,10 @@ function describeWait(
   if (lastProblem !== null) return `The next job could not be made, and is tried again: ${lastProblem}`;
   const missing = groupsPerStep - completeGroups;
   if (missing <= 0) return `Step ${step + 1} has all of ${counted(groupsPerStep, 'group')}: its job is being made.`;
+  const idle = isIdle ? ` Its last job ${lastJobId} trained nothing: the warnings of that job say why.` : '';
   const stale =
     staleGroups.length === 0
       ? ''
       : ` ${staleGroups.length < GROUPS_SHOWN ? '' : 'At least '}${counted(staleGroups.length, 'group')} with enough rewards will not be trained: episodes that were sampled more than ${counted(maxStaleness ?? 0, 'step')} before step ${step} do not count (max_staleness).`;
-  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more, no open one, and a call that is trained.${stale}`;
+  return `Step ${step + 1} has ${completeGroups} of ${counted(groupsPerStep, 'complete group')}. A group is complete with ${counted(groupSizeMin, 'rewarded episode')} or more, no open one, and a call that is trained.${stale}${idle}`;
 }

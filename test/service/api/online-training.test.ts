@@ -267,6 +267,21 @@ test('groups in which no call is trained make no step', async () => {
   expect(await groupsOf((await nextJob(1)).id)).toEqual(['a']);
 });
 
+test('a step that trained nothing is told of', async () => {
+  await set({ groups_per_step: 1 });
+  await play('equal', [1, 1]);
+  const { id: jobId } = await nextJob(1);
+  const data = { num_gradient_steps: 0, warnings: ['All rewards are equal.'] };
+  const started = { id: createId(), jobId, ordinal: 0, type: 'training_started' as const, data, createdAtMs: 0 };
+  await server.storage.events.append(started);
+  await end('succeeded');
+  await vi.waitFor(async () =>
+    expect((await read()).waiting_for).toContain(
+      `Its last job ${jobId} trained nothing: the warnings of that job say why.`,
+    ),
+  );
+});
+
 test('a reward that is replaced while its job is being made is trained by the next try', async () => {
   await play('a');
   const { episodes } = server.storage;
