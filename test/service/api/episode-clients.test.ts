@@ -73,7 +73,7 @@ test('`whetstone episodes get` prints the calls as trees, and nothing that a ter
   const { baseUrl, name } = await client.episode({ model, name: 'printed' });
   const openai = new OpenAI({ baseURL: baseUrl, apiKey: BOOTSTRAP_KEY });
   const ask = (content: string) =>
-    openai.chat.completions.create({ model, messages: [{ role: 'user', content }], max_tokens: 2 });
+    openai.chat.completions.create({ model, messages: [{ role: 'user', content }], max_tokens: 2, seed: 1 });
   const [first, again] = [await ask('Hi\u001b]0;owned\u0007'), await ask('Hi\u001b]0;owned\u0007')];
   const program = new Command();
   addEpisodes(program, createRemote());
