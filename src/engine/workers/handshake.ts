@@ -197,6 +197,6 @@ function checkRoles({ roles }: Hello, { id, uses }: WorkerModel): void {
   const needs = uses.length === 0 ? 'no workers' : `only workers that ${uses.join(' and ')}`;
   throw new WorkerRefused(
     'wrong_role',
-    `This server has roles (--role) that need ${needs} for ${id}, and the worker has --roles ${roles.join(',')}. Workers that sample connect to servers with the role serve, those that train to servers with the role train: give the worker the address of such a server itself, not that of a proxy.`,
+    `By its roles (--role) this server needs ${needs} for ${id}, and the worker has --roles ${roles.join(',')}. Workers that sample connect to servers with the role serve, those that train to servers with the role train: give the worker the address of such a server itself, not that of a proxy.`,
   );
 }
