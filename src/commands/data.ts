@@ -87,6 +87,7 @@ function forPeople(report: DataReport): string[] {
           ...invalid.first.map(lineProblem),
         ]
       : []),
+    ...(found.length === 0 && invalid.count === 0 ? ['The file has no rows: a job would train nothing.'] : []),
   ];
   return [
     ...shown.flatMap(rowLines),

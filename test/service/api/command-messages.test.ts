@@ -162,3 +162,9 @@ test('tasks may begin with a mark of the byte order, as Windows’ programs writ
   const { stdout, said } = await run('probe', tasks, '--reward', reward, '--max-tokens', '2', ...remote);
   expect({ said, stdout }).toMatchObject({ stdout: expect.stringContaining('probed   1 task × 8 answers') as string });
 });
+
+test('of a file without rows, data check says so', async () => {
+  const file = join(directory, 'empty.jsonl');
+  await writeFile(file, '\n');
+  expect((await run('data', 'check', file)).stdout).toContain('The file has no rows: a job would train nothing.\n');
+});
