@@ -8,6 +8,7 @@ import { UsageError } from '#domain/errors';
 import type { CheckFileRequest, DataCheck } from '#server/check-data-file';
 import type { DataReport, LineProblem, ShownRow, ShownRun } from '#services/jobs/data/check-data';
 import { inColumns } from './columns.ts';
+import { showBytes } from './download-progress.ts';
 import { show, wholeCharacters, withJson, type JsonFlag } from './output.ts';
 import { wholeNumber } from './numbers.ts';
 
@@ -46,10 +47,10 @@ export function addData(program: Command, check: CheckFile): void {
   command.action(async (file: string, { rows: shownRows, assistantTurns, dpo, json, ...flags }: CheckFlags) => {
     if (dpo && command.getOptionValueSource('assistantTurns') === 'cli')
       throw new UsageError('--assistant-turns belongs to SFT: leave it out.');
-    const { report, isTrainable } = await check(
-      { file, assistantTurns, shownRows, ...(dpo ? { job: 'dpo' } : {}) },
-      flags,
-    );
+    const { onDone, end } = showBytes();
+    const onBytes = (done: number, of: number) => onDone('checking', done, of);
+    const request = { file, assistantTurns, shownRows, onBytes, ...(dpo ? { job: 'dpo' as const } : {}) };
+    const { report, isTrainable } = await check(request, flags).finally(end);
     show({ ...(json ? { json } : {}) }, forMachines(report), () => forPeople(report));
     if (!isTrainable) process.exitCode = 1;
   });
