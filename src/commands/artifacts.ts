@@ -40,7 +40,7 @@ const NOT_PUSHED = {
 };
 
 /** A key sees only the artifacts of its own entity. */
-const shortName = ({ project, name, version }: Pick<Artifact, 'project' | 'name' | 'version'>): string =>
+const versionName = ({ project, name, version }: Pick<Artifact, 'project' | 'name' | 'version'>): string =>
   `${project}/${name}:${version}`;
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
@@ -63,7 +63,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
       const made = await interruptible(NOT_PUSHED, () => pushArtifact(client, artifactName(name), path, about)).finally(
         end,
       );
-      show(flags, made, (version) => [shortName(version)]);
+      show(flags, made, (version) => [versionName(version)]);
     });
 
   withJson(remote.command(artifacts, 'pull <name> [directory]'))
@@ -77,7 +77,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
       const pulled = await interruptible(GOES_ON, () =>
         pullArtifact(client, artifactName(name), target, options),
       ).finally(end);
-      show(flags, { ...pulled, directory: target }, (version) => [`${target}  ${shortName(version)}`]);
+      show(flags, { ...pulled, directory: target }, (version) => [`${target}  ${versionName(version)}`]);
     });
 
   withJson(remote.command(artifacts, 'ls [project]'))
@@ -93,7 +93,7 @@ export function addArtifacts(program: Command, remote: Remote): void {
           'No artifacts.',
           ['ARTIFACT', 'TYPE', 'FILES', 'SIZE', 'CREATED', 'ALIASES'],
           list.map(({ type, files, size_bytes: size, aliases, created_at: made, ...version }) => [
-            ...[shortName(version), type, String(files.length), bytesText(size), ago(made)],
+            ...[versionName(version), type, String(files.length), bytesText(size), ago(made)],
             aliases.join(' ') || '-',
           ]),
         ),

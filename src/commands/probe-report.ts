@@ -3,6 +3,7 @@
 import { counted } from '#base/counted';
 import { asCalled } from './as-called.ts';
 import { inColumns } from './columns.ts';
+import { short } from './event-lines.ts';
 import { cut, printable } from './output.ts';
 import { shortName } from './short-name.ts';
 import { toldApart } from './told-apart.ts';
@@ -230,7 +231,6 @@ const ANSWER_SHOWN = 100;
 export const spread = <T>(all: readonly T[], count: number): T[] =>
   count >= all.length ? [...all] : Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)]!);
 
-const short = (value: number): string => String(Number(value.toPrecision(3)));
 /** Rounded, but never to 0 or 100 where it is neither. */
 function percent(part: number): string {
   const value = 100 * part;
