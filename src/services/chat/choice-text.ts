@@ -141,7 +141,7 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
     const deltas = [...toolParser.push(text), ...(end === null ? [] : toolParser.flush(end === 'stopped'))];
     if (deltas.length === 0) return { content: '', toolCalls: NO_CALLS };
     const content = deltas.map((delta) => (delta.kind === 'content' ? delta.text : '')).join('');
-    const toolCalls = deltas.flatMap(toolCall).filter(({ index }) => tools.parallel || index === 0);
+    const toolCalls = onePiece(deltas.flatMap(toolCall).filter(({ index }) => tools.parallel || index === 0));
     return { content, toolCalls };
   }
 
@@ -167,6 +167,17 @@ function createParts({ reasoning, tools }: ChoiceTextOptions) {
       return { reasoning: thought, ...readTools(pushed.content + flushed.content, end) };
     },
   };
+}
+
+/** What one token brings of a call is one piece: openai-python before 3 takes two of one index for two calls. */
+function onePiece(pieces: readonly ToolCallDelta[]): ToolCallDelta[] {
+  const joined: ToolCallDelta[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (last?.index !== piece.index) joined.push(piece);
+    else joined[joined.length - 1] = { ...last, arguments: (last.arguments ?? '') + (piece.arguments ?? '') };
+  }
+  return joined;
 }
 
 function createThinker(

@@ -1,4 +1,4 @@
-// POST /v1/completions after a script: answers that a model with random weights never writes.
+// Completions and streams of calls after a script: answers that a model with random weights never writes.
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { textCompletionSchema } from '#api/chat/completion-response-schema';
@@ -53,3 +53,34 @@ test.each([false, true])(
     expect(offsets.at(-1)).toBe(characters.length);
   },
 );
+
+test('a chunk has one piece of each call, also where a token completes several', async () => {
+  script.text =
+    '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>';
+  const tools = ['f', 'g'].map((name) => ({ type: 'function', function: { name, parameters: { type: 'object' } } }));
+  for (const tool_choice of ['auto', 'required']) {
+    const messages = [{ role: 'user', content: 'Go' }];
+    const body = { model: BASE, messages, tools, tool_choice, stream: true, max_tokens: 100 };
+    const frames = (await send(server, { url: '/v1/chat/completions', body })).body.match(/(?<=^data: )\{.*$/gm)!;
+    const pieces = frames.map((frame) => (JSON.parse(frame) as Chunk).choices[0]?.delta.tool_calls ?? []);
+    for (const each of pieces) expect(new Set(each.map(({ index }) => index)).size).toBe(each.length);
+    const written = [0, 1].map((call) => pieces.flat().filter(({ index }) => index === call));
+    expect(written.map((own) => own.map((piece) => piece.function.arguments).join(''))).toEqual(['{"a": 1}', '{}']);
+    expect(written.map(([first]) => [typeof first!.id, first!.function.name])).toEqual([
+      ['string', 'f'],
+      ['string', 'g'],
+    ]);
+  }
+});
+
+interface Chunk {
+  readonly choices: readonly {
+    readonly delta: {
+      readonly tool_calls?: readonly {
+        readonly index: number;
+        readonly id?: string;
+        readonly function: { readonly name?: string; readonly arguments: string };
+      }[];
+    };
+  }[];
+}
