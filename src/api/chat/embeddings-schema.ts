@@ -98,7 +98,6 @@ export const embeddingListSchema = z
     usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
     warnings,
   })
-  .meta({ title: 'EmbeddingRequest' })
   .meta({ title: 'EmbeddingList' });
 
 /** Has a lazy list: two thousand vectors are millions of numbers. */

@@ -80,7 +80,6 @@ export const responseFormat = z
     if (value.type === 'structural_tag' && !value.format && !(value.structures && value.triggers))
       complain(ctx, ['format'], 'response_format of type structural_tag needs format, or structures and triggers.');
   })
-  .meta({ title: 'StructuredOutputs' })
   .meta({ title: 'ResponseFormat' });
 
 export type StructuredOutputs = z.output<typeof structuredOutputs>;

@@ -42,7 +42,6 @@ export const tokenizedSchema = z
     token_strs: z.array(z.string()).nullable().describe('The tokens as text.'),
     warnings,
   })
-  .meta({ title: 'TokenizeRequest' })
   .meta({ title: 'Tokenization' });
 
 /** More values than a body can have. */
