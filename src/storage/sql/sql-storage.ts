@@ -31,6 +31,7 @@ export async function openSqlStorage(dialect: StorageDialect, place: string, log
   try {
     const { from, to } = await migrate(migrating, place);
     if (from < to) log.info('schema.migrated', { place, from, to });
+    await sql`select 1`.execute(db); // a command that looks for servers sees its connection
   } catch (error) {
     await db.destroy();
     throw error;
