@@ -1,6 +1,7 @@
 // Requests to one server: its address, the key, a deadline for each request, a bound for each answer, and errors from refusals. Redirects
 // are not followed: neither the key nor what is sent reaches an address that the caller has not chosen.
 import { AnswerError, isObject, parseAnswer, readStart, readText, visible } from './answers.ts';
+import { patientFetch } from './patient-fetch.ts';
 import type { Page } from './wire.ts';
 
 export interface ClientOptions {
@@ -83,7 +84,7 @@ export function createHttp({
   if (!/^https?:\/\//.test(baseUrl))
     throw new TypeError(`createClient needs a baseUrl such as http://127.0.0.1:8484, and got "${baseUrl}".`);
   const root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
-  const request = given ?? ((url: string, init: RequestInit) => fetch(url, init)); // in browsers, fetch must be called on its window
+  const request = given ?? patientFetch;
 
   async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
     const { body, file, headers = {}, signal } = options;
