@@ -32,6 +32,8 @@ const call = (content: string, given: Partial<PromptCall> = {}): PromptCall => (
   charactersMax: Infinity,
   ...given,
 });
+/** `{% for %}` over 10^10 values of two nested ranges. */
+const ENDLESS = '{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}';
 const LONG = 'It was a dark and stormy night. '.repeat(2_000);
 const by = (payer: string, signal = new AbortController().signal) => ({ payer, signal });
 
@@ -60,6 +62,15 @@ test('values that Python knows better are written as it writes them, in the thre
     const { text } = await instead.prompts.make(call('', { prompt }), by('a'));
     expect(text).toBe(`${content}{"minimum": 1.0, "2": [100000.0], "1": 12345678901234567890}-0.0`);
   }
+});
+
+test('a batch of one key is made as a whole while the machine is too busy to make any prompt here', async () => {
+  const chatTemplate = createChatTemplate({ default: ENDLESS }, new Map(), systemClock);
+  const here = { tokenizer: model.tokenizer, chatTemplate };
+  const busy = createPrompts({ directory, template: null }, here, { hereMs: 10, makeMs: 60_000 });
+  const calls = Array.from({ length: 600 }, (_, i) => call(`Question ${i}`));
+  const made = await Promise.all(calls.map((each) => busy.make(each, by('a'))));
+  expect(made.map(({ text }) => text)).toEqual(calls.map((each) => makePrompt(model, each).text));
 });
 
 test('many short prompts of one request give the event loop back between them', async () => {
@@ -128,8 +139,6 @@ test('a request that has left waits for nothing', async () => {
 });
 
 describe('a prompt that never gets ready', () => {
-  /** `{% for %}` over 10^10 values of two nested ranges. */
-  const ENDLESS = '{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}';
   const slow = (given: { readonly hereMs: number; readonly makeMs: number }) => {
     const template = join(directory, 'endless.jinja');
     const here = {

@@ -49,8 +49,8 @@ const IDLE_MS = 60_000;
 const DISTRUST_MS = 60_000;
 /** Prompts that could not be made are refused at once when they are sent again: this many, this long. */
 const REFUSED = { max: 1_024, ttl: 600_000 };
-/** A busy machine may send all prompts to the thread for a while: room for the agents of a key that all ask at once. */
-const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 1_024, waitingOfOneMax: 256 };
+/** A busy machine may send all prompts to the thread for a while: room for a batch of RL of one key, as the queue of samplers has. */
+const LIMITS: QueueLimits = { waitMs: 60_000, waitingMax: 4_096, waitingOfOneMax: 1_024 };
 
 /** Of all models: they share this thread. */
 const turn = createSharedTurn();
