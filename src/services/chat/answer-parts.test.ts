@@ -1,24 +1,13 @@
 import { expect, test } from 'vitest';
+import { plainDelta } from '../../../test/support/serving/plain-delta.ts';
 import type { ChatDelta } from './answer.ts';
 import { createPartReader, type PartEvent } from './answer-parts.ts';
-
-const delta = (fields: Partial<ChatDelta>): ChatDelta => ({
-  choiceIndex: 0,
-  token: { choiceIndex: 0, tokenId: 1, logprob: -1, topLogprobs: [], finishReason: null },
-  content: '',
-  reasoning: '',
-  toolCalls: [],
-  thinking: null,
-  hidden: false,
-  finish: null,
-  ...fields,
-});
 
 const STOP = { finish: { reason: 'stop', stopReason: null } } as const;
 
 function read(deltas: readonly Partial<ChatDelta>[]): PartEvent[] {
   const reader = createPartReader({ keepsTokens: true });
-  return deltas.flatMap((fields) => reader.push(delta(fields)));
+  return deltas.flatMap((fields) => reader.push(plainDelta(fields)));
 }
 
 const shape = (events: readonly PartEvent[]) =>

@@ -3,21 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { collectGarbage } from '#base/collect-garbage';
+import { plainDelta } from '../../../test/support/serving/plain-delta.ts';
 import type { ChatDelta } from './answer.ts';
 import { collectChoices, collectSampled, collectShown } from './collected-choice.ts';
 import { createCollectedTokens } from './collected-tokens.ts';
 
-const delta = (fields: Partial<ChatDelta>): ChatDelta => ({
-  choiceIndex: 0,
-  token: { choiceIndex: 0, tokenId: 1, logprob: -1, topLogprobs: [], finishReason: null },
-  content: '',
-  reasoning: '',
-  toolCalls: [],
-  thinking: null,
-  hidden: false,
-  finish: null,
-  ...fields,
-});
 const token = (tokenId: number, logprob = -0.1 * tokenId, topLogprobs = [{ tokenId: 9, logprob: -0.3 }]) => ({
   token: { choiceIndex: 0, tokenId, logprob, topLogprobs, finishReason: null },
 });
@@ -25,18 +15,18 @@ const token = (tokenId: number, logprob = -0.1 * tokenId, topLogprobs = [{ token
 test('an answer has the text, the calls and the tokens of its deltas, without hidden tokens; training has all tokens', () => {
   const [shown, sampled] = [collectShown(), collectSampled()];
   for (const each of [
-    delta({ ...token(1), thinking: 'within', hidden: true }),
-    delta({ ...token(2), thinking: 'within', reasoning: 'Hm' }),
-    delta({ ...token(3), content: 'Well: ' }),
-    delta({ toolCalls: [{ index: 0, id: 'a', name: 'f', arguments: '{"x":' }], token: null }),
-    delta({
+    plainDelta({ ...token(1), thinking: 'within', hidden: true }),
+    plainDelta({ ...token(2), thinking: 'within', reasoning: 'Hm' }),
+    plainDelta({ ...token(3), content: 'Well: ' }),
+    plainDelta({ toolCalls: [{ index: 0, id: 'a', name: 'f', arguments: '{"x":' }], token: null }),
+    plainDelta({
       ...token(4),
       toolCalls: [
         { index: 0, arguments: '1}' },
         { index: 1, id: 'b', name: 'g' },
       ],
     }),
-    delta({ ...token(5), content: 'done', finish: { reason: 'stop', stopReason: 'x' } }),
+    plainDelta({ ...token(5), content: 'done', finish: { reason: 'stop', stopReason: 'x' } }),
   ]) {
     shown.push(each);
     sampled.push(each);
@@ -98,7 +88,7 @@ test.each([
       for (let choiceIndex = 0; choiceIndex < choices; choiceIndex++) {
         const topLogprobs = Array.from({ length: listed }, (__, k) => ({ tokenId: i + k, logprob: -1.5 / (i + 1) }));
         const sampled = { choiceIndex, tokenId: i, logprob: -1 / (i + 1), topLogprobs, finishReason: null };
-        yield delta({ choiceIndex, token: sampled, content: ` t${i % 1_000}` });
+        yield plainDelta({ choiceIndex, token: sampled, content: ` t${i % 1_000}` });
       }
   }
   await collectChoices(answer(), choices); // code and maps of objects
