@@ -200,7 +200,9 @@ export function readPattern(pattern: string): Node {
     return negated ? complement(ranges) : ranges;
   }
 
-  if (take('(?')) flags = readFlags(')') ?? ((at = 0), flags);
+  const leading = take('(?') ? readFlags(')') : null;
+  if (leading) flags = leading;
+  else at = 0;
   const node = choice(0);
   if (at < characters.length) throw new Error(`\`${peek()}\` at character ${at} of the pattern was not expected`);
   return node;
